@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use npz::{arrays, f32s, npz};
-use tapescope::io::{Experiment, RunFolder, Trained, episodes, pairs, trace, weights};
+use tapescope::io::{Experiment, RunFolder, Trained, episodes, pairs, text, trace, weights};
 use tapescope::task::{Episodes, HeldOut, Task, Tokens};
 use tapescope::train::Recording;
 
@@ -675,4 +675,95 @@ fn a_run_on_pairs_resumes_repeats_evaluates_and_traces_from_any_folder() {
     fs::write(at("run/mine.tsv"), lines().replace('\r', "")).unwrap();
     let eval = tapescope(place.path(), &["eval", "run"]);
     assert!(eval.status.success(), "{eval:?}");
+}
+
+const TEXT: &str = r#"{"task": {"kind": "text", "file": "mine.txt"},
+    "model": {"memory": {"rows": 8, "columns": 3}, "controller": {"size": 6}},
+    "training": {"sequences": 60, "batch": 4, "validation_every": 20, "seed": 3}}"#;
+
+fn place_of_text() -> tempfile::TempDir {
+    let place = tempfile::tempdir().unwrap();
+    let sentences = "the cat sat\n\nthe dog sat\n".repeat(10);
+    fs::write(place.path().join("mine.txt"), sentences).unwrap();
+    fs::write(place.path().join("mine.json"), TEXT).unwrap();
+    place
+}
+
+#[test]
+fn every_fault_of_a_text_is_named_with_its_line() {
+    let read = |file: &[u8]| text::from_bytes(file, "t.txt", Tokens::Words);
+    let (lines, sha256) = read(b"a b\n\n  \nc\n").unwrap();
+    assert_eq!(lines, ["a b", "c"]);
+    assert_eq!(
+        read("\u{feff}a b\r\n\r\n  \r\nc".as_bytes()).unwrap().1,
+        sha256
+    );
+    for (file, expected) in [
+        (
+            &b""[..],
+            "t.txt: `line 1`: is empty, as all lines are; expected lines with 1 to 100000 tokens",
+        ),
+        (b"\n \n", "t.txt: `line 1`: is empty, as all lines are"),
+        (
+            b"a\n\xff\n",
+            "t.txt: `line 2`: is not UTF-8 text; save the file as UTF-8",
+        ),
+    ] {
+        let error = read(file).unwrap_err().to_string();
+        assert!(error.starts_with(expected), "{error}\n{expected}");
+    }
+    let place = place_of_text();
+    for (set, expected) in [
+        (
+            "task.file=",
+            "`task.file`: is empty; expected the name of a text file",
+        ),
+        (
+            "task.vocabulary=1023",
+            "`task.vocabulary`: is 1023; allowed: 1 to 1022",
+        ),
+        (
+            "task.text_symbols=a a",
+            "`task.text_symbols`: has 2 symbols, 1 of them different",
+        ),
+        (
+            "evaluation.lengths=[4]",
+            "`evaluation.lengths[0]`: is 4: none of the 2 held-out episodes with 3 to 3 tokens has 4",
+        ),
+        (
+            "model.kind=bahdanau",
+            "an answer of the task text is asked for before the input ends",
+        ),
+    ] {
+        let output = tapescope(place.path(), &["train", "mine.json", "--set", set]);
+        refused(&output, expected);
+    }
+}
+
+#[test]
+fn a_run_on_a_text_evaluates_and_traces_lines_of_the_file_and_by_hand() {
+    let place = place_of_text();
+    let (trained, said) = train(place.path(), "run", &["--set", "task.vocabulary=3"]);
+    let expected = "mine.txt: 18 training episodes, 2 held out (one of every 10); 3 symbols";
+    assert!(said.contains(expected), "{said}");
+    let Task::Text(task) = &trained.experiment.task else {
+        panic!("{:?}", trained.experiment.task)
+    };
+    assert_eq!(task.symbols, "the sat cat");
+    fs::write(place.path().join("own.json"), "\"the bird sat\"").unwrap();
+    for more in [["--episode", "1"], ["--input", "own.json"]] {
+        let call = [&["trace", "run", "--out", "t.json"], &more[..]].concat();
+        let output = tapescope(place.path(), &call);
+        assert!(output.status.success(), "{output:?}");
+        let verified = tapescope(place.path(), &["verify", "t.json"]);
+        assert!(verified.status.success(), "{verified:?}");
+        let recording = trace::read(&place.path().join("t.json")).unwrap().recording;
+        let names = (0..4).map(|channel| recording.task.input_name(channel));
+        assert_eq!(names.collect::<Vec<_>>(), ["the", "sat", "cat", "unknown"]);
+        assert_eq!(recording.task.unknown_steps(&recording.episode), [2]);
+    }
+    let eval = tapescope(place.path(), &["eval", "run"]);
+    assert!(eval.status.success(), "{eval:?}");
+    let drawn = tapescope(place.path(), &["render", "run", "--out", "f.svg"]);
+    assert!(drawn.status.success(), "{drawn:?}");
 }

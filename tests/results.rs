@@ -351,7 +351,7 @@ fn formats_page_has_the_layout_of_every_task() {
     let formats = text("docs/formats.md");
     let others = |name: &&str| !name.starts_with("copy_") && preset::section(name).is_none();
     let names = weights::included_names().filter(others);
-    for name in names.chain(["transduce", "caption", "frames", "aspects", "span"]) {
+    for name in names.chain(["transduce", "caption", "frames", "aspects", "span", "text"]) {
         let source = text(&format!("src/core/task/{name}.rs"));
         let lines = source
             .lines()

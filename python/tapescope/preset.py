@@ -131,7 +131,7 @@ def has_bits(kind: str) -> bool:
 
 
 def _symbols(task: Mapping[str, Any], key: str) -> int:
-    """Returns the number of symbols in a vocabulary of pairs."""
+    """Returns the number of symbols in a vocabulary."""
     text: str = task[key]
     return len(text) if task.get("tokens") == "characters" else len([word for word in text.split(" ") if word])
 
@@ -144,6 +144,9 @@ def channels(task: Mapping[str, Any]) -> Tuple[int, int]:
     if kind == "pairs":
         # An unknown symbol, and a delimiter or the end symbol.
         return _symbols(task, "source_symbols") + 2, _symbols(task, "target_symbols") + 2
+    if kind == "text":
+        # An unknown symbol, and the start or the end symbol.
+        return (_symbols(task, "text_symbols") + 2,) * 2
     if kind in _VALUES:
         whole = {**{key: field.default for key, field in TASKS[kind].items()}, **task}
         values = whole[_VALUES[kind]]

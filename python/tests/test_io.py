@@ -322,7 +322,9 @@ class Io(Test):
         write_episodes(self.path("own.npz"), [(np.ones((2, 3)), np.ones((2, 2)), None)] * 10)
         with open(self.path("own.tsv"), "w", encoding="utf-8") as file:
             file.write("a b\tB A\n" * 10)
-        files = {"episodes": {"file": "own.npz"}, "pairs": {"file": "own.tsv"}}
+        with open(self.path("own.txt"), "w", encoding="utf-8") as file:
+            file.write("a b c\n" * 10)
+        files = {"episodes": {"file": "own.npz"}, "pairs": {"file": "own.tsv"}, "text": {"file": "own.txt"}}
         task = {"kind": kind, **files.get(kind, {})}
         preset = {"task": task, "training": {"sequences": 1, "batch": 1}}
         with open(self.path("own.json"), "w", encoding="utf-8") as file:
@@ -338,7 +340,7 @@ class Io(Test):
         printed = set()
         for kind in TASKS:
             source = machine = kind
-            if kind in ("episodes", "pairs", "transduce", "caption", "frames", "aspects", "span"):
+            if kind in ("episodes", "pairs", "text", "transduce", "caption", "frames", "aspects", "span"):
                 source, machine = self.own_task(kind), self.path(f"run-{kind}")
                 self.run_program("train", source, "--out", machine)
             preset = json.loads(self.run_program("tasks", source))

@@ -292,6 +292,7 @@ fn note_split(task: &Task) {
                 let [source, target] = [0, 1].map(|side| task.symbols(side).count());
                 format!("; {source} source symbols, {target} target symbols")
             }
+            Task::Text(task) => format!("; {} symbols", task.known()),
             _ => String::new(),
         };
         note(&format!(

@@ -1,5 +1,5 @@
 //! An episode made by hand: its vectors, `[[0,1,1], …]`, or `{"bits": [[0,1,1], …], "repeats": 3}` with
-//! what else its task needs; of symbols `[3,1,4]`, or `{"symbols": [3,1,4]}` with what else; of pairs a text, `"the cat"`.
+//! what else its task needs; of symbols `[3,1,4]`, or `{"symbols": [3,1,4]}` with what else; of pairs or a text a line, `"the cat"`.
 
 use std::path::Path;
 
@@ -34,6 +34,8 @@ pub struct ManualEpisode {
     beside: Vec<usize>,
     /// The texts of a task of pairs.
     pair: Option<Pair>,
+    /// The line of a task of a text.
+    line: String,
 }
 
 #[derive(Default, Deserialize)]
@@ -79,6 +81,10 @@ pub fn from_json(
                 "is not a text in quotes".to_owned(),
                 r#"a source such as "the cat", or with its target: "the cat\tle chat""#,
             ),
+            Task::Text(_) => (
+                "is not a text in quotes".to_owned(),
+                r#"a line such as "the cat sat""#,
+            ),
             Task::Caption(_) => (
                 no_symbols,
                 "symbols such as [3,null,1,4], with null for a blank patch",
@@ -112,6 +118,15 @@ pub fn from_json(
             ..ManualEpisode::of(task.clone())
         });
     }
+    if let Task::Text(text) = task {
+        let line: String = serde_json::from_str(source).map_err(syntax)?;
+        let episode = text.episode_of(&line);
+        episode.map_err(|problem| Error::content(label, "", problem))?;
+        return Ok(ManualEpisode {
+            line,
+            ..ManualEpisode::of(task.clone())
+        });
+    }
     let is_list = source.trim_start().starts_with('[');
     let form = if is_list && task.symbols().is_some() {
         Form {
@@ -131,8 +146,13 @@ pub fn from_json(
 }
 
 impl ManualEpisode {
-    /// What to say about a pair: source tokens that are not in the vocabulary, and a target that is not known.
+    /// What to say about a text: tokens that are not in the vocabulary, and a target that is not known.
     pub fn notes(&self) -> Vec<String> {
+        if let Task::Text(task) = &self.task {
+            let unknown = task.unknown(&self.line).into_iter();
+            let note = |token| format!("note: `{token}` is not in the vocabulary");
+            return unknown.map(note).collect();
+        }
         let (Task::Pairs(task), Some(pair)) = (&self.task, &self.pair) else {
             return Vec::new();
         };
@@ -156,6 +176,7 @@ impl ManualEpisode {
             symbols: Vec::new(),
             beside: Vec::new(),
             pair: None,
+            line: String::new(),
         }
     }
 
@@ -187,6 +208,10 @@ impl ManualEpisode {
                 let pair = self.pair.as_ref();
                 pair.map_or_else(|| self.task.episode(0, 0), |pair| task.episode_of(pair))
             }
+            Task::Text(task) => {
+                let episode = task.episode_of(&self.line);
+                episode.unwrap_or_else(|_| self.task.episode(0, 0))
+            }
             Task::Episodes(_) | Task::External(_) => self.task.episode(0, 0),
         }
     }
@@ -213,6 +238,7 @@ impl Form {
             | Task::Span(_)
             | Task::Episodes(_)
             | Task::Pairs(_)
+            | Task::Text(_)
             | Task::External(_) => {}
             Task::RepeatCopy(_) => {
                 let how = "; write {\"bits\": […], \"repeats\": 3}, or add --repeats 3";
@@ -430,7 +456,7 @@ mod tests {
     use super::*;
     use crate::task::{
         Aspects, AssociativeRecall, Caption, Copy, Frames, Ngrams, Pairs, PrioritySort, RepeatCopy,
-        Transduce,
+        Span, Text, Transduce,
     };
     use ndarray::array;
 
@@ -579,6 +605,30 @@ mod tests {
                 "`symbols`: has 21 values; allowed: 1 to 20, one for each position",
             ),
             ("3", "expected a document with null for each end of a span"),
+        ] {
+            let said = message(source, &task);
+            assert!(said.contains(expected), "{said}\n{expected}");
+        }
+    }
+
+    #[test]
+    fn a_line_is_written_in_quotes() {
+        let text = Text {
+            symbols: "the cat".to_owned(),
+            ..Text::NONE
+        };
+        let task = Task::Text(text);
+        let manual = read("\"the sat cat\"", &task, None);
+        let episode = manual.episode();
+        assert_eq!((episode.size, episode.scored_steps()), (3, 4));
+        assert_eq!(episode.target[[2, 1]], 1.0);
+        assert_eq!(manual.notes(), ["note: `sat` is not in the vocabulary"]);
+        for (source, expected) in [
+            ("\" \"", "b.json: has 0 tokens; expected 1 to 100000"),
+            (
+                "[1]",
+                r#"b.json: is not a text in quotes; expected a line such as "the cat sat""#,
+            ),
         ] {
             let said = message(source, &task);
             assert!(said.contains(expected), "{said}\n{expected}");

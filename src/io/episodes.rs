@@ -23,7 +23,7 @@ use zip::ZipArchive;
 use zip::read::ZipFile;
 
 use super::preset::form::{complete_model, valid};
-use super::{Error, Experiment, file, npy, pairs, weights};
+use super::{Error, Experiment, file, npy, pairs, text, weights};
 use crate::task::{Fault, Pair, Recorded, Task};
 
 /// The largest file, and the most bytes that are unpacked of an array.
@@ -70,6 +70,7 @@ pub fn sha256(recorded: &Recorded) -> String {
 enum Contents {
     Episodes(Arc<Recorded>),
     Pairs(Arc<Vec<Pair>>),
+    Text(Arc<Vec<String>>),
 }
 
 impl Experiment {
@@ -85,13 +86,20 @@ impl Experiment {
             return Ok(self);
         };
         let path = found(named, by)?;
-        let (contents, there) = if let Task::Pairs(task) = &self.task {
-            let (pairs, sha256) = pairs::read(&path, task.tokens)?;
-            (Contents::Pairs(Arc::new(pairs)), sha256)
-        } else {
-            let recorded = read(&path)?;
-            let sha256 = sha256(&recorded);
-            (Contents::Episodes(Arc::new(recorded)), sha256)
+        let (contents, there) = match &self.task {
+            Task::Pairs(task) => {
+                let (pairs, sha256) = pairs::read(&path, task.tokens)?;
+                (Contents::Pairs(Arc::new(pairs)), sha256)
+            }
+            Task::Text(task) => {
+                let (lines, sha256) = text::read(&path, task.tokens)?;
+                (Contents::Text(Arc::new(lines)), sha256)
+            }
+            _ => {
+                let recorded = read(&path)?;
+                let sha256 = sha256(&recorded);
+                (Contents::Episodes(Arc::new(recorded)), sha256)
+            }
         };
         if let Some([named, sha256]) = self.task.file_mut() {
             if !sha256.is_empty() && *sha256 != there {
@@ -121,6 +129,11 @@ impl Experiment {
             {
                 other.pairs().cloned().map(Contents::Pairs)
             }
+            (Task::Text(task), Task::Text(other))
+                if (&task.sha256, task.tokens) == (&other.sha256, other.tokens) =>
+            {
+                other.lines().cloned().map(Contents::Text)
+            }
             _ => None,
         };
         match contents {
@@ -133,6 +146,7 @@ impl Experiment {
         let task = match (self.task, contents) {
             (Task::Episodes(task), Contents::Episodes(all)) => task.with(all).map(Task::Episodes),
             (Task::Pairs(task), Contents::Pairs(all)) => task.with(all).map(Task::Pairs),
+            (Task::Text(task), Contents::Text(all)) => task.with(all).map(Task::Text),
             (task, _) => Ok(task),
         };
         self.task = task.map_err(|fault| {
@@ -160,6 +174,7 @@ pub fn none_of(task: &Task, length: usize) -> Option<String> {
         let (least, most) = (*task.size().start(), *task.size().end());
         let unit = match task {
             Task::Pairs(_) => "source tokens",
+            Task::Text(_) => "tokens",
             _ => "steps",
         };
         format!("none of the {all} held-out episodes with {least} to {most} {unit} has {length}")

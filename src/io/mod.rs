@@ -16,6 +16,7 @@
 //! | [`bits`] | an episode made by hand, JSON | [`bits::from_json`] |
 //! | [`episodes`] | the episodes of your own task, npz | [`episodes::from_bytes`] |
 //! | [`pairs`] | the pairs of texts of your own task, text | [`pairs::from_bytes`] |
+//! | [`text`] | the sentences of your own task, text | [`text::from_bytes`] |
 //! | [`sweep`], [`measurement`], [`picture`], [`paper`], [`run`] | what training, sweeps and comparisons write | |
 //!
 //! [`shell`] writes command lines for messages and logs. [`memory_limit`] tells how much memory is available; whatever
@@ -47,6 +48,7 @@ pub mod run;
 pub mod shell;
 pub mod snapshots;
 pub mod sweep;
+pub mod text;
 pub mod trace;
 mod trained;
 pub mod weights;

@@ -8,7 +8,7 @@ use super::{Error, file, weights};
 use crate::task::{Pair, Tokens};
 
 /// The largest file that is read, in bytes.
-const LIMIT: u64 = 1 << 30;
+pub(super) const LIMIT: u64 = 1 << 30;
 
 /// Reads a file of pairs, with the SHA-256 of its lines.
 ///
@@ -24,33 +24,49 @@ pub fn read(path: &Path, tokens: Tokens) -> Result<(Vec<Pair>, String), Error> {
 /// # Errors
 /// As for [`read`].
 pub fn from_bytes(bytes: &[u8], label: &str, tokens: Tokens) -> Result<(Vec<Pair>, String), Error> {
+    let mut pairs = Vec::<Pair>::new();
+    let sha256 = each_line(bytes, label, |text| {
+        let pair = Pair::parse(text, tokens)?;
+        if let Some(first) = pairs.first()
+            && first.is_aligned() != pair.is_aligned()
+        {
+            let has = if pair.is_aligned() { "an" } else { "no" };
+            return Err(format!(
+                "has {has} alignment, unlike line 1; expected one in every line, or in none"
+            ));
+        }
+        pairs.push(pair);
+        Ok(())
+    })?;
+    if pairs.is_empty() {
+        let problem = "is empty; expected source, tab, target in every line";
+        return Err(Error::content(label, "", problem));
+    }
+    Ok((pairs, sha256))
+}
+
+/// Hands every line of a text file to `take`, and returns the SHA-256 of all lines.
+///
+/// # Errors
+/// The file and the line of the first problem.
+pub(super) fn each_line(
+    bytes: &[u8],
+    label: &str,
+    mut take: impl FnMut(&str) -> Result<(), String>,
+) -> Result<String, Error> {
     let fail = |line: usize, problem: &str| Error::content(label, format!("line {line}"), problem);
     // As editors of Windows begin a file.
     let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
-    let (mut pairs, mut hasher) = (Vec::<Pair>::new(), Sha256::new());
+    let mut hasher = Sha256::new();
     for (line, text) in (1..).zip(bytes.split_inclusive(|byte| *byte == b'\n')) {
         let text = text.strip_suffix(b"\n").unwrap_or(text);
         let text = text.strip_suffix(b"\r").unwrap_or(text);
         let Ok(text) = std::str::from_utf8(text) else {
             return Err(fail(line, "is not UTF-8 text; save the file as UTF-8"));
         };
-        let pair = Pair::parse(text, tokens).map_err(|problem| fail(line, &problem))?;
-        if let Some(first) = pairs.first()
-            && first.is_aligned() != pair.is_aligned()
-        {
-            let has = if pair.is_aligned() { "an" } else { "no" };
-            let problem = format!(
-                "has {has} alignment, unlike line 1; expected one in every line, or in none"
-            );
-            return Err(fail(line, &problem));
-        }
-        pairs.push(pair);
+        take(text).map_err(|problem| fail(line, &problem))?;
         hasher.update(text);
         hasher.update(b"\n");
     }
-    if pairs.is_empty() {
-        let problem = "is empty; expected source, tab, target in every line";
-        return Err(Error::content(label, "", problem));
-    }
-    Ok((pairs, weights::hexadecimal(hasher)))
+    Ok(weights::hexadecimal(hasher))
 }

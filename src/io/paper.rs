@@ -129,6 +129,7 @@ fn is_of_the_paper(task: &Task) -> bool {
         | Task::Span(_)
         | Task::Episodes(_)
         | Task::Pairs(_)
+        | Task::Text(_)
         | Task::External(_) => false,
     }
 }

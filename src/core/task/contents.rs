@@ -1,6 +1,6 @@
 //! The file of a task, and how its episodes are split.
 
-use super::{HeldOut, Task};
+use super::{Episode, HeldOut, Task};
 
 impl Task {
     /// The file with the episodes of this task and the SHA-256 of its contents; `None` for other tasks.
@@ -8,6 +8,7 @@ impl Task {
         match self {
             Self::Episodes(task) => Some([&task.file, &task.sha256]),
             Self::Pairs(task) => Some([&task.file, &task.sha256]),
+            Self::Text(task) => Some([&task.file, &task.sha256]),
             _ => None,
         }
     }
@@ -17,6 +18,7 @@ impl Task {
         match self {
             Self::Episodes(task) => Some([&mut task.file, &mut task.sha256]),
             Self::Pairs(task) => Some([&mut task.file, &mut task.sha256]),
+            Self::Text(task) => Some([&mut task.file, &mut task.sha256]),
             _ => None,
         }
     }
@@ -26,6 +28,7 @@ impl Task {
         let ((learned, held_out), rule) = match self {
             Self::Episodes(task) => (task.counts(), task.held_out),
             Self::Pairs(task) => (task.lines.counts(&task.length), task.held_out),
+            Self::Text(task) => (task.lines.counts(&task.length), task.held_out),
             _ => return None,
         };
         Some((learned, held_out, rule))
@@ -41,7 +44,18 @@ impl Task {
         match self {
             Self::Episodes(task) => task.number(seed, index),
             Self::Pairs(task) => task.lines.number(&task.length, seed, index),
+            Self::Text(task) => task.lines.number(&task.length, seed, index),
             _ => None,
         }
+    }
+
+    /// The steps of an input of tokens whose token is not in the vocabulary.
+    pub fn unknown_steps(&self, episode: &Episode) -> Vec<usize> {
+        let of_tokens = matches!(self, Self::Pairs(_) | Self::Text(_));
+        let Some(all) = self.alphabet().filter(|_| of_tokens) else {
+            return Vec::new();
+        };
+        let is_unknown = |step: &usize| episode.input.get([*step, all.values - 1]) == Some(&1.0);
+        (0..episode.steps()).filter(is_unknown).collect()
     }
 }

@@ -8,7 +8,9 @@ impl Task {
     /// Input channels that can be changed by hand, those of bits or of symbols; 0 if there are none.
     pub fn editable(&self) -> usize {
         match self {
-            Self::Transduce(_) | Self::Pairs(_) => self.alphabet().map_or(0, |all| all.values),
+            Self::Transduce(_) | Self::Pairs(_) | Self::Text(_) => {
+                self.alphabet().map_or(0, |all| all.values)
+            }
             Self::Aspects(task) => task.symbols,
             Self::Span(task) => task.symbols + 1,
             Self::Caption(_) | Self::Frames(_) | Self::Episodes(_) | Self::External(_) => 0,
@@ -20,7 +22,7 @@ impl Task {
     pub fn chooses_symbols(&self) -> bool {
         matches!(
             self,
-            Self::Transduce(_) | Self::Aspects(_) | Self::Span(_) | Self::Pairs(_)
+            Self::Transduce(_) | Self::Aspects(_) | Self::Span(_) | Self::Pairs(_) | Self::Text(_)
         )
     }
 
@@ -60,6 +62,12 @@ impl Task {
                 task.episode_of(&chosen(episode, step, channel)?, &task.question(episode))
             }
             Self::Pairs(task) => task.episode_of_symbols(&chosen(episode, step, channel)?),
+            Self::Text(task) => {
+                // The start symbol stays.
+                let mut symbols = symbols(episode, 1)?;
+                *symbols.get_mut(step.checked_sub(1)?)? = channel;
+                Some(task.episode_of_symbols(&symbols))
+            }
             Self::Caption(_) | Self::Frames(_) | Self::Episodes(_) | Self::External(_) => None,
         }
     }
@@ -67,11 +75,16 @@ impl Task {
 
 /// The symbols of the source, with this one in a step; `None` for a step after them.
 fn chosen(episode: &Episode, step: usize, symbol: usize) -> Option<Vec<usize>> {
-    let source = episode.input.rows().into_iter().take(episode.size);
-    let symbols = source.map(|row| row.iter().position(|value| *value > 0.5));
-    let mut symbols = symbols.collect::<Option<Vec<_>>>()?;
+    let mut symbols = symbols(episode, 0)?;
     *symbols.get_mut(step)? = symbol;
     Some(symbols)
+}
+
+/// The symbols of the input from this step on, as many as the size of the episode.
+fn symbols(episode: &Episode, start: usize) -> Option<Vec<usize>> {
+    let rows = episode.input.rows().into_iter().skip(start);
+    let symbols = rows.map(|row| row.iter().position(|value| *value > 0.5));
+    symbols.take(episode.size).collect()
 }
 
 fn flip(bit: &mut f32) {
@@ -111,7 +124,7 @@ mod tests {
     use super::*;
     use crate::task::{
         Aspects, Caption, Copy, Frames, HeldOut, Ngrams, Pair, Pairs, PrioritySort, RepeatCopy,
-        Span, Tokens, Transduce,
+        Span, Text, Tokens, Transduce,
     };
 
     #[test]
@@ -228,6 +241,23 @@ mod tests {
         assert_eq!(moved.input[[1, 16]], 1.0);
         assert_eq!(task.flipped(&episode, 4, 16), None, "no answer is left");
         assert_eq!(task.flipped(&episode, 6, 0), None, "the document has ended");
+    }
+
+    #[test]
+    fn a_changed_token_is_the_target_of_the_step_before() {
+        let text = Text {
+            symbols: "a b".to_owned(),
+            ..Text::NONE
+        };
+        let task = Task::Text(text.clone());
+        let episode = text.episode_of("a a").unwrap();
+        for (step, symbol, line) in [(1, 1, "b a"), (2, 1, "a b"), (2, 2, "a c")] {
+            let other = task.flipped(&episode, step, symbol).unwrap();
+            assert_eq!(Ok(other), text.episode_of(line));
+        }
+        for (step, symbol) in [(0, 1), (3, 1), (1, 3)] {
+            assert_eq!(task.flipped(&episode, step, symbol), None);
+        }
     }
 
     #[test]

@@ -18,6 +18,7 @@
 //! | [`Span`] | length | first and last step of an answer in a document | 2 · log2(positions) |
 //! | [`Episodes`] | length | what the file says | its scored bits |
 //! | [`Pairs`] | length | the other text of its line | answer · log2(symbols + 2) |
+//! | [`Text`] | length | the next token, in every step | steps · log2(symbols + 2) |
 
 mod aspects;
 mod associative_recall;
@@ -36,6 +37,8 @@ mod priority_sort;
 mod repeat_copy;
 mod span;
 mod split;
+mod text;
+mod tokens;
 mod transduce;
 
 pub use aspects::Aspects;
@@ -48,11 +51,13 @@ pub use external::External;
 pub use frames::Frames;
 pub use generate::{Alphabet, Generate, MAX_ITEMS, MAX_LENGTH, MAX_REPEATS, Measure};
 pub use ngrams::{Ngrams, Prediction};
-pub use pairs::{Pair, Pairs, TARGET_NOT_KNOWN, Tokens};
+pub use pairs::{Pair, Pairs, TARGET_NOT_KNOWN};
 pub use priority_sort::PrioritySort;
 pub use repeat_copy::RepeatCopy;
 pub use span::Span;
 pub use split::{Fault, HeldOut};
+pub use text::Text;
+pub use tokens::Tokens;
 pub use transduce::{Order, Transduce};
 
 use std::ops::{Deref, DerefMut, RangeInclusive};
@@ -87,6 +92,8 @@ pub enum Task {
     Episodes(Episodes),
     /// A task whose episodes are the lines of a text file.
     Pairs(Pairs),
+    /// A task of predicting the lines of a text file.
+    Text(Text),
     /// A task recorded by another program.
     External(External),
 }
@@ -108,6 +115,7 @@ impl Words for Task {
         ("span", Self::Span(Span::DEFAULT)),
         ("episodes", Self::Episodes(Episodes::NONE)),
         ("pairs", Self::Pairs(Pairs::NONE)),
+        ("text", Self::Text(Text::NONE)),
     ];
 }
 
@@ -140,6 +148,7 @@ impl Deref for Task {
             Self::Span(task) => task,
             Self::Episodes(task) => task,
             Self::Pairs(task) => task,
+            Self::Text(task) => task,
             Self::External(task) => task,
         }
     }
@@ -160,6 +169,7 @@ impl DerefMut for Task {
             Self::Span(task) => task,
             Self::Episodes(task) => task,
             Self::Pairs(task) => task,
+            Self::Text(task) => task,
             Self::External(task) => task,
         }
     }
@@ -244,6 +254,7 @@ impl Task {
         match self {
             Self::Episodes(task) => task.numbered(self.number(seed, index)),
             Self::Pairs(task) => task.numbered(self.number(seed, index)),
+            Self::Text(task) => task.numbered(self.number(seed, index)),
             _ => self.training_episode(seed, index),
         }
     }

@@ -19,8 +19,6 @@
 //! mask        . . . 1 1 1
 //! ```
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
@@ -29,50 +27,16 @@ use ndarray::Array2;
 use super::Episode;
 use super::generate::{Alphabet, Generate, LENGTHS, MAX_LENGTH};
 use super::split::{Fault, HeldOut, Loaded, Split};
+use super::tokens::{MOST_SYMBOLS, Tokens};
 use crate::keys::Field::{Choice, Range as Ends, Text};
 use crate::keys::{Keys, Table, Words};
 use crate::math::Random;
 
-/// The largest vocabulary; with an unknown symbol and a delimiter it has 1024 channels.
-const MOST_SYMBOLS: usize = 1022;
 /// A token that stands for an unknown target.
 const UNKNOWN: &str = "\u{fffd}";
 /// The note on a pair whose target is not known.
 pub const TARGET_NOT_KNOWN: &str =
     "the right answer is not known: loss and wrong symbols mean nothing";
-
-/// The parts of a text that are symbols.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tokens {
-    /// Words, separated by spaces.
-    Words,
-    /// Unicode characters (scalar values), spaces too.
-    Characters,
-}
-
-impl Words for Tokens {
-    const WORDS: &'static [(&'static str, Self)] =
-        &[("words", Self::Words), ("characters", Self::Characters)];
-}
-
-impl Tokens {
-    /// The tokens of a text, in order.
-    fn of(self, text: &str) -> impl Iterator<Item = &str> {
-        let are_words = self == Self::Words;
-        let parts = text.split_inclusive(move |next| !are_words || next == ' ');
-        let space = if are_words { " " } else { "" };
-        let tokens = parts.map(move |part| part.strip_suffix(space).unwrap_or(part));
-        tokens.filter(|token| !token.is_empty())
-    }
-
-    /// The text between two tokens.
-    fn between(self) -> &'static str {
-        match self {
-            Self::Words => " ",
-            Self::Characters => "",
-        }
-    }
-}
 
 /// A pair of texts, as a line of a file has it.
 #[derive(Clone, Debug, PartialEq)]
@@ -201,9 +165,8 @@ impl Pairs {
         let split = Split::new(lengths, self.held_out, &mut self.length)?;
         for (side, own) in self.symbols.iter_mut().enumerate() {
             if own.is_empty() {
-                let rows = pairs.iter().enumerate();
-                let learned = rows.filter(|(row, _)| !self.held_out.holds(*row, pairs.len()));
-                *own = vocabulary(learned.map(|(_, pair)| &*pair.texts[side]), self.tokens);
+                let texts = pairs.iter().map(|pair| &*pair.texts[side]);
+                *own = (self.tokens).vocabulary(texts, self.held_out, MOST_SYMBOLS);
             }
         }
         self.check()?;
@@ -216,17 +179,9 @@ impl Pairs {
     /// # Errors
     /// A vocabulary is too large, or has a token twice.
     pub fn check(&self) -> Result<(), Fault> {
-        for (side, key) in ["source_symbols", "target_symbols"].into_iter().enumerate() {
-            let known: BTreeSet<_> = self.symbols(side).collect();
-            let (count, known) = (self.symbols(side).count(), known.len());
-            if count > MOST_SYMBOLS || count != known {
-                let problem = format!(
-                    "has {count} symbols, {known} of them different; expected at most {MOST_SYMBOLS}, each once"
-                );
-                return Err(Fault::new(key, problem));
-            }
-        }
-        Ok(())
+        let keys = ["source_symbols", "target_symbols"];
+        let mut sides = self.symbols.iter().zip(keys);
+        sides.try_for_each(|(symbols, key)| self.tokens.check(symbols, key))
     }
 
     /// The lines, if they are loaded.
@@ -259,9 +214,7 @@ impl Pairs {
 
     /// The tokens of a source that its vocabulary lacks.
     pub fn unknown<'a>(&self, pair: &'a Pair) -> Vec<&'a str> {
-        let known: BTreeSet<_> = self.symbols(0).collect();
-        let tokens = self.tokens.of(&pair.texts[0]);
-        tokens.filter(|token| !known.contains(token)).collect()
+        self.tokens.unknown(&pair.texts[0], &self.symbols[0])
     }
 
     /// The episode of a source given by its symbols; its target is that of [`Pairs::parse`].
@@ -274,13 +227,6 @@ impl Pairs {
         Some(self.episode_of(&self.parse(&line).ok()?))
     }
 
-    /// The steps of the source whose symbols its vocabulary lacks.
-    pub fn unknown_steps(&self, episode: &Episode) -> impl Iterator<Item = usize> {
-        let unknown = self.symbols(0).count();
-        let is_unknown = move |step: &usize| episode.input.get([*step, unknown]) == Some(&1.0);
-        (0..episode.source()).filter(is_unknown)
-    }
-
     /// True if all symbols of the answer are unknown, as for a source given by hand that no line has.
     pub fn lacks_target(&self, episode: &Episode) -> bool {
         let unknown = self.symbols(1).count();
@@ -291,13 +237,8 @@ impl Pairs {
 
     /// The episode of a pair.
     pub fn episode_of(&self, pair: &Pair) -> Episode {
-        let [source, target] = [0, 1].map(|side| -> Vec<usize> {
-            // Frequent symbols come first, so the search is short.
-            let code = |token| self.symbols(side).position(|known| known == token);
-            let unknown = self.symbols(side).count();
-            let tokens = self.tokens.of(&pair.texts[side]);
-            tokens.map(|token| code(token).unwrap_or(unknown)).collect()
-        });
+        let codes = |side: usize| self.tokens.codes(&pair.texts[side], &self.symbols[side]);
+        let [source, target] = [0, 1].map(codes);
         let mut shown = Array2::zeros((source.len(), self.inputs() - 1));
         for (step, &symbol) in source.iter().enumerate() {
             shown[[step, symbol]] = 1.0;
@@ -333,18 +274,6 @@ impl Pairs {
     }
 }
 
-/// The tokens of these texts, written as one: the most frequent first, of equally frequent ones the first.
-fn vocabulary<'a>(texts: impl Iterator<Item = &'a str>, tokens: Tokens) -> String {
-    let mut counts: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
-    for (place, token) in texts.flat_map(|text| tokens.of(text)).enumerate() {
-        counts.entry(token).or_insert((0, place)).0 += 1;
-    }
-    let mut all: Vec<_> = counts.into_iter().collect();
-    all.sort_unstable_by_key(|(_, (count, place))| (Reverse(*count), *place));
-    let all = all.into_iter().take(MOST_SYMBOLS).map(|(token, _)| token);
-    all.collect::<Vec<_>>().join(tokens.between())
-}
-
 impl Keys for Pairs {
     #[rustfmt::skip] // A row for every key.
     fn keys(&mut self, to: &mut Table<'_>) {
@@ -371,10 +300,8 @@ impl Generate for Pairs {
     }
 
     fn channel_name(&self, side: usize, channel: usize) -> String {
-        let more = ["unknown", ["delimiter", "end symbol"][side]];
-        let name = self.symbols(side).chain(more).nth(channel);
-        let name = name.map(|name| if name == " " { "space" } else { name });
-        name.map_or_else(|| format!("channel {channel}"), str::to_owned)
+        let last = ["delimiter", "end symbol"][side];
+        self.tokens.name(channel, &self.symbols[side], last)
     }
 
     fn size_mut(&mut self) -> &mut RangeInclusive<usize> {

@@ -48,6 +48,9 @@ fn task(recording: &Recording) -> Option<String> {
         Task::AssociativeRecall(_) => {
             format!("Input: {size} items. Then one is shown again; the machine outputs the next")
         }
+        Task::Text(_) => {
+            "Input: one symbol per step. The machine predicts each from those before".to_owned()
+        }
         Task::Ngrams(_) => {
             "Input: one bit per step. The machine predicts each from the bits before".to_owned()
         }

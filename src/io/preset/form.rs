@@ -42,7 +42,7 @@ impl Keys for Experiment {
             self.task.least_size()..=self.task.most_size(),
         );
         let (default, purpose) = match measure {
-            Measure::Length => ("10, 20, 30, 50, 120; `ngrams`, `transduce`, `frames`, `aspects`, `span`: the highest `length`; `episodes`, `pairs`: all lengths", "lengths to evaluate, at least one"),
+            Measure::Length => ("10, 20, 30, 50, 120; `ngrams`, `transduce`, `frames`, `aspects`, `span`: the highest `length`; `episodes`, `pairs`, `text`: all lengths", "lengths to evaluate, at least one"),
             Measure::Items => ("the highest `items` of the task, or `glyphs`", "numbers of items to evaluate, at least one"),
         };
         let EvaluationConfig { sizes: list, repeats, episodes } = &mut self.evaluation;
@@ -94,7 +94,7 @@ impl Experiment {
             *sizes = match self.task {
                 Task::Copy(_) | Task::RepeatCopy(_) => vec![10, 20, 30, 50, 120],
                 // All that are held out, whatever their lengths.
-                Task::Episodes(_) | Task::Pairs(_) => Vec::new(),
+                Task::Episodes(_) | Task::Pairs(_) | Task::Text(_) => Vec::new(),
                 _ => vec![*self.task.size().end()],
             };
         }
@@ -208,15 +208,18 @@ fn complete_task(task: &mut Task, given: &Value, file: &str) -> Result<(), Error
         && named.is_empty()
     {
         let kind = match task {
-            Task::Pairs(_) => "a text file",
+            Task::Pairs(_) | Task::Text(_) => "a text file",
             _ => "an npz file",
         };
         let problem = format!("is empty; expected the name of {kind}");
         return Err(Error::content(file, "task.file", problem));
     }
-    if let Task::Pairs(task) = task
-        && let Err(fault) = task.check()
-    {
+    let checked = match task {
+        Task::Pairs(task) => task.check(),
+        Task::Text(task) => task.check(),
+        _ => Ok(()),
+    };
+    if let Err(fault) = checked {
         let place = format!("task.{}", fault.array);
         return Err(Error::content(file, place, fault.problem));
     }

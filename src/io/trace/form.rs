@@ -31,7 +31,9 @@ pub(super) fn asked(recording: &Recording) -> Written {
     };
     let params = Written::of(task).into_values().into_iter();
     let params = match (task, recording.origin) {
-        (Task::Episodes(_), Some(_)) | (Task::Pairs(_), _) => of_a_file(task, recording.origin),
+        (Task::Episodes(_), Some(_)) | (Task::Pairs(_) | Task::Text(_), _) => {
+            of_a_file(task, recording.origin)
+        }
         _ => params
             .filter(|(key, _)| key != "kind")
             .map(parameter)
@@ -74,7 +76,7 @@ pub(super) fn is_of_a_file(task: &str) -> bool {
     all.any(|(_, task)| task.held_out().is_some())
 }
 
-/// Identity of an episode of a file: the file's name, its hash, and the episode's number; and the symbols of pairs.
+/// Identity of an episode of a file: the file's name, its hash, and the episode's number; and the symbols of pairs or of a text.
 fn of_a_file(task: &Task, drawn: Option<Draw>) -> Value {
     let number = drawn.and_then(|drawn| task.number(drawn.seed, drawn.episode));
     let [file, sha256] = task.file().unwrap_or_default();
@@ -86,6 +88,10 @@ fn of_a_file(task: &Task, drawn: Option<Draw>) -> Value {
         let [source, target] = &task.symbols;
         params["source_symbols"] = source.as_str().into();
         params["target_symbols"] = target.as_str().into();
+    }
+    if let Task::Text(task) = task {
+        params["tokens"] = task.tokens.word().into();
+        params["text_symbols"] = task.symbols.as_str().into();
     }
     params
 }
@@ -143,7 +149,9 @@ impl Visitor<'_> for Digits {
 fn parameters<'de, D: Deserializer<'de>>(from: D) -> Result<Map<String, Value>, D::Error> {
     // A vocabulary may be as large as this.
     const LONGEST: usize = 100_000;
-    const RANGES: [&str; 5] = ["length", "items", "repeats", "glyphs", "duration"];
+    const RANGES: [&str; 7] = [
+        "length", "items", "repeats", "glyphs", "duration", "aspects", "span",
+    ];
     let all: BTreeMap<Cow<'de, str>, &'de RawValue> = Deserialize::deserialize(from)?;
     let ours = all.into_iter().filter(|(key, value)| {
         form::is_key("task", key) && value.get() != "null" && value.get().len() < LONGEST
@@ -165,7 +173,8 @@ impl AskedForm {
         let is_ours = Task::WORDS.iter().any(|(word, _)| *word == self.name);
         // Of the tasks that cannot be generated again without a file some say what their symbols are.
         let mut symbols = ["source_symbols", "target_symbols"].into_iter();
-        let has_symbols = symbols.all(|key| self.params.contains_key(key));
+        let has_symbols = symbols.all(|key| self.params.contains_key(key))
+            || self.params.contains_key("text_symbols");
         let is_ours = is_ours && (!is_of_a_file(&self.name) || has_symbols);
         let is_known = is_ours && !self.params.is_empty() && self.size().is_some();
         (!is_known).then(|| short(&self.name))
@@ -305,7 +314,8 @@ pub(super) fn title(task: &Task, episode: &Episode) -> String {
         | Task::Frames(_)
         | Task::Aspects(_)
         | Task::Span(_)
-        | Task::Pairs(_) => "symbol",
+        | Task::Pairs(_)
+        | Task::Text(_) => "symbol",
         Task::Caption(_) => "glyph",
         Task::Episodes(_) | Task::External(_) => "step",
     };

@@ -207,18 +207,12 @@ fn unknown_ui(ui: &mut Ui, session: &Session) {
         return;
     };
     let Recording { task, episode, .. } = &open.shown.recording;
-    if let Task::Pairs(pairs) = task {
-        let steps: Vec<_> = pairs
-            .unknown_steps(episode)
-            .map(|step| step.to_string())
-            .collect();
-        if !steps.is_empty() {
-            let steps = steps.join(", ");
-            note(
-                ui,
-                &format!("not in the vocabulary of the source: step {steps}"),
-            );
-        }
+    let steps = task.unknown_steps(episode);
+    if !steps.is_empty() {
+        let steps: Vec<_> = steps.iter().map(ToString::to_string).collect();
+        let steps = steps.join(", ");
+        let text = format!("not in the vocabulary of the source: step {steps}");
+        note(ui, &text);
     }
     if open.shown.recording.lacks_target() {
         warning(ui, TARGET_NOT_KNOWN);

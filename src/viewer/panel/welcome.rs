@@ -317,6 +317,7 @@ fn about(machine: &Machine) -> &'static str {
         Task::Aspects(_) => "Names all marked symbols of a sequence at once.",
         Task::Span(_) => "Finds where the answer to a question is in a document.",
         Task::Pairs(_) => "Translates the lines of a text file.",
+        Task::Text(_) => "Predicts the next symbol in the lines of a text file.",
         Task::Episodes(_) | Task::External(_) => "A task from an episode file.",
     }
 }

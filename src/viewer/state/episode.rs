@@ -390,6 +390,7 @@ pub fn task_name(task: &Task) -> &str {
         Task::Span(_) => "Span",
         Task::Episodes(_) => "Episode file",
         Task::Pairs(_) => "Pairs",
+        Task::Text(_) => "Text",
         Task::External(task) => &task.name,
     }
 }

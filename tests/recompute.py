@@ -196,6 +196,71 @@ def recompute_source(config, arrays, task, compare):
     compare("feedback", answered[first - 1:-1], arrays["feedback"][first:])
 
 
+def over(seen, energies):
+    """The softmax over the rows that are seen, 0 for the others."""
+    weights = np.zeros(len(seen))
+    if seen.any():
+        weights[seen] = softmax(energies[seen])
+    return weights
+
+
+def recompute_heads(arrays, head, first, seen, energies, values, compare):
+    """Similarity, weighting and read of every step from `first` on; `seen(t)` tells which rows a step sees."""
+    for t in range(first, len(arrays["input"])):
+        similarity, weights = arrays[f"{head}.similarity"][t], arrays[f"{head}.weighting"][t]
+        compare("similarity", np.where(seen(t), energies(t), 0), similarity)
+        for stage in ("content", "weighting"):
+            compare(stage, over(seen(t), similarity), arrays[f"{head}.{stage}"][t])
+        compare("read", weights @ values, arrays[f"{head}.read"][t])
+
+
+def recompute_sequence(config, arrays, compare):
+    """A machine with a row for each step, or heads with fixed queries over a source (Cheng 2016, Vaswani 2017, Lin 2017)."""
+    kind, steps = config["kind"], len(arrays["input"])
+    heads = sorted({name.split(".")[0] for name in arrays if name.startswith("read")})
+    number, first = np.arange(arrays["read0.weighting"].shape[1]), 0
+    hidden = arrays.get("controller.hidden")
+    if kind == "lstmn":
+        rows, reads = hidden, arrays["read0.read"]
+        key = np.concatenate([arrays["input"], np.vstack([np.zeros_like(reads[:1]), reads[:-1]])], axis=1)
+        compare("key", key, arrays["read0.key"])
+        units = [arrays[f"read0.additive_{name}"] for name in ("key", "row", "vector")]
+        energies = {"read0": np.tanh((key @ units[0])[:, None] + rows @ units[1]) @ units[2]}
+        values, seen, shown = {"read0": rows}, lambda t: number < t, lambda t: number < t
+        compare("attended cell", arrays["read0.weighting"] @ arrays["controller.cell"], arrays["attended_cell"])
+    elif kind == "multi-head":
+        is_causal = config["attention"]["causal"] == "on"
+        rows, energies, values = arrays["embedded"], {}, {}
+        of_layer = len(heads) // (hidden.shape[1] if hidden.ndim == 3 else 1)
+        for index in range(len(heads)):
+            head, layer = f"read{index}", index // of_layer
+            x = rows if layer == 0 else hidden[:, layer - 1]
+            made = {name: x @ arrays[f"{head}.{weight}_weight"]
+                    for name, weight in (("key", "query"), ("row_key", "key"), ("row_value", "value"))}
+            for name, found in made.items():
+                compare(name, found, arrays[f"{head}.{name}"])
+            key, row_key, values[head] = (arrays[f"{head}.{name}"] for name in made)
+            energies[head] = key @ row_key.T / np.sqrt(key.shape[1])
+        seen = shown = lambda t: (number <= t) | (not is_causal)
+    else:
+        rows = source_rows(config, arrays)[:len(number)]
+        if kind == "structured":
+            first = int(arrays["mask"].argmax())
+            energies = {head: np.tile(arrays["units"][:first] @ arrays[f"{head}.vector"], (steps, 1)) for head in heads}
+        else:
+            compare("key", rows, arrays["read0.key"])
+            energies = {"read0": np.array([score_of(lambda name: arrays.get(f"read0.{name}"), t, 0, config["attention"]["score"],
+                                                    rows, 0) for t in range(steps)])}
+        values = dict.fromkeys(heads, rows)
+        seen = lambda t: np.ones(len(number), bool)
+        shown = (lambda t: number <= t) if first else seen
+    for head in heads:
+        recompute_heads(arrays, head, first, seen, lambda t, of=energies[head]: of[t], values[head], compare)
+    for t in range(steps):
+        at = shown(t + 1) if kind == "lstmn" else shown(t)
+        compare("memory", np.where(at[:, None], rows, 0), arrays["memory"][t + 1])
+
+
 def recompute_memory(config, arrays, task, compare):
     """A machine whose heads read and write in every step; a controller alone has none."""
     heads = [f"{kind}{number}" for kind in ("read", "write") for number in range(config.get(kind, 0))]
@@ -230,6 +295,8 @@ def recompute(path):
 
     if "feedback" in arrays:
         recompute_source(model, arrays, task, compare)
+    elif model.get("kind") in ("lstmn", "multi-head", "self-attention", "structured"):
+        recompute_sequence(model, arrays, compare)
     else:
         recompute_memory(model.get("heads", {}), arrays, task, compare)
     logit, target, mask = arrays["logit"], arrays["target"], arrays["mask"]

@@ -14,9 +14,9 @@ use tapescope::model::{Draw, Kind, Model, ModelConfig, NoiseMode, NtmConfig};
 use tapescope::task::{Copy, Task};
 use tapescope::train::Recording;
 
-/// Machines that answer after their source: their task and `model`, which have every score, weighting and bias.
+/// Machines whose memory rows are steps: their task and `model`, which have every score, weighting and bias.
 #[rustfmt::skip]
-const WITH_A_SOURCE: [(&str, &str); 7] = [
+const WITH_A_SOURCE: [(&str, &str); 12] = [
     (SYMBOLS, r#"{"kind": "bahdanau", "attention": {"bias": {"position": "on", "markov": 1, "fertility": 3}}}"#),
     (SYMBOLS, r#"{"kind": "bahdanau", "encoder": {"cell": "gru"}, "attention": {"score": "location", "rows": 12, "weighting": "hard"}}"#),
     (BITS, r#"{"kind": "bahdanau", "attention": {"score": "cosine", "weighting": "weibull"}}"#),
@@ -24,6 +24,11 @@ const WITH_A_SOURCE: [(&str, &str); 7] = [
     (SYMBOLS, r#"{"kind": "luong", "attention": {"score": "scaled-dot", "weighting": "local-predictive", "window": 2}}"#),
     (PICTURE, r#"{"kind": "caption", "annotations": {"filters": 3}, "attention": {"weighting": "lognormal"}}"#),
     (BITS, r#"{"kind": "fixed-context"}"#),
+    (BITS, r#"{"kind": "lstmn", "controller": {"size": 9}}"#),
+    (BITS, r#"{"kind": "multi-head", "embedding": 10, "heads": {"read": 2, "size": 3}}"#),
+    (SYMBOLS, r#"{"kind": "multi-head", "embedding": 10, "attention": {"causal": "off"}, "positions": {"kind": "sinusoidal"}}"#),
+    (SYMBOLS, r#"{"kind": "self-attention", "encoder": {"size": 5}, "attention": {"score": "general"}}"#),
+    (BITS, r#"{"kind": "structured", "encoder": {"size": 5}, "heads": {"read": 3}}"#),
 ];
 const SYMBOLS: &str = r#"{"kind": "transduce", "length": [6, 6]}"#;
 const BITS: &str = r#"{"kind": "copy", "bits": 3, "length": [5, 5]}"#;

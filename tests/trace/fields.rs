@@ -54,12 +54,17 @@ enum Base {
     /// Attention after the state of a decoder; annotations of a picture by a convolution.
     After,
     Pictures,
+    /// Attention to earlier states; several heads in two layers; heads with fixed queries.
+    Earlier,
+    Layers,
+    Fixed,
     /// 81 steps, of whose memory the file has the first, the last and a keyframe.
     Long,
 }
 
 use Base::{
-    After, Encoder, EncoderLocal, EncoderLognormal, Gradient, Items, Long, Pictures, Plain, Sampled,
+    After, Earlier, Encoder, EncoderLocal, EncoderLognormal, Fixed, Gradient, Items, Layers, Long, Pictures, Plain,
+    Sampled,
 };
 
 const COPY: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
@@ -80,6 +85,14 @@ const AFTER: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
 const PICTURES: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
     "model": {"kind": "caption", "annotations": {"filters": 3}, "decoder": {"size": 4, "embedding": 2, "gate": "on"},
               "attention": {"units": 2}}}"#;
+
+const EARLIER: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
+    "model": {"kind": "lstmn", "controller": {"size": 4}, "attention": {"units": 3}}}"#;
+const LAYERS: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
+    "model": {"kind": "multi-head", "embedding": 5, "layers": 2, "heads": {"read": 2, "size": 3}}}"#;
+const FIXED: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
+    "model": {"kind": "structured", "encoder": {"size": 3}, "heads": {"read": 2}, "attention": {"units": 4},
+              "decoder": {"hidden": 5}}}"#;
 
 type Row = (&'static str, Base, &'static str, &'static [By]);
 
@@ -156,6 +169,13 @@ const FIELDS: &[Row] = &[
     ("model.attention.prior_sigma", EncoderLognormal, "0.5", &[Verify, Diff]),
     ("model.attention.prior", Encoder, r#""code""#, &[Verify, Diff]),
     ("model.attention.prior_units", Encoder, "3", &[Refused]),
+    ("model.embedding", Layers, "4", &[Refused]),
+    ("model.layers", Layers, "1", &[Refused]),
+    ("model.heads.size", Layers, "4", &[Refused]),
+    ("model.attention.causal", Layers, r#""off""#, &[Verify, Diff]),
+    ("model.positions.kind", Layers, r#""sinusoidal""#, &[Named, Weights, Diff]),
+    ("model.positions.most", Layers, "9", &[Named, Weights, Diff]),
+    ("model.decoder.hidden", Fixed, "4", &[Refused]),
     ("model.heads.key_activation", Plain, r#""identity""#, &[Named, Weights, Diff]),
     ("model.heads.add_activation", Plain, r#""identity""#, &[Named, Weights, Diff]),
     ("model.heads.initial_weighting", Plain, r#""learned""#, &[Named, Weights, Diff]),
@@ -200,6 +220,10 @@ const ARRAYS: &[(&str, Base, &[By])] = &[
     ("annotations", Pictures, &[Verify, Diff]),
     ("context.gate", Pictures, &[Verify, Diff]),
     ("context", Pictures, &[Verify, Diff]),
+    ("attended_cell", Earlier, &[Verify, Diff]),
+    ("embedded", Layers, &[Verify, Diff]),
+    ("units", Fixed, &[Verify, Diff]),
+    ("combined", Fixed, &[Verify, Diff]),
     ("controller.hidden", Plain, &[Named, Weights, Diff]),
     ("controller.cell", Plain, &[Named, Weights, Diff]),
     ("memory.initial", Plain, &[Verify, Diff]),
@@ -227,6 +251,12 @@ const ARRAYS: &[(&str, Base, &[By])] = &[
     ("HEAD.additive_position", EncoderLocal, &[Verify, Diff]),
     ("HEAD.additive_markov", EncoderLocal, &[Verify, Diff]),
     ("HEAD.additive_fertility", EncoderLocal, &[Verify, Diff]),
+    ("HEAD.query_weight", Layers, &[Verify, Diff]),
+    ("HEAD.key_weight", Layers, &[Verify, Diff]),
+    ("HEAD.value_weight", Layers, &[Verify, Diff]),
+    ("HEAD.row_key", Layers, &[Verify, Diff]),
+    ("HEAD.row_value", Layers, &[Verify, Diff]),
+    ("HEAD.vector", Fixed, &[Verify, Diff]),
     ("HEAD.distribution", Sampled, &[Verify, Diff]),
     ("HEAD.bilinear", Sampled, &[Verify, Diff]),
     ("HEAD.position_weight", Sampled, &[Verify, Diff]),
@@ -269,6 +299,9 @@ impl Honest {
             }
             After => AFTER.to_owned(),
             Pictures => PICTURES.to_owned(),
+            Earlier => EARLIER.to_owned(),
+            Layers => LAYERS.to_owned(),
+            Fixed => FIXED.to_owned(),
             EncoderLognormal => ENCODER.replace("weibull", "lognormal"),
             Long => COPY.replace("[3, 3]", "[40, 40]"),
         };
@@ -374,7 +407,7 @@ impl Bench {
         let folder = tempfile::tempdir().unwrap();
         let bases = [Plain, Gradient, Items, Sampled, Long];
         let encoders = [Encoder, EncoderLocal, EncoderLognormal, After, Pictures];
-        let bases = bases.into_iter().chain(encoders);
+        let bases = bases.into_iter().chain(encoders).chain([Earlier, Layers, Fixed]);
         let honest = bases.map(|base| (base, Honest::new(base, folder.path())));
         let bench = Self {
             honest: honest.collect(),

@@ -204,11 +204,13 @@ def over(seen, energies):
     return weights
 
 
-def recompute_heads(arrays, head, first, seen, energies, values, compare):
-    """Similarity, weighting and read of every step from `first` on; `seen(t)` tells which rows a step sees."""
+def recompute_heads(arrays, head, first, seen, energies, size, values, compare):
+    """Similarity, weighting and read of every step from `first` on; `seen(t)` tells which rows a step sees, `size` how large
+    the terms of an energy are.
+    """
     for t in range(first, len(arrays["input"])):
         similarity, weights = arrays[f"{head}.similarity"][t], arrays[f"{head}.weighting"][t]
-        compare("similarity", np.where(seen(t), energies(t), 0), similarity)
+        compare("similarity", np.where(seen(t), energies[t], 0), similarity, size[t])
         for stage in ("content", "weighting"):
             compare(stage, over(seen(t), similarity), arrays[f"{head}.{stage}"][t])
         compare("read", weights @ values, arrays[f"{head}.read"][t])
@@ -219,7 +221,7 @@ def recompute_sequence(config, arrays, compare):
     kind, steps = config["kind"], len(arrays["input"])
     heads = sorted({name.split(".")[0] for name in arrays if name.startswith("read")})
     number, first = np.arange(arrays["read0.weighting"].shape[1]), 0
-    hidden = arrays.get("controller.hidden")
+    hidden, sizes = arrays.get("controller.hidden"), {}
     if kind == "lstmn":
         rows, reads = hidden, arrays["read0.read"]
         key = np.concatenate([arrays["input"], np.vstack([np.zeros_like(reads[:1]), reads[:-1]])], axis=1)
@@ -241,6 +243,7 @@ def recompute_sequence(config, arrays, compare):
                 compare(name, found, arrays[f"{head}.{name}"])
             key, row_key, values[head] = (arrays[f"{head}.{name}"] for name in made)
             energies[head] = key @ row_key.T / np.sqrt(key.shape[1])
+            sizes[head] = np.abs(key) @ np.abs(row_key).T / np.sqrt(key.shape[1])
         seen = shown = lambda t: (number <= t) | (not is_causal)
     else:
         rows = source_rows(config, arrays)[:len(number)]
@@ -255,7 +258,8 @@ def recompute_sequence(config, arrays, compare):
         seen = lambda t: np.ones(len(number), bool)
         shown = (lambda t: number <= t) if first else seen
     for head in heads:
-        recompute_heads(arrays, head, first, seen, lambda t, of=energies[head]: of[t], values[head], compare)
+        size = sizes.get(head, np.zeros(steps))
+        recompute_heads(arrays, head, first, seen, energies[head], size, values[head], compare)
     for t in range(steps):
         at = shown(t + 1) if kind == "lstmn" else shown(t)
         compare("memory", np.where(at[:, None], rows, 0), arrays["memory"][t + 1])
@@ -288,9 +292,9 @@ def recompute(path):
     model, arrays, task = load(path)
     worst = {}
 
-    def compare(name, found, recorded):
-        # Of what has no bounds, by its size.
-        difference = np.abs(found - recorded) / np.maximum(1, np.abs(recorded))
+    def compare(name, found, recorded, size=0):
+        # Of what has no bounds, by its size, or that of its terms.
+        difference = np.abs(found - recorded) / np.maximum(1, np.maximum(np.abs(recorded), size))
         worst[name] = max(worst.get(name, 0.0), float(difference.max()))
 
     if "feedback" in arrays:

@@ -135,7 +135,7 @@ impl EpisodeArgs {
             let episode = manual.episode();
             let steps = [episode.steps(), episode.source()];
             machine::check_steps(config, steps, &label(path))?;
-            manual.notes().iter().for_each(|text| note(text));
+            manual.notes.iter().for_each(|text| note(text));
             return Ok(Chosen {
                 episode,
                 task: manual.task,

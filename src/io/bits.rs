@@ -10,9 +10,7 @@ use serde_json::Value;
 use super::error::{bounded, short};
 use super::{Error, file};
 use crate::math::random;
-use crate::task::{
-    Episode, MAX_ITEMS, MAX_LENGTH, MAX_REPEATS, Pair, Span, TARGET_NOT_KNOWN, Task,
-};
+use crate::task::{Episode, MAX_ITEMS, MAX_LENGTH, MAX_REPEATS, TARGET_NOT_KNOWN, Task};
 
 /// The largest file of bits that is read, in bytes.
 const LIMIT: u64 = 64 << 20;
@@ -30,12 +28,10 @@ pub struct ManualEpisode {
     priorities: Vec<f32>,
     /// The symbols of a task that names them; of a picture one for every patch, `None` for a blank one.
     symbols: Vec<Option<usize>>,
-    /// The marked steps of a sequence, or the symbols of a question.
-    beside: Vec<usize>,
-    /// The texts of a task of pairs.
-    pair: Option<Pair>,
-    /// The line of a task of a text.
-    line: String,
+    /// The episode of a task whose input was complete when it was read.
+    made: Option<Episode>,
+    /// What to say about a text: tokens that are not in the vocabulary, and a target that is not known.
+    pub notes: Vec<String>,
 }
 
 #[derive(Default, Deserialize)]
@@ -109,21 +105,13 @@ pub fn from_json(
         let problem = format!("{found}; expected {expected}");
         Error::content(label, "", problem)
     };
-    if let Task::Pairs(pairs) = task {
+    if matches!(task, Task::Pairs(_) | Task::Text(_)) {
         let line: String = serde_json::from_str(source).map_err(syntax)?;
-        let pair = pairs.parse(&line);
-        let pair = pair.map_err(|problem| Error::content(label, "", problem))?;
+        let made = of_text(task, &line);
+        let made = made.map_err(|problem| Error::content(label, "", problem))?;
         return Ok(ManualEpisode {
-            pair: Some(pair),
-            ..ManualEpisode::of(task.clone())
-        });
-    }
-    if let Task::Text(text) = task {
-        let line: String = serde_json::from_str(source).map_err(syntax)?;
-        let episode = text.episode_of(&line);
-        episode.map_err(|problem| Error::content(label, "", problem))?;
-        return Ok(ManualEpisode {
-            line,
+            made: Some(made.0),
+            notes: made.1,
             ..ManualEpisode::of(task.clone())
         });
     }
@@ -146,26 +134,6 @@ pub fn from_json(
 }
 
 impl ManualEpisode {
-    /// What to say about a text: tokens that are not in the vocabulary, and a target that is not known.
-    pub fn notes(&self) -> Vec<String> {
-        if let Task::Text(task) = &self.task {
-            let unknown = task.unknown(&self.line).into_iter();
-            let note = |token| format!("note: `{token}` is not in the vocabulary");
-            return unknown.map(note).collect();
-        }
-        let (Task::Pairs(task), Some(pair)) = (&self.task, &self.pair) else {
-            return Vec::new();
-        };
-        let unknown = task.unknown(pair).into_iter();
-        let mut notes: Vec<String> = unknown
-            .map(|token| format!("note: `{token}` is not in the vocabulary of the source"))
-            .collect();
-        if pair.lacks_target() {
-            notes.push(format!("note: {TARGET_NOT_KNOWN}"));
-        }
-        notes
-    }
-
     /// An episode of this task, to be filled in.
     fn of(task: Task) -> Self {
         Self {
@@ -174,14 +142,16 @@ impl ManualEpisode {
             query: 0,
             priorities: Vec::new(),
             symbols: Vec::new(),
-            beside: Vec::new(),
-            pair: None,
-            line: String::new(),
+            made: None,
+            notes: Vec::new(),
         }
     }
 
     /// The episode.
     pub fn episode(&self) -> Episode {
+        if let Some(made) = &self.made {
+            return made.clone();
+        }
         let bits = &self.bits;
         let symbols: Vec<usize> = self.symbols.iter().flatten().copied().collect();
         match &self.task {
@@ -196,23 +166,12 @@ impl ManualEpisode {
             Task::Transduce(task) => task.episode_of(&symbols),
             Task::Caption(task) => task.episode_of(&self.symbols, &mut random(0, 0)),
             Task::Frames(task) => task.episode_of(&symbols, &mut random(0, 0)),
-            Task::Aspects(task) => {
-                let episode = task.episode_of(&symbols, &self.beside);
-                episode.unwrap_or_else(|| self.task.episode(0, 0))
-            }
-            Task::Span(task) => {
-                let episode = task.episode_of(&document(task, &self.symbols), &self.beside);
-                episode.unwrap_or_else(|| self.task.episode(0, 0))
-            }
-            Task::Pairs(task) => {
-                let pair = self.pair.as_ref();
-                pair.map_or_else(|| self.task.episode(0, 0), |pair| task.episode_of(pair))
-            }
-            Task::Text(task) => {
-                let episode = task.episode_of(&self.line);
-                episode.unwrap_or_else(|_| self.task.episode(0, 0))
-            }
-            Task::Episodes(_) | Task::External(_) => self.task.episode(0, 0),
+            Task::Aspects(_)
+            | Task::Span(_)
+            | Task::Pairs(_)
+            | Task::Text(_)
+            | Task::Episodes(_)
+            | Task::External(_) => self.task.episode(0, 0),
         }
     }
 }
@@ -272,7 +231,9 @@ impl Form {
         let how = "; write {\"symbols\": [3, 1, 4]}, numbers from 0";
         let symbols = needed(self.symbols.as_ref(), "symbols", task, how)?;
         let (count, fault) = (symbols.len(), |problem| ("symbols".to_owned(), problem));
-        let size = symbols.iter().flatten().count();
+        let is_picture = matches!(task, Task::Caption(_));
+        let glyphs = symbols.iter().flatten().count();
+        let size = if is_picture { glyphs } else { count };
         let allowed = match task {
             Task::Caption(task) if count != task.grid.pow(2) || size == 0 => Some(format!(
                 "{} symbols in reading order, null for a blank patch, at least one not null",
@@ -287,7 +248,7 @@ impl Form {
         if let Some(allowed) = allowed {
             return Err(fault(format!("has {count} values; allowed: {allowed}")));
         }
-        let is_blank_allowed = matches!(task, Task::Caption(_) | Task::Span(_));
+        let is_blank_allowed = is_picture || matches!(task, Task::Span(_));
         let is_right =
             |symbol: &Option<usize>| symbol.map_or(is_blank_allowed, |symbol| symbol < known);
         if let Some(wrong) = symbols.iter().position(|symbol| !is_right(symbol)) {
@@ -299,52 +260,40 @@ impl Form {
             symbols: symbols.clone(),
             ..ManualEpisode::of(task.clone())
         };
+        let numbers = symbols.iter().map(|symbol| symbol.unwrap_or(known));
+        let numbers: Vec<usize> = numbers.collect();
         match &mut manual.task {
             Task::Aspects(own) => {
-                manual.beside = self.marked(task, symbols)?;
-                own.aspects = manual.beside.len()..=manual.beside.len();
+                let how =
+                    ": the marked steps, from 0; write {\"symbols\": […], \"marked\": [0, 2]}";
+                let marked = needed(self.marked.as_ref(), "marked", task, how)?;
+                own.aspects = marked.len()..=marked.len();
+                let is_right = !marked.is_empty() && marked.iter().all(|step| *step < count);
+                manual.made = is_right.then(|| own.episode_of(&numbers, marked)).flatten();
+                if manual.made.is_none() {
+                    let (found, last) = (short(&format!("{marked:?}")), count - 1);
+                    let allowed =
+                        format!("one or more of the steps 0 to {last}, whose symbols differ");
+                    return Err((
+                        "marked".to_owned(),
+                        format!("is {found}; allowed: {allowed}"),
+                    ));
+                }
             }
             Task::Span(own) => {
                 let how = ": the symbols to look for; write {\"symbols\": […], \"question\": [3]}";
-                manual.beside = needed(self.question.clone(), "question", task, how)?;
-                own.question = manual.beside.len();
-                let episode = own.episode_of(&document(own, symbols), &manual.beside);
-                let answer = episode.map_or(0, |found| own.answer_of(&found).len());
-                if answer == 0 {
+                let question = needed(self.question.as_ref(), "question", task, how)?;
+                let Some(answer) = own.answer(&numbers, question) else {
                     let problem = "does not occur once, with an answer and then null behind it";
                     return Err(("question".to_owned(), problem.to_owned()));
-                }
-                own.span = answer..=answer;
+                };
+                manual.made = own.episode_of(&numbers, question);
+                (own.question, own.span) = (question.len(), answer.len()..=answer.len());
             }
             _ => {}
         }
-        let size = if let Task::Span(_) = task {
-            count
-        } else {
-            size
-        };
         manual.task = manual.task.with_size(size);
         Ok(manual)
-    }
-
-    /// Returns the marked steps of these symbols.
-    fn marked(&self, task: &Task, symbols: &[Option<usize>]) -> Result<Vec<usize>, Fault> {
-        let how = ": the marked steps, from 0; write {\"symbols\": […], \"marked\": [0, 2]}";
-        let marked = needed(self.marked.as_ref(), "marked", task, how)?;
-        if marked.is_empty() {
-            let problem = "has 0 values; expected at least one marked step";
-            return Err(("marked".to_owned(), problem.to_owned()));
-        }
-        let symbol = |index: usize| symbols.get(marked[index]);
-        let is_right = |&index: &usize| {
-            symbol(index).is_some_and(|it| !(0..index).any(|i| symbol(i) == Some(it)))
-        };
-        if let Some(wrong) = (0..marked.len()).find(|index| !is_right(index)) {
-            let (found, last) = (marked[wrong], symbols.len() - 1);
-            let problem = format!("is {found}; allowed: steps 0 to {last} with different symbols");
-            return Err((format!("marked[{wrong}]"), problem));
-        }
-        Ok(marked.clone())
     }
 
     /// Checks that no key is given that this task does not have.
@@ -408,10 +357,24 @@ impl Form {
     }
 }
 
-/// The numbers of the symbols of a document; an end of span is the one after all symbols.
-fn document(task: &Span, symbols: &[Option<usize>]) -> Vec<usize> {
-    let all = symbols.iter();
-    all.map(|symbol| symbol.unwrap_or(task.symbols)).collect()
+/// The episode of a line, and what to say about it.
+fn of_text(task: &Task, line: &str) -> Result<(Episode, Vec<String>), String> {
+    let note = |token: &&str| format!("note: `{token}` is not in the vocabulary");
+    match task {
+        Task::Pairs(task) => {
+            let pair = task.parse(line)?;
+            let unknown = task.unknown(&pair);
+            let notes = unknown.iter().map(|token| note(token) + " of the source");
+            let lacks = pair.lacks_target();
+            let lacks = lacks.then(|| format!("note: {TARGET_NOT_KNOWN}"));
+            Ok((task.episode_of(&pair), notes.chain(lacks).collect()))
+        }
+        Task::Text(task) => {
+            let notes = task.unknown(line).iter().map(note).collect();
+            Ok((task.episode_of(line)?, notes))
+        }
+        _ => Ok((task.episode(0, 0), Vec::new())),
+    }
 }
 
 /// Returns the given value, or an error with the way to give it.
@@ -542,15 +505,15 @@ mod tests {
             ),
             (
                 r#"{"symbols": [3,1], "marked": []}"#,
-                "`marked`: has 0 values; expected at least one marked step",
+                "`marked`: is []; allowed: one or more of the steps 0 to 1, whose symbols differ",
             ),
             (
                 r#"{"symbols": [3,1,3], "marked": [0,2]}"#,
-                "`marked[1]`: is 2; allowed: steps 0 to 2 with different symbols",
+                "`marked`: is [0, 2]; allowed: one or more of the steps 0 to 2",
             ),
             (
                 r#"{"symbols": [3,1], "marked": [2]}"#,
-                "`marked[0]`: is 2; allowed: steps 0 to 1",
+                "`marked`: is [2]; allowed: one or more of the steps 0 to 1",
             ),
             (
                 r#"{"symbols": [3,1], "query": 1, "marked": [1]}"#,
@@ -613,16 +576,14 @@ mod tests {
 
     #[test]
     fn a_line_is_written_in_quotes() {
-        let text = Text {
-            symbols: "the cat".to_owned(),
-            ..Text::NONE
-        };
+        let mut text = Text::NONE;
+        text.symbols = "the cat".to_owned();
         let task = Task::Text(text);
         let manual = read("\"the sat cat\"", &task, None);
         let episode = manual.episode();
         assert_eq!((episode.size, episode.scored_steps()), (3, 4));
         assert_eq!(episode.target[[2, 1]], 1.0);
-        assert_eq!(manual.notes(), ["note: `sat` is not in the vocabulary"]);
+        assert_eq!(manual.notes, ["note: `sat` is not in the vocabulary"]);
         for (source, expected) in [
             ("\" \"", "b.json: has 0 tokens; expected 1 to 100000"),
             (

@@ -92,8 +92,8 @@ impl Span {
         Some(episode)
     }
 
-    /// The steps of the answer.
-    fn answer(&self, document: &[usize], question: &[usize]) -> Option<Range<usize>> {
+    /// The steps of the answer; `None` without one, as for [`Span::episode_of`].
+    pub fn answer(&self, document: &[usize], question: &[usize]) -> Option<Range<usize>> {
         let mut places = document.windows(question.len().max(1)).enumerate();
         let mut found = places.by_ref().filter(|(_, symbols)| *symbols == question);
         let start = found.next()?.0 + question.len();
@@ -102,13 +102,6 @@ impl Span {
             .position(|symbol| *symbol == self.symbols)?;
         let is_one = question.iter().all(|symbol| *symbol < self.symbols) && found.next().is_none();
         (is_one && end > 0).then_some(start..start + end)
-    }
-
-    /// The steps of the answer of an episode; empty without one.
-    pub fn answer_of(&self, episode: &Episode) -> Range<usize> {
-        let mut ends = self.alignment(episode).into_iter().flatten();
-        let ends = ends.next().zip(ends.next());
-        ends.map_or(0..0, |(start, end)| start.start..end.end)
     }
 
     /// The question of an episode.

@@ -10,7 +10,7 @@ use crate::io::{
 };
 use crate::model::ModelConfig;
 use crate::task::{Measure, Task};
-use crate::train::{Demand, UNSEEN_SEED, attends_to_source};
+use crate::train::{Demand, UNSEEN_SEED, has_single_reader};
 
 /// Checks that memory suffices for `bytes` and the stacks of `threads` threads.
 pub(super) fn claim(bytes: u64, threads: usize, what: &str) -> anyhow::Result<()> {
@@ -86,7 +86,11 @@ pub(super) fn no_weights<T>(name: &str) -> anyhow::Result<T> {
 
 /// Checks that a machine samples, for an `option` about its noise.
 pub(super) fn check_random(option: &str, name: &str, config: &ModelConfig) -> anyhow::Result<()> {
-    let heads = if config.has_source() { "" } else { "heads." };
+    let heads = if config.has_row_per_step() {
+        ""
+    } else {
+        "heads."
+    };
     ensure!(
         config.is_random(),
         "{option}: {name}: no head samples; only heads with `model.{heads}attention.weighting` hard, weibull or lognormal do"
@@ -97,8 +101,8 @@ pub(super) fn check_random(option: &str, name: &str, config: &ModelConfig) -> an
 /// Refuses `--alignment` for a machine that does not attend to source steps, or a task whose alignment is unknown.
 pub(super) fn check_alignment(name: &str, config: &ModelConfig, task: &Task) -> anyhow::Result<()> {
     ensure!(
-        attends_to_source(config),
-        "--alignment: {name}: the machine has no single read head whose rows are source steps; `model.kind` bahdanau, luong, caption, lstmn and self-attention have one"
+        has_single_reader(config),
+        "--alignment: {name}: the machine has no single read head on a memory with a row per step; `model.kind` bahdanau, luong, caption, lstmn and self-attention have one"
     );
     let task_name = task.name();
     ensure!(

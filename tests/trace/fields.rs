@@ -63,8 +63,8 @@ enum Base {
 }
 
 use Base::{
-    After, Earlier, Encoder, EncoderLocal, EncoderLognormal, Fixed, Gradient, Items, Layers, Long, Pictures, Plain,
-    Sampled,
+    After, Earlier, Encoder, EncoderLocal, EncoderLognormal, Fixed, Gradient, Items, Layers, Long,
+    Pictures, Plain, Sampled,
 };
 
 const COPY: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
@@ -407,7 +407,10 @@ impl Bench {
         let folder = tempfile::tempdir().unwrap();
         let bases = [Plain, Gradient, Items, Sampled, Long];
         let encoders = [Encoder, EncoderLocal, EncoderLognormal, After, Pictures];
-        let bases = bases.into_iter().chain(encoders).chain([Earlier, Layers, Fixed]);
+        let bases = bases
+            .into_iter()
+            .chain(encoders)
+            .chain([Earlier, Layers, Fixed]);
         let honest = bases.map(|base| (base, Honest::new(base, folder.path())));
         let bench = Self {
             honest: honest.collect(),

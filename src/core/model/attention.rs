@@ -337,6 +337,8 @@ pub struct Mechanism {
     pub columns: HeadColumns,
     /// The memory rows that it sees.
     pub sees: Sees,
+    /// The layer of heads that it belongs to.
+    pub layer: usize,
 }
 
 /// The memory rows that a head sees in a step, where a row belongs to each step.
@@ -390,6 +392,7 @@ impl AttentionConfig {
             shift_form: ShiftForm::Softmax,
             columns: HeadColumns::default(),
             sees: Sees::All,
+            layer: 0,
         }
     }
 

@@ -108,6 +108,15 @@ pub(super) const fn with_own<const N: usize, const ALL: usize>(own: [Array; N]) 
 }
 
 impl EncoderConfig {
+    /// Enters the keys of the network alone.
+    #[rustfmt::skip] // A row for every key.
+    pub(super) fn network_keys(&mut self, to: &mut Table<'_>) {
+        to.key("cell", Choice(&mut self.cell), "recurrent network of the encoder");
+        to.key("direction", Choice(&mut self.direction), "directions in which the encoder reads the source, each with weights of its own; by default `forward` in `fixed-context` and `luong`");
+        to.key("size", Integer(&mut self.size, 1..=4096), "units of the encoder in each direction");
+        to.key("embedding", Integer(&mut self.embedding, 0..=4096), "values of a learned embedding of the input, which the encoder then reads; 0 for none");
+    }
+
     /// An LSTM with this number of units in each direction.
     pub const fn new(direction: Direction, size: usize) -> Self {
         Self {
@@ -449,10 +458,7 @@ impl Source for EncoderConfig {
 
     #[rustfmt::skip] // A row for every key.
     fn keys(&mut self, to: &mut Table<'_>) {
-        to.key("cell", Choice(&mut self.cell), "recurrent network of the encoder");
-        to.key("direction", Choice(&mut self.direction), "directions in which the encoder reads the source, each with weights of its own; by default `forward` in `fixed-context` and `luong`");
-        to.key("size", Integer(&mut self.size, 1..=4096), "units of the encoder in each direction");
-        to.key("embedding", Integer(&mut self.embedding, 0..=4096), "values of a learned embedding of the input, which the encoder then reads; 0 for none");
+        self.network_keys(to);
         to.key("fertility", Integer(&mut self.fertility, 0..=4096), "units of a layer that expects how much weight each row is given in all, for the global fertility penalty; 0 for none (Cohn 2016)");
     }
 

@@ -114,7 +114,9 @@ fn with_sources() -> Vec<Model<f64>> {
     (bahdanau.source.embedding, bahdanau.source.fertility) = (4, 3);
     let mut general = BahdanauConfig::new(3, 2);
     general.attention.score = Score::General.into();
-    let configs: [ModelConfig; 9] = [
+    let mut sequence = SelfAttentionConfig::new(3, 2);
+    sequence.attention.score = Score::General.into();
+    let configs: [ModelConfig; 10] = [
         bahdanau.into(),
         general.into(),
         luong.into(),
@@ -124,6 +126,7 @@ fn with_sources() -> Vec<Model<f64>> {
         MultiHeadConfig::new(3, 2).into(),
         SelfAttentionConfig::new(3, 2).into(),
         StructuredConfig::new(3, 2).into(),
+        sequence.into(),
     ];
     configs
         .into_iter()

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use super::array;
-use super::attention::{Mechanism, Weighting};
+use super::attention::{Mechanism, Sees, Weighting};
 use super::shape::{Shape, TensorSpec};
 use super::spec::{Array, Place, array_name, head_name};
 use crate::keys::{ConfigError, Keys};
@@ -67,8 +67,8 @@ pub trait Kind: Keys + Debug + Send + Sync {
         None
     }
 
-    /// The source steps of an episode with this many steps, `source` of them before the answer, and its memory rows where
-    /// [`Kind::of_rows`] has them.
+    /// The steps that a machine reads before it answers, of an episode with this many steps, `source` of them before the
+    /// answer. Where [`Kind::of_rows`] has them, they are the memory rows.
     fn episode_rows(&self, _steps: usize, source: usize) -> usize {
         source
     }
@@ -193,8 +193,14 @@ impl dyn Kind + '_ {
         self.first_step() > 0
     }
 
+    /// True for a machine that reads the whole input before it answers.
+    pub fn reads_ahead(&self) -> bool {
+        let sees_all = self.heads() > 0 && self.mechanism(0).sees == Sees::Sequence;
+        self.has_source() || sees_all
+    }
+
     /// True for a machine that is fed what it answered in the step before.
-    pub fn runs_freely(&self) -> bool {
+    pub fn has_feedback(&self) -> bool {
         self.arrays().contains(&array::FEEDBACK)
     }
 

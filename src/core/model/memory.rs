@@ -3,7 +3,6 @@
 //! The memory stands column after column: `columns[m·N + i]` is M(i)[m]. A read is then one product of
 //! the memory with the weighting, and a write one pass over N neighbours for each column.
 
-use super::attention::Sees;
 use super::head::HeadGradient;
 use super::trace::HeadTrace;
 use crate::math::kernel::kernel;
@@ -59,16 +58,15 @@ pub(super) fn append<R: Real>(memory: &mut Series<R>, t: usize, row: Option<Vec<
         .for_each(|(column, value)| column[t] = value);
 }
 
-/// M_{t+1}: the rows that a head sees in step `t`; `row` has the values of one.
+/// Sets a memory, column after column, to its first `seen` rows, each with the values that `row` has, and the others to 0.
 pub(super) fn set_rows<R: Real, I: Iterator<Item = R>>(
-    memory: &mut Series<R>,
-    t: usize,
-    sees: Sees,
+    memory: &mut [R],
+    rows: usize,
+    seen: usize,
     row: impl Fn(usize) -> I,
 ) {
-    let (rows, memory) = (memory.steps() - 1, memory.row_mut(t + 1));
     memory.fill(R::ZERO);
-    for i in 0..sees.count(t, rows) {
+    for i in 0..seen {
         let columns = memory.chunks_exact_mut(rows);
         columns
             .zip(row(i))

@@ -61,7 +61,7 @@ pub struct MultiHeadConfig {
     rows: usize,
 }
 
-/// What tells the steps apart.
+/// The position encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Positions {
     /// A learned row for each step.
@@ -228,7 +228,7 @@ impl Kind for MultiHeadConfig {
         )
     }
 
-    fn mechanism(&self, _: usize) -> Mechanism {
+    fn mechanism(&self, head: usize) -> Mechanism {
         let is_causal = self.causal == Switch::On;
         Mechanism {
             sees: if is_causal {
@@ -236,6 +236,7 @@ impl Kind for MultiHeadConfig {
             } else {
                 Sees::Sequence
             },
+            layer: head / self.heads.max(1),
             ..self.attention.of_reader()
         }
     }
@@ -297,7 +298,7 @@ impl<'a, R: Real> Parts<'a, R> {
         for layer in 0..self.config.layers {
             let heads = self.config.of_layer(layer);
             for head in heads.clone() {
-                for of in [Projection::Query, Projection::Key, Projection::Value] {
+                for of in Projection::ALL {
                     (0..steps).for_each(|t| of.project(trace, (layer, head), t));
                 }
             }
@@ -350,9 +351,10 @@ fn remember<R: Real>(trace: &mut Trace<R>, t: usize) {
         heads,
         ..
     } = trace;
-    memory::set_rows(memory_columns, t, heads[0].mechanism.sees, |i| {
-        own.at(0).row(i).iter().copied()
-    });
+    let rows = own.at(0).steps();
+    let seen = heads[0].mechanism.sees.count(t, rows);
+    let row = |i| own.at(0).row(i).iter().copied();
+    memory::set_rows(memory_columns.row_mut(t + 1), rows, seen, row);
 }
 
 /// X of a layer, [T, C].
@@ -372,6 +374,8 @@ enum Projection {
 }
 
 impl Projection {
+    const ALL: [Self; 3] = [Self::Query, Self::Key, Self::Value];
+
     /// Its weights among the learned arrays.
     fn weight<R: Real>(self, head: &HeadTrace<R>) -> Rows<'_, R> {
         let weights = head.of_score.at(self as usize);
@@ -385,7 +389,7 @@ impl Projection {
         }
     }
 
-    /// What it makes.
+    /// The projected series.
     fn made<R: Real>(self, head: &HeadTrace<R>) -> &Series<R> {
         match self {
             Self::Query => &head.key,
@@ -519,9 +523,9 @@ impl<R: Real> Machine<R> for MultiHeadConfig {
         set_product_of_series(embedded, &mut tensors[0]);
         if self.positions == Positions::Learned {
             for (_, _, by) in all.clone() {
+                let mut positions = tensors[1].view_mut();
                 for t in 0..by.states[0].steps() {
-                    let row = &mut tensors[1].view_mut();
-                    add(row.row_mut(t).iter_mut(), by.states[0].row(t));
+                    add(positions.row_mut(t).iter_mut(), by.states[0].row(t));
                 }
             }
         }
@@ -553,7 +557,7 @@ impl<R: Real> Machine<R> for MultiHeadConfig {
                     Some(below) => (Place::Layer(below), array::HIDDEN),
                 };
                 let weights = [QUERY_WEIGHT, KEY_WEIGHT, VALUE_WEIGHT];
-                let projections = [Projection::Query, Projection::Key, Projection::Value];
+                let projections = Projection::ALL;
                 all.extend(projections.into_iter().zip(weights).map(|(of, weight)| {
                     let work =
                         move |trace: &mut Trace<R>, t: usize| of.project(trace, (layer, index), t);
@@ -669,10 +673,7 @@ impl<R: Real> Parts<'_, R> {
             self.reads_backward(layer, d_h, heads);
             for (index, head) in config.of_layer(layer).zip(heads) {
                 head.backward(trace, index, by, recorder.as_deref_mut());
-                for (of, d) in [Projection::Query, Projection::Key, Projection::Value]
-                    .into_iter()
-                    .zip(&head.projected)
-                {
+                for (of, d) in Projection::ALL.into_iter().zip(&head.projected) {
                     of_projection(of.weight(&trace.heads[index]), d, d_x);
                 }
             }
@@ -782,10 +783,7 @@ impl<R: Real> OfHead<R> {
         if let Some(to) = recorder {
             for t in (0..steps).rev() {
                 record(&mut to.heads[index].read, &head.read, t, self.read.row(t));
-                for (of, d) in [Projection::Query, Projection::Key, Projection::Value]
-                    .into_iter()
-                    .zip(&self.projected)
-                {
+                for (of, d) in Projection::ALL.into_iter().zip(&self.projected) {
                     to.record_array(trace, Place::Head(index), of.array(), t, d.row(t));
                 }
             }

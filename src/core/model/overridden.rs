@@ -111,7 +111,7 @@ fn upstream(trace: &Trace<f64>, config: &ModelConfig) -> Upstream<f64> {
     }
     by.terms = Terms {
         divergence: 0.3,
-        coverage: if config.runs_freely() { 0.4 } else { 0.0 },
+        coverage: if config.has_feedback() { 0.4 } else { 0.0 },
         fertility: 0.2,
         ..Terms::default()
     };

@@ -169,6 +169,9 @@ impl ModelConfig {
         if rows == self.rows() {
             return Ok(self.clone());
         }
+        ConfigError::unless(!self.has_row_per_step(), "memory.rows", rows, || {
+            "none, because the memory has a row for each step".to_owned()
+        })?;
         let mut config = self.clone();
         config.set_rows(rows)?;
         Ok(config)

@@ -68,7 +68,7 @@ impl SelfAttentionConfig {
 
 impl Keys for SelfAttentionConfig {
     fn keys(&mut self, to: &mut Table<'_>) {
-        self.source.keys(&mut to.section("encoder"));
+        self.source.network_keys(&mut to.section("encoder"));
         self.attention.reader_keys(&mut to.section("attention"));
     }
 }
@@ -172,12 +172,12 @@ fn ask<R: Real>(config: &SelfAttentionConfig, trace: &mut Trace<R>, t: usize) {
     trace.heads[0].key.row_mut(t).copy_from_slice(&row);
 }
 
-/// M_{t+1}: all rows.
+/// M_{t+1}, or the only memory that is kept: all rows.
 fn remember<R: Real>(config: &SelfAttentionConfig, trace: &mut Trace<R>, t: usize) {
-    let mut memory = std::mem::replace(&mut trace.memory_columns, Series::new(0));
-    memory::set_rows(&mut memory, t, Sees::Sequence, |i| {
-        row(config, trace, i).into_iter()
-    });
+    let (rows, at) = (trace.steps(), trace.memory_row(t + 1));
+    let mut memory = std::mem::take(&mut trace.memory_columns);
+    let row = |i| row(config, trace, i).into_iter();
+    memory::set_rows(memory.row_mut(at), rows, rows, row);
     trace.memory_columns = memory;
 }
 
@@ -213,7 +213,7 @@ impl<R: Real> Machine<R> for SelfAttentionConfig {
             }
             trace.memory_columns.row_mut(0).fill(R::ZERO);
             for t in 0..trace.steps() {
-                if trace.memory_every == 1 {
+                if trace.memory_every == 1 || t == 0 {
                     remember(self, trace, t);
                 }
                 ask(self, trace, t);

@@ -112,7 +112,7 @@ impl StructuredConfig {
 #[rustfmt::skip] // A row for every key.
 impl Keys for StructuredConfig {
     fn keys(&mut self, to: &mut Table<'_>) {
-        self.source.keys(&mut to.section("encoder"));
+        self.source.network_keys(&mut to.section("encoder"));
         to.key("heads.read", Integer(&mut self.heads, 1..=MAX_HEADS), "heads, each with a fixed query");
         to.key("attention.units", Integer(&mut self.units, 1..=1024), "units A of the score");
         to.key("decoder.hidden", Integer(&mut self.hidden, 1..=4096), "units of the layer on what all heads read");

@@ -95,8 +95,8 @@ fn distance(step: usize, right: &Range<usize>) -> isize {
     step.cast_signed() - nearest.cast_signed()
 }
 
-/// True for a machine with a read head whose memory has a row for every source step; of several heads, none is the one.
-pub fn attends_to_source(config: &ModelConfig) -> bool {
+/// True for a machine with one read head on a memory with a row per step.
+pub fn has_single_reader(config: &ModelConfig) -> bool {
     config.has_row_per_step() && config.read_heads() == 1
 }
 

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
 
-use super::alignment::{AlignmentScore, attends_to_source};
+use super::alignment::{AlignmentScore, has_single_reader};
 use super::aux_losses::AuxLosses;
 use super::calibration::Calibration;
 use super::config::Redundancy;
@@ -153,7 +153,7 @@ impl Evaluator<'_> {
     }
 
     fn known(&self, episode: &Episode, trace: &Trace<f32>) -> Known {
-        let attends = attends_to_source(&self.machine.config);
+        let attends = has_single_reader(&self.machine.config);
         let head = trace.heads.first().filter(|_| attends);
         let alignment = head.and_then(|head| {
             let alignment = self.task.alignment(episode);

@@ -55,7 +55,7 @@ impl Demand {
     /// The most steps of an episode of a task, and of its source: what is recorded may go on after the target.
     pub fn longest(self, config: &ModelConfig, task: &Task) -> [usize; 2] {
         let mut steps = task.longest();
-        if self == Self::Recording && config.runs_freely() {
+        if self == Self::Recording && config.has_feedback() {
             steps = task.longest_run();
         }
         let source = task.longest_source().min(steps);

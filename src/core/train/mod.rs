@@ -23,7 +23,7 @@ mod state;
 mod trainer;
 pub mod uncertainty;
 
-pub use alignment::{AlignmentScore, OFFSETS, attends_to_source};
+pub use alignment::{AlignmentScore, OFFSETS, has_single_reader};
 pub use attribution::Quantity;
 pub use aux_losses::AuxLosses;
 pub use calibration::Calibration;

@@ -167,7 +167,7 @@ impl<'a> Recorder<'a> {
         episode: Episode,
         origin: Option<Draw>,
     ) -> Self {
-        let stops = machine.config.runs_freely();
+        let stops = machine.config.has_feedback();
         let episode = episode.with_steps(0);
         let most = if stops {
             episode.most_steps()

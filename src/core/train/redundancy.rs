@@ -109,11 +109,15 @@ impl Redundancy {
         found
     }
 
-    /// Every head with itself and with those before it.
+    /// Every head with itself and with those before it, of the same layer.
     fn pairs<R: Real>(self, trace: &Trace<R>) -> impl Iterator<Item = (usize, usize)> {
         let heads = 0..trace.heads.len();
         let pairs = heads.flat_map(|j| (0..=j).map(move |i| (i, j)));
-        pairs.filter(move |&(i, j)| self.counts(&trace.heads[i]) && self.counts(&trace.heads[j]))
+        pairs.filter(move |&(i, j)| {
+            let [one, other] = [i, j].map(|head| &trace.heads[head]);
+            let is_same = one.mechanism.layer == other.mechanism.layer;
+            is_same && self.counts(one) && self.counts(other)
+        })
     }
 
     /// [`Redundancy::mean`]; and sets the gradient of `scale` × its share of the loss by the weightings.

@@ -28,7 +28,7 @@ impl Keys for Experiment {
         self.task.keys(&mut to.section("task"));
         self.model.keys(&mut to.section("model"));
         self.training.keys(&mut to.section("training"));
-        if self.model.runs_freely() && self.model.heads() > 0 {
+        if self.model.has_feedback() && self.model.heads() > 0 {
             self.training.source.keys(&mut to.section("training.source"));
         }
         if self.model.is_hard() {
@@ -241,10 +241,10 @@ pub(in crate::io) fn complete_model(
         plain.controller = ntm.controller;
         model = plain.into();
     }
-    if model.has_source() && !task.answers_last() {
+    if model.reads_ahead() && !task.answers_last() {
         let (kind, task) = (model.word(), task.name());
         let problem = format!(
-            "is {kind}, which reads the whole input before it answers, but an answer of the task {task} is asked for before the input ends; use `ntm` or `plain`"
+            "is {kind}, which reads the whole input before it answers, but an answer of the task {task} is asked for before the input ends; use `ntm`, `plain`, `lstmn` or a causal `multi-head`"
         );
         return Err(Error::content(file, "model.kind", problem));
     }

@@ -176,6 +176,8 @@ pub fn replay(
     let on_rows = machine.with_rows(config.rows());
     let machine = on_rows.as_ref().unwrap_or(machine);
     let (steps, source) = (recording.trace.steps(), recording.trace.setting.source);
+    let fits = machine.config.fits_episode([steps, source]);
+    fits.map_err(|error| vec![format!("model.{error}")])?;
     let own = Trace::of_episode(&machine.config, steps, source);
     let lines = unlike(widths(&recording.trace), widths(&own));
     let lines = with_heads(lines, trace, &machine.config);

@@ -150,7 +150,7 @@ impl EpisodeRequest {
     pub fn longest(&self, config: &ModelConfig, task: &Task) -> [usize; 2] {
         let of = |episode: &Episode| [episode.most_steps(), episode.source()];
         match &self.given {
-            _ if !config.runs_freely() => [self.steps(task); 2],
+            _ if !config.has_feedback() => [self.steps(task); 2],
             Some(given) => of(&given.0.1),
             None if task.held_out().is_some() => of(&task.episode(self.seed, 0)),
             None => Demand::Recording.longest(config, task),

@@ -91,8 +91,8 @@ class Machine:
         input     [vectors, bits] of 0 and 1 instead of random bits; or a dictionary {"bits": …} with the other values that
                   the task needs: "repeats", "query", "priorities". For tasks of symbols a list of their numbers, [3, 1, 4];
                   for `caption` one for every patch, or None for a blank patch; for `aspects` {"symbols": …, "marked": [0, 2]};
-                  for `span` {"symbols": …, "question": [3]}; for `text` a line: "the cat"; for `pairs` a source: "the cat", or with its target
-                  "the cat\\tle chat"
+                  for `span` {"symbols": …, "question": [3]}; for `text` a line: "the cat"; for `pairs` a source: "the cat",
+                  or with its target: "the cat\\tle chat"
         rows      number of memory rows; None: as in training
         gradient  "loss", or (step, channel) of an output bit. Adds for every array an array `gradient.NAME` of the same
                   shape: the derivative of the loss (bits) or of the logit of that bit with respect to it

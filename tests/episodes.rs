@@ -701,9 +701,9 @@ fn every_fault_of_a_text_is_named_with_its_line() {
     for (file, expected) in [
         (
             &b""[..],
-            "t.txt: `line 1`: is empty, as all lines are; expected lines with 1 to 100000 tokens",
+            "t.txt: no line has 1 to 100000 tokens; expected a sentence in each line",
         ),
-        (b"\n \n", "t.txt: `line 1`: is empty, as all lines are"),
+        (b"\n \n", "t.txt: no line has 1 to 100000 tokens"),
         (
             b"a\n\xff\n",
             "t.txt: `line 2`: is not UTF-8 text; save the file as UTF-8",

@@ -34,8 +34,8 @@ pub fn from_bytes(
     })?;
     if lines.is_empty() {
         let problem =
-            format!("is empty, as all lines are; expected lines with 1 to {MAX_LENGTH} tokens");
-        return Err(Error::content(label, "line 1", problem));
+            format!("no line has 1 to {MAX_LENGTH} tokens; expected a sentence in each line");
+        return Err(Error::content(label, "", problem));
     }
     Ok((lines, sha256))
 }

@@ -211,7 +211,12 @@ fn unknown_ui(ui: &mut Ui, session: &Session) {
     if !steps.is_empty() {
         let steps: Vec<_> = steps.iter().map(ToString::to_string).collect();
         let steps = steps.join(", ");
-        let text = format!("not in the vocabulary of the source: step {steps}");
+        let of = if matches!(task, Task::Pairs(_)) {
+            " of the source"
+        } else {
+            ""
+        };
+        let text = format!("not in the vocabulary{of}: step {steps}");
         note(ui, &text);
     }
     if open.shown.recording.lacks_target() {

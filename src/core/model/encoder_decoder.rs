@@ -296,6 +296,10 @@ impl<D: Decoder> Kind for EncoderDecoder<D> {
         self.rows
     }
 
+    fn has_feedback(&self) -> bool {
+        true
+    }
+
     fn is_zero(&self, place: Place, array: Array, t: usize, source: usize) -> bool {
         match place {
             Place::Machine if D::Source::ARRAYS.contains(&array) => t >= source,

@@ -2,7 +2,6 @@
 
 use std::fmt::Debug;
 
-use super::array;
 use super::attention::{Mechanism, Sees, Weighting};
 use super::shape::{Shape, TensorSpec};
 use super::spec::{Array, Place, array_name, head_name};
@@ -81,6 +80,11 @@ pub trait Kind: Keys + Debug + Send + Sync {
     /// The first step in which heads attend.
     fn first_step(&self) -> usize {
         0
+    }
+
+    /// True for a machine that is fed what it answered in the step before.
+    fn has_feedback(&self) -> bool {
+        false
     }
 
     /// True for a step in which an array in files is 0, of an episode with this number of source steps.
@@ -197,11 +201,6 @@ impl dyn Kind + '_ {
     pub fn reads_ahead(&self) -> bool {
         let sees_all = self.heads() > 0 && self.mechanism(0).sees == Sees::Sequence;
         self.has_source() || sees_all
-    }
-
-    /// True for a machine that is fed what it answered in the step before.
-    pub fn has_feedback(&self) -> bool {
-        self.arrays().contains(&array::FEEDBACK)
     }
 
     /// Holds episodes with at most this many steps, and source steps, to the rows that the machine knows.

@@ -75,24 +75,24 @@ impl Words for Positions {
         &[("learned", Self::Learned), ("sinusoidal", Self::Sinusoidal)];
 }
 
+/// X⁰_t, [T, C].
 #[rustfmt::skip] // A row for every array.
-mod arrays {
-    use super::{Array, ArraySpec, LEARNED, Values};
-
-    /// X⁰_t, [T, C].
-    pub(super) const EMBEDDED: Array = &ArraySpec::new("embedded", &["t", "m"], "X", Values::Any, "E·x + P, the embedded input with its position (Vaswani 2017, sections 3.4 and 3.5)");
-    /// W_Q, [C, d].
-    pub(super) const QUERY_WEIGHT: Array = &ArraySpec::new("query_weight", &["m", "k"], "W_Q", LEARNED, "learned; key k = W_Qᵀ·X, the query of Vaswani 2017");
-    /// W_K, [C, d].
-    pub(super) const KEY_WEIGHT: Array = &ArraySpec::new("key_weight", &["m", "k"], "W_K", LEARNED, "learned; key of a row (Vaswani 2017)");
-    /// W_V, [C, d].
-    pub(super) const VALUE_WEIGHT: Array = &ArraySpec::new("value_weight", &["m", "r"], "W_V", LEARNED, "learned; value of a row (Vaswani 2017)");
-    /// K_t, [T, d].
-    pub(super) const ROW_KEY: Array = &ArraySpec::new("row_key", &["t", "k"], "K", Values::Any, "W_Kᵀ·X of this step, with which k is compared (Vaswani 2017)");
-    /// V_t, [T, d].
-    pub(super) const ROW_VALUE: Array = &ArraySpec::new("row_value", &["t", "r"], "V", Values::Any, "W_Vᵀ·X of this step, which is read (Vaswani 2017)");
-}
-use arrays::{EMBEDDED, KEY_WEIGHT, QUERY_WEIGHT, ROW_KEY, ROW_VALUE, VALUE_WEIGHT};
+const EMBEDDED: Array = &ArraySpec::new("embedded", &["t", "m"], "X", Values::Any, "E·x + P, the embedded input with its position (Vaswani 2017, sections 3.4 and 3.5)");
+/// W_Q, [C, d].
+#[rustfmt::skip]
+const QUERY_WEIGHT: Array = &ArraySpec::new("query_weight", &["m", "k"], "W_Q", LEARNED, "learned; key k = W_Qᵀ·X, the query of Vaswani 2017");
+/// W_K, [C, d].
+#[rustfmt::skip]
+const KEY_WEIGHT: Array = &ArraySpec::new("key_weight", &["m", "k"], "W_K", LEARNED, "learned; key of a row (Vaswani 2017)");
+/// W_V, [C, d].
+#[rustfmt::skip]
+const VALUE_WEIGHT: Array = &ArraySpec::new("value_weight", &["m", "r"], "W_V", LEARNED, "learned; value of a row (Vaswani 2017)");
+/// K_t, [T, d].
+#[rustfmt::skip]
+const ROW_KEY: Array = &ArraySpec::new("row_key", &["t", "k"], "K", Values::Any, "W_Kᵀ·X of this step, with which k is compared (Vaswani 2017)");
+/// V_t, [T, d].
+#[rustfmt::skip]
+const ROW_VALUE: Array = &ArraySpec::new("row_value", &["t", "r"], "V", Values::Any, "W_Vᵀ·X of this step, which is read (Vaswani 2017)");
 
 /// The arrays of a head beside those of every machine.
 const OF_HEAD: &[Array] = &[QUERY_WEIGHT, KEY_WEIGHT, VALUE_WEIGHT, ROW_KEY, ROW_VALUE];

@@ -10,7 +10,9 @@ use serde_json::Value;
 use super::error::{bounded, short};
 use super::{Error, file};
 use crate::math::random;
-use crate::task::{Episode, MAX_ITEMS, MAX_LENGTH, MAX_REPEATS, TARGET_NOT_KNOWN, Task};
+use crate::task::{
+    Episode, MAX_ITEMS, MAX_LENGTH, MAX_QUESTION, MAX_REPEATS, TARGET_NOT_KNOWN, Task,
+};
 
 /// The largest file of bits that is read, in bytes.
 const LIMIT: u64 = 64 << 20;
@@ -283,8 +285,9 @@ impl Form {
             Task::Span(own) => {
                 let how = ": the symbols to look for; write {\"symbols\": […], \"question\": [3]}";
                 let question = needed(self.question.as_ref(), "question", task, how)?;
-                let Some(answer) = own.answer(&numbers, question) else {
-                    let problem = "does not occur once, with an answer and then null behind it";
+                let is_short = question.len() <= MAX_QUESTION;
+                let Some(answer) = own.answer(&numbers, question).filter(|_| is_short) else {
+                    let problem = "does not occur once, with an answer and then null behind it, or has more than 16 symbols";
                     return Err(("question".to_owned(), problem.to_owned()));
                 };
                 manual.made = own.episode_of(&numbers, question);

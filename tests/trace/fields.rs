@@ -173,7 +173,7 @@ const FIELDS: &[Row] = &[
     ("model.layers", Layers, "1", &[Refused]),
     ("model.heads.size", Layers, "4", &[Refused]),
     ("model.attention.causal", Layers, r#""off""#, &[Verify, Diff]),
-    ("model.positions.kind", Layers, r#""sinusoidal""#, &[Named, Weights, Diff]),
+    ("model.positions.kind", Layers, r#""sinusoidal""#, &[Refused]),
     ("model.positions.most", Layers, "9", &[Named, Weights, Diff]),
     ("model.decoder.hidden", Fixed, "4", &[Refused]),
     ("model.heads.key_activation", Plain, r#""identity""#, &[Named, Weights, Diff]),

@@ -37,6 +37,9 @@ use crate::keys::Field::{Integer, Range as Ends};
 use crate::keys::{Keys, Table};
 use crate::math::{Answer, Random};
 
+/// The most symbols of a question.
+pub const MAX_QUESTION: usize = 16;
+
 /// Documents that are drawn until the question occurs once; the one after them is made so that it does.
 const ATTEMPTS: usize = 100;
 
@@ -146,7 +149,7 @@ impl Keys for Span {
         let most = self.positions;
         to.key("length", Ends(&mut self.length, 3..=most), "steps of the document; at most `positions`");
         let room = self.length.start().saturating_sub(1);
-        to.key("question", Integer(&mut self.question, 1..=room.saturating_sub(1).max(1)), "symbols of the question, which occur in the document once");
+        to.key("question", Integer(&mut self.question, 1..=room.saturating_sub(1).min(MAX_QUESTION)), "symbols of the question, which occur in the document once");
         let most = room.saturating_sub(self.question);
         to.key("span", Ends(&mut self.span, 1..=most), "symbols of an answer; question, answer and end of span have room in the shortest document");
     }

@@ -356,6 +356,7 @@ class Io(Test):
         self.assertEqual(printed - ours - {"model.memory.initial.constant"}, set())
         # Nor what other heads bring with them.
         of_heads = {key for key in ours if key.startswith(("model.heads.attention.", "model.encoder", "model.decoder", "model.attention", "model.annotations",
+                                                                  "model.embedding", "model.layers", "model.heads.size", "model.positions",
                                                                   "training.hard.", "training.bayesian.", "training.source"))}
         self.assertEqual(ours - printed - others - of_heads, set())
         words = "[\"additive\",\"general\"]", "[\"hard\",\"weibull\"]", "[\"lognormal\",\"local-predictive\"]"
@@ -367,7 +368,8 @@ class Io(Test):
         # Or another kind of machine.
         machines = [{"kind": "bahdanau", "attention": {"weighting": weighting}}
                     for weighting in ("local-predictive", "weibull", "lognormal")]
-        for model in (*machines, {"kind": "bahdanau", "attention": {"score": "location"}}, {"kind": "luong"}, {"kind": "caption"}):
+        for model in (*machines, {"kind": "bahdanau", "attention": {"score": "location"}}, {"kind": "luong"}, {"kind": "caption"},
+                      {"kind": "multi-head"}, {"kind": "structured"}):
             with open(self.path("source.json"), "w", encoding="utf-8") as file:
                 json.dump({"task": {"kind": "copy", "bits": 2, "length": [1, 2]}, "model": model}, file)
             preset = json.loads(self.run_program("tasks", "source.json"))

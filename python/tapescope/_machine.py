@@ -181,8 +181,10 @@ class Machine:
             parts.append(f"{encoder['cell'].upper()} encoder of {encoder['size']} units{both}")
         if "size" in config.get("decoder", {}):
             parts.append(f"decoder of {config['decoder']['size']} units")
-        if "attention" in config:
+        if "weighting" in config.get("attention", {}):
             parts.append(f"{config['attention']['score']} score, {config['attention']['weighting']} weighting")
+        if heads and not memory:
+            parts.append(_count(heads["read"], "read head") + (" in each layer" if "layers" in config else ""))
         if memory and heads:
             parts += [_count(heads["read"], "read head"), _count(heads["write"], "write head"),
                       f"memory {memory['rows']} × {memory['columns']}"]

@@ -42,11 +42,15 @@ def read_preset(source: Union[Path, Preset]) -> Dict[str, Any]:
 # The keys of `model` of every kind of machine.
 _SECTIONS = {"ntm": ("memory", "controller", "heads"), "plain": ("controller",), "bahdanau": ("encoder", "decoder", "attention"),
              "fixed-context": ("encoder",), "luong": ("encoder", "decoder", "attention"),
-             "caption": ("annotations", "decoder", "attention")}
+             "caption": ("annotations", "decoder", "attention"), "lstmn": ("controller", "attention"),
+             "multi-head": ("embedding", "layers", "heads", "attention", "positions"), "self-attention": ("encoder", "attention"),
+             "structured": ("encoder", "heads", "attention", "decoder")}
 # Defaults that differ from those of the first kind with the key.
 _FORWARD = {"direction": "forward", "size": 64}
 _OWN_DEFAULTS: Dict[str, Dict[str, Dict[str, Any]]] = {
-    "fixed-context": {"encoder": _FORWARD}, "luong": {"encoder": _FORWARD, "attention": {"score": "general"}}}
+    "fixed-context": {"encoder": _FORWARD}, "luong": {"encoder": _FORWARD, "attention": {"score": "general"}},
+    "lstmn": {"controller": {"size": 64}, "attention": {"units": 64}}, "multi-head": {"heads": {"read": 4}},
+    "structured": {"heads": {"read": 4}}}
 
 
 def named(source: Union[Path, Preset]) -> Tuple[str, Optional[str]]:
@@ -220,13 +224,28 @@ def tensor_shapes(preset: Union[Path, Preset]) -> Dict[str, Shape]:
 
 
 def _sequence_shapes(model: Mapping[str, Any], x: int, y: int) -> Dict[str, Shape]:
-    """Returns the shapes of a machine that answers after its source."""
-    kind, decoder, attention = model["kind"], model["decoder"], model["attention"]
+    """Returns the shapes of a machine whose memory rows are steps."""
+    kind, decoder, attention, heads = model["kind"], model["decoder"], model["attention"], model["heads"]
     shapes: Dict[str, Shape] = {}
 
     def linear(name: str, inputs: int, outputs: int) -> None:
         shapes[name + ".weight"], shapes[name + ".bias"] = (inputs, outputs), (outputs,)
 
+    if kind == "lstmn":
+        c, a = model["controller"]["size"], attention["units"]
+        linear("controller0", x + c, 4 * c)
+        linear("output", c, y)
+        return {**shapes, "read0.additive_key": (x + c, a), "read0.additive_row": (c, a), "read0.additive_vector": (1, a)}
+    if kind == "multi-head":
+        c, size, layers = model["embedding"], heads["size"], model["layers"]
+        linear("output", c, y)
+        shapes["embedding.weight"] = (x, c)
+        if model["positions"]["kind"] == "learned":
+            shapes["positions"] = (model["positions"]["most"], c)
+        shapes.update({f"combine{layer}.weight": (heads["read"] * size, c) for layer in range(layers)})
+        shapes.update({f"read{head}.{part}_weight": (c, size) for head in range(layers * heads["read"])
+                       for part in ("query", "key", "value")})
+        return shapes
     if kind == "caption":
         u, m = 0, model["annotations"]["filters"] or x
         if model["annotations"]["filters"]:
@@ -245,6 +264,14 @@ def _sequence_shapes(model: Mapping[str, Any], x: int, y: int) -> Dict[str, Shap
         if encoder["fertility"]:
             linear("fertility", m, encoder["fertility"])
             linear("fertility.normal", encoder["fertility"], 2)
+    if kind == "self-attention":
+        linear("output", 2 * m, y)
+        return {**shapes, **{f"read0.{part}": shape for part, shape in learned(attention, 0, attention["rows"], m, m).items()}}
+    if kind == "structured":
+        linear("combine", heads["read"] * m, decoder["hidden"])
+        linear("output", decoder["hidden"], y)
+        vectors = {f"read{head}.vector": (1, attention["units"]) for head in range(heads["read"])}
+        return {**shapes, "score.weight": (m, attention["units"]), **vectors}
     c = decoder["size"] if kind in ("bahdanau", "caption") else m
     if kind == "caption":
         e = decoder["embedding"]

@@ -69,7 +69,11 @@ class Traces(support.Test):
                       {"kind": "bahdanau", "encoder": {"fertility": 3}, "attention": {"bias": {"position": "on", "markov": 3, "fertility": 1}}},
                       {"kind": "fixed-context"}, {"kind": "fixed-context", "encoder": {"cell": "gru", "direction": "both"}},
                       {"kind": "luong"}, {"kind": "luong", "encoder": {"size": 3}, "decoder": {"input_feeding": "on", "attentional": 7}},
-                      {"kind": "caption"}, {"kind": "caption", "annotations": {"filters": 3}, "decoder": {"gate": "on", "embedding": 6}}):
+                      {"kind": "caption"}, {"kind": "caption", "annotations": {"filters": 3}, "decoder": {"gate": "on", "embedding": 6}},
+                      {"kind": "lstmn", "controller": {"size": 5}}, {"kind": "multi-head", "embedding": 6, "heads": {"read": 2, "size": 3}},
+                      {"kind": "multi-head", "layers": 1, "attention": {"causal": "off"}, "positions": {"kind": "sinusoidal"}},
+                      {"kind": "self-attention", "encoder": {"size": 3}, "attention": {"score": "general"}},
+                      {"kind": "structured", "encoder": {"size": 3, "embedding": 2}, "heads": {"read": 3}}):
             preset = {"task": SMALL["task"], "model": model}
             machine = ts.machine_from(random_weights(preset), preset)
             self.assertEqual({name: tensor.shape for name, tensor in machine.weights.items()}, ts.tensor_shapes(preset))

@@ -206,8 +206,7 @@ impl<'a, R: Real> Parts<'a, R> {
         for trace in &mut *traces {
             if let Some(before) = t.checked_sub(1) {
                 let row = trace.layers[0].hidden.row(before);
-                let rows = trace.heads[0].rows.row_mut(0);
-                rows[before * padded(row.len())..][..row.len()].copy_from_slice(row);
+                trace.heads[0].set_row(before, row);
             }
             ask(trace, t);
             reader::forward(trace, t);

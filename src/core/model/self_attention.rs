@@ -15,18 +15,17 @@ use super::config::check_channels;
 use super::dependency::{Conventions, Dependency, Size};
 use super::encoder::{COUNT, Direction, EncoderConfig, with_own};
 use super::kind::{Kind, Sizes};
-use super::machine::{Machine, TOGETHER, Workspace, both};
+use super::machine::{Machine, Workspace, both};
 use super::params::Params;
 use super::reader::{self, ReaderGradient};
 use super::shape::{LinearSpec, Shape};
-use super::source::{Source, SourceBack, Weights};
+use super::source::{self, Source, SourceGradient};
 use super::spec::{Array, Place};
 use super::trace::Trace;
 use super::{head, memory, readout};
 use crate::keys::{ConfigError, Keys, Table, check};
-use crate::math::matrix::{padded, set_product_of_series};
+use crate::math::Real;
 use crate::math::vectors::add;
-use crate::math::{Real, Series};
 
 /// The size of self-attention over an encoder.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,16 +52,6 @@ impl SelfAttentionConfig {
             attention: reader::attention(Score::Additive, 32),
             rows: 1,
         }
-    }
-
-    fn weights<'a, R>(&self, params: &'a Params<R>) -> (Weights<'a, R>, usize) {
-        let source = self.source.shape(self.inputs);
-        let (linears, tensors) = (source.linears.len(), source.tensors.len());
-        let weights = Weights {
-            linears: &params.linears[..linears],
-            tensors: &params.tensors[..tensors],
-        };
-        (weights, tensors)
     }
 }
 
@@ -190,10 +179,19 @@ fn seen<R: Real>(config: &SelfAttentionConfig, trace: &Trace<R>, t: usize) -> Ve
 struct Scratch<R> {
     seen: readout::Seen<R>,
     reader: Option<ReaderGradient<R>>,
-    /// w.r.t. the rows, [T, M].
-    rows: Series<R>,
-    /// w.r.t. the products with every weight of the encoder.
-    products: Vec<Series<R>>,
+    source: SourceGradient<R>,
+}
+
+impl<R> AsRef<SourceGradient<R>> for Scratch<R> {
+    fn as_ref(&self) -> &SourceGradient<R> {
+        &self.source
+    }
+}
+
+impl<R> AsMut<SourceGradient<R>> for Scratch<R> {
+    fn as_mut(&mut self) -> &mut SourceGradient<R> {
+        &mut self.source
+    }
 }
 
 impl<R: Real> Machine<R> for SelfAttentionConfig {
@@ -202,14 +200,13 @@ impl<R: Real> Machine<R> for SelfAttentionConfig {
         if steps.start > 0 {
             return;
         }
-        let (weights, tensors) = self.weights(params);
+        let weights = source::weights(&self.source, self.inputs, params);
         self.source.run(weights, traces);
         for trace in traces {
-            trace.heads[0].learn(&params.tensors[tensors..]);
-            let stride = padded((self as &dyn Kind).columns());
+            trace.heads[0].learn(&params.tensors[weights.tensors.len()..]);
             for t in 0..trace.steps() {
                 let row = row(self, trace, t);
-                trace.heads[0].rows.row_mut(0)[t * stride..][..row.len()].copy_from_slice(&row);
+                trace.heads[0].set_row(t, &row);
             }
             trace.memory_columns.row_mut(0).fill(R::ZERO);
             for t in 0..trace.steps() {
@@ -233,17 +230,10 @@ impl<R: Real> Machine<R> for SelfAttentionConfig {
     }
 
     fn scratch(&self) -> Box<dyn Any + Send> {
-        let (shape, columns) = (
-            self.source.shape(self.inputs),
-            self.source.columns(self.inputs),
-        );
-        let linears = shape.linears.iter().map(LinearSpec::outputs);
-        let all = linears.chain(shape.tensors.iter().map(|tensor| tensor.columns));
         Box::new(Scratch::<R> {
-            seen: readout::Seen::new(2 * columns, self.outputs),
+            seen: readout::Seen::new(2 * self.source.columns(self.inputs), self.outputs),
             reader: None,
-            rows: Series::new(columns),
-            products: all.map(|columns| Series::new(padded(columns))).collect(),
+            source: SourceGradient::new(&self.source, self.inputs),
         })
     }
 
@@ -254,7 +244,7 @@ impl<R: Real> Machine<R> for SelfAttentionConfig {
         workspaces: &mut [Workspace<R>],
         gradient: &mut Params<R>,
     ) {
-        let (weights, tensors) = self.weights(params);
+        let weights = source::weights(&self.source, self.inputs, params);
         let output = weights.linears.len();
         for (trace, workspace) in traces.iter().zip(&mut *workspaces) {
             let (by, scratch, _) = workspace.parts_mut::<Scratch<R>>();
@@ -264,35 +254,11 @@ impl<R: Real> Machine<R> for SelfAttentionConfig {
             self.attend_backward(trace, workspace);
             let (_, scratch, _) = workspace.parts_mut::<Scratch<R>>();
             if let Some(reader) = &scratch.reader {
-                reader.add_learned(&mut gradient.tensors[tensors..]);
+                reader.add_learned(&mut gradient.tensors[weights.tensors.len()..]);
             }
         }
-        for (traces, workspaces) in traces.chunks(TOGETHER).zip(workspaces.chunks_mut(TOGETHER)) {
-            let cell = vec![R::ZERO; (self as &dyn Kind).columns()];
-            let episodes = traces.iter().zip(workspaces).map(|(trace, workspace)| {
-                let (by, scratch, recorder) = workspace.parts_mut::<Scratch<R>>();
-                SourceBack {
-                    trace,
-                    rows: &mut scratch.rows,
-                    cell: &cell,
-                    terms: &by.terms,
-                    products: &mut scratch.products,
-                    recorder,
-                }
-            });
-            self.source
-                .backward(weights, &mut episodes.collect::<Vec<_>>());
-        }
+        source::backward::<R, Scratch<R>>(&self.source, weights, traces, workspaces, gradient);
         let all = both::<R, Scratch<R>>(traces, workspaces);
-        for weight in 0..output + tensors {
-            let pairs = all.clone().map(|(trace, _, by)| {
-                (self.source.multiplied(trace, weight), &by.products[weight])
-            });
-            match weight.checked_sub(output) {
-                None => gradient.linears[weight].set_gradient(pairs),
-                Some(tensor) => set_product_of_series(pairs, &mut gradient.tensors[tensor]),
-            }
-        }
         let pairs = all.map(|(trace, logit, _)| (&trace.features, logit));
         gradient.linears[output].set_gradient(pairs);
     }
@@ -312,7 +278,7 @@ impl<R: Real> Machine<R> for SelfAttentionConfig {
     }
 
     fn step<'a>(&'a self, params: &'a Params<R>) -> Vec<Dependency<'a, R>> {
-        let (weights, _) = self.weights(params);
+        let weights = source::weights(&self.source, self.inputs, params);
         let mut all = self.source.step(weights);
         let attended = all.len();
         all.extend(self.dependencies(Conventions::OWN));
@@ -332,16 +298,8 @@ impl SelfAttentionConfig {
         let (by, scratch, mut recorder) = workspace.parts_mut::<Scratch<R>>();
         let columns = (self as &dyn Kind).columns();
         let mut reader = ReaderGradient::of(self, trace, by, scratch.reader.take());
-        let d_rows = &mut scratch.rows;
-        d_rows.resize(trace.steps());
-        d_rows.as_mut_slice().fill(R::ZERO);
-        scratch
-            .products
-            .iter_mut()
-            .enumerate()
-            .for_each(|(weight, series)| {
-                series.resize(self.source.multiplied(trace, weight).steps());
-            });
+        scratch.source.reset(&self.source, trace);
+        let d_rows = &mut scratch.source.rows;
         for t in (0..trace.steps()).rev() {
             let (d_row, d_read) = scratch.seen.gradient.row(t).split_at(columns);
             add(d_rows.row_mut(t), d_row);

@@ -3,11 +3,13 @@
 use std::fmt::Debug;
 
 use super::dependency::Dependency;
-use super::machine::{GradientRecorder, Terms};
-use super::shape::Shape;
+use super::machine::{GradientRecorder, TOGETHER, Terms, Workspace, both};
+use super::params::Params;
+use super::shape::{LinearSpec, Shape};
 use super::spec::Array;
 use super::trace::Trace;
 use crate::keys::Table;
+use crate::math::matrix::{padded, set_product_of_series};
 use crate::math::{Linear, Matrix, Real, Series};
 
 /// The weights of a part of a machine.
@@ -74,4 +76,96 @@ pub struct SourceBack<'a, R> {
     pub(super) products: &'a mut [Series<R>],
     /// w.r.t. the arrays, and w.r.t. the input [T, X].
     pub(super) recorder: GradientRecorder<'a, R>,
+}
+
+/// The gradients of an episode through its source, of a machine that only reads it.
+pub(super) struct SourceGradient<R> {
+    /// w.r.t. the rows, [S, M].
+    pub(super) rows: Series<R>,
+    /// w.r.t. the last cells, which no such machine starts from: 0.
+    cell: Vec<R>,
+    /// w.r.t. the products with every weight.
+    products: Vec<Series<R>>,
+}
+
+impl<R: Real> SourceGradient<R> {
+    pub(super) fn new(source: &impl Source, inputs: usize) -> Self {
+        let (shape, columns) = (source.shape(inputs), source.columns(inputs));
+        let linears = shape.linears.iter().map(LinearSpec::outputs);
+        let all = linears.chain(shape.tensors.iter().map(|tensor| tensor.columns));
+        Self {
+            rows: Series::new(columns),
+            cell: vec![R::ZERO; columns],
+            products: all.map(|columns| Series::new(padded(columns))).collect(),
+        }
+    }
+
+    /// Empties the gradients for an episode.
+    pub(super) fn reset(&mut self, source: &impl Source, trace: &Trace<R>) {
+        let steps = trace.setting.source;
+        self.rows.resize(steps);
+        self.rows.as_mut_slice().fill(R::ZERO);
+        for (weight, series) in self.products.iter_mut().enumerate() {
+            series.resize(steps.min(source.multiplied(trace, weight).steps()));
+        }
+    }
+}
+
+/// The weights of a source, the first ones of its machine.
+pub(super) fn weights<'a, R>(
+    source: &impl Source,
+    inputs: usize,
+    params: &'a Params<R>,
+) -> Weights<'a, R> {
+    let shape = source.shape(inputs);
+    Weights {
+        linears: &params.linears[..shape.linears.len()],
+        tensors: &params.tensors[..shape.tensors.len()],
+    }
+}
+
+/// Backpropagates from the gradients w.r.t. the rows, which are in the scratch `T` of a machine, to the weights of the
+/// source.
+pub(super) fn backward<
+    R: Real,
+    T: AsRef<SourceGradient<R>> + AsMut<SourceGradient<R>> + 'static,
+>(
+    source: &impl Source,
+    weights: Weights<'_, R>,
+    traces: &[Trace<R>],
+    workspaces: &mut [Workspace<R>],
+    gradient: &mut Params<R>,
+) {
+    for (traces, workspaces) in traces.chunks(TOGETHER).zip(workspaces.chunks_mut(TOGETHER)) {
+        let episodes = traces.iter().zip(workspaces).map(|(trace, workspace)| {
+            let (by, scratch, recorder) = workspace.parts_mut::<T>();
+            let SourceGradient {
+                rows,
+                cell,
+                products,
+            } = scratch.as_mut();
+            SourceBack {
+                trace,
+                rows,
+                cell,
+                terms: &by.terms,
+                products,
+                recorder,
+            }
+        });
+        source.backward(weights, &mut episodes.collect::<Vec<_>>());
+    }
+    let (linears, all) = (weights.linears.len(), both::<R, T>(traces, workspaces));
+    for weight in 0..linears + weights.tensors.len() {
+        let pairs = all.clone().map(|(trace, _, scratch)| {
+            (
+                source.multiplied(trace, weight),
+                &scratch.as_ref().products[weight],
+            )
+        });
+        match weight.checked_sub(linears) {
+            None => gradient.linears[weight].set_gradient(pairs),
+            Some(tensor) => set_product_of_series(pairs, &mut gradient.tensors[tensor]),
+        }
+    }
 }

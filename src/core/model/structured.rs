@@ -21,11 +21,11 @@ use super::derivatives::stages_backward;
 use super::encoder::{COUNT, Direction, EncoderConfig, with_own};
 use super::head::HeadGradient;
 use super::kind::{Kind, MAX_HEADS, Sizes};
-use super::machine::{GradientRecorder, Machine, TOGETHER, Upstream, Workspace, both, record};
+use super::machine::{GradientRecorder, Machine, Upstream, Workspace, both, record};
 use super::params::Params;
 use super::recompute::Rules;
 use super::shape::{LinearSpec, Shape, TensorSpec};
-use super::source::{Source, SourceBack, Weights};
+use super::source::{self, Source, SourceGradient, Weights};
 use super::spec::{Array, ArraySpec, LEARNED, Place, Range as Values};
 use super::trace::Trace;
 use super::{memory, reader, readout};
@@ -95,16 +95,10 @@ impl StructuredConfig {
     }
 
     fn parts<'a, R>(&'a self, params: &'a Params<R>) -> Parts<'a, R> {
-        let source = self.source.shape(self.inputs);
-        let (linears, tensors) = (source.linears.len(), source.tensors.len());
-        let weights = Weights {
-            linears: &params.linears[..linears],
-            tensors: &params.tensors[..tensors],
-        };
         Parts {
             config: self,
             params,
-            source: weights,
+            source: source::weights(&self.source, self.inputs, params),
         }
     }
 }
@@ -240,9 +234,8 @@ impl<R: Real> Parts<'_, R> {
             .collect();
         for head in &mut trace.heads {
             tensors = head.learn(tensors);
-            let to = head.rows.row_mut(0).chunks_exact_mut(padded(rows[0].len()));
-            to.zip(&rows)
-                .for_each(|(to, row)| to[..row.len()].copy_from_slice(row));
+            let rows = rows.iter().enumerate();
+            rows.for_each(|(i, row)| head.set_row(i, row));
         }
         (0..rows.len()).for_each(|t| self.project(trace, t));
         trace.memory_columns.row_mut(0).fill(R::ZERO);
@@ -318,10 +311,19 @@ struct Scratch<R> {
     units: [Series<R>; 2],
     /// w.r.t. the memory, column after column.
     memory: Vec<R>,
-    /// w.r.t. the rows, [S, M].
-    rows: Series<R>,
-    /// w.r.t. the products with every weight of the encoder.
-    products: Vec<Series<R>>,
+    source: SourceGradient<R>,
+}
+
+impl<R> AsRef<SourceGradient<R>> for Scratch<R> {
+    fn as_ref(&self) -> &SourceGradient<R> {
+        &self.source
+    }
+}
+
+impl<R> AsMut<SourceGradient<R>> for Scratch<R> {
+    fn as_mut(&mut self) -> &mut SourceGradient<R> {
+        &mut self.source
+    }
 }
 
 impl<R: Real> Machine<R> for StructuredConfig {
@@ -347,12 +349,6 @@ impl<R: Real> Machine<R> for StructuredConfig {
     }
 
     fn scratch(&self) -> Box<dyn Any + Send> {
-        let (shape, m) = (
-            self.source.shape(self.inputs),
-            self.source.columns(self.inputs),
-        );
-        let linears = shape.linears.iter().map(LinearSpec::outputs);
-        let all = linears.chain(shape.tensors.iter().map(|tensor| tensor.columns));
         Box::new(Scratch::<R> {
             seen: readout::Seen::new(self.hidden, self.outputs),
             combined: Series::new(padded(self.hidden)),
@@ -360,8 +356,7 @@ impl<R: Real> Machine<R> for StructuredConfig {
             vectors: vec![vec![R::ZERO; self.units]; self.heads],
             units: [0, 1].map(|_| Series::new(self.units)),
             memory: Vec::new(),
-            rows: Series::new(m),
-            products: all.map(|columns| Series::new(padded(columns))).collect(),
+            source: SourceGradient::new(&self.source, self.inputs),
         })
     }
 
@@ -381,32 +376,9 @@ impl<R: Real> Machine<R> for StructuredConfig {
                 gradient.tensors[tensors + 1 + head].add_flat(by);
             }
         }
-        let cell = vec![R::ZERO; (self as &dyn Kind).columns()];
-        for (traces, workspaces) in traces.chunks(TOGETHER).zip(workspaces.chunks_mut(TOGETHER)) {
-            let episodes = traces.iter().zip(workspaces).map(|(trace, workspace)| {
-                let (by, scratch, recorder) = workspace.parts_mut::<Scratch<R>>();
-                SourceBack {
-                    trace,
-                    rows: &mut scratch.rows,
-                    cell: &cell,
-                    terms: &by.terms,
-                    products: &mut scratch.products,
-                    recorder,
-                }
-            });
-            self.source
-                .backward(parts.source, &mut episodes.collect::<Vec<_>>());
-        }
+        let of_source = parts.source;
+        source::backward::<R, Scratch<R>>(&self.source, of_source, traces, workspaces, gradient);
         let all = both::<R, Scratch<R>>(traces, workspaces);
-        for weight in 0..linears + tensors {
-            let pairs = all.clone().map(|(trace, _, by)| {
-                (self.source.multiplied(trace, weight), &by.products[weight])
-            });
-            match weight.checked_sub(linears) {
-                None => gradient.linears[weight].set_gradient(pairs),
-                Some(tensor) => set_product_of_series(pairs, &mut gradient.tensors[tensor]),
-            }
-        }
         let combined = all.clone();
         let combined = combined.map(|(trace, _, by)| (trace.own.at(AT_READS), &by.combined));
         gradient.linears[linears].set_gradient(combined);
@@ -507,7 +479,7 @@ impl<R: Real> Parts<'_, R> {
             Self::heads_backward(trace, t, &d_reads, by, scratch, recorder.as_deref_mut());
         }
         let weight = self.params.tensors[tensors].rows_from(0);
-        let mut d_row = vec![R::ZERO; scratch.rows.width()];
+        let mut d_row = vec![R::ZERO; scratch.source.rows.width()];
         for t in (0..source).rev() {
             if let Some(to) = recorder.as_deref_mut() {
                 to.record_memory(trace, t + 1, &scratch.memory);
@@ -516,7 +488,7 @@ impl<R: Real> Parts<'_, R> {
             let [d_units, dz] = &mut scratch.units;
             feedforward::backward(trace.own.at(AT_UNITS).row(t), d_units.row(t), dz.row_mut(t));
             matrix::product_with_vector(weight, dz.row(t), &mut d_row);
-            let to = scratch.rows.row_mut(t);
+            let to = scratch.source.rows.row_mut(t);
             to.copy_from_slice(&d_row);
             let columns = scratch.memory.chunks_exact_mut(source);
             let columns = columns.zip(to);
@@ -543,7 +515,7 @@ impl<R: Real> Parts<'_, R> {
         scratch: &mut Scratch<R>,
         recorder: GradientRecorder<'_, R>,
     ) {
-        let (source, columns) = (trace.setting.source, scratch.rows.width());
+        let (source, columns) = (trace.setting.source, scratch.source.rows.width());
         for ((head, d_read), to) in trace
             .heads
             .iter()
@@ -607,17 +579,14 @@ impl<R: Real> Parts<'_, R> {
             .for_each(|vector| vector.fill(R::ZERO));
         scratch.combined.resize(trace.steps());
         scratch.combined.as_mut_slice().fill(R::ZERO);
-        for units in scratch.units.iter_mut().chain([&mut scratch.rows]) {
+        for units in &mut scratch.units {
             units.resize(source);
             units.as_mut_slice().fill(R::ZERO);
         }
+        scratch.source.reset(&self.config.source, trace);
         scratch.memory.clear();
         scratch
             .memory
-            .resize(source * scratch.rows.width(), R::ZERO);
-        for (weight, series) in scratch.products.iter_mut().enumerate() {
-            let steps = self.config.source.multiplied(trace, weight).steps();
-            series.resize(source.min(steps));
-        }
+            .resize(source * scratch.source.rows.width(), R::ZERO);
     }
 }

@@ -80,7 +80,7 @@ fn chosen(episode: &Episode, step: usize, symbol: usize) -> Option<Vec<usize>> {
     Some(symbols)
 }
 
-/// The symbols of the input from this step on, as many as the size of the episode.
+/// The symbols of the source, which begins in step `start`.
 fn symbols(episode: &Episode, start: usize) -> Option<Vec<usize>> {
     let rows = episode.input.rows().into_iter().skip(start);
     let symbols = rows.map(|row| row.iter().position(|value| *value > 0.5));

@@ -55,12 +55,13 @@ impl Case {
         self.list(part, array, "data", whole)
     }
 
-    /// Rows and columns of a matrix, rows and 1 of a vector.
+    /// Rows and columns of a matrix or of several, one after the other; rows and 1 of a vector.
     #[track_caller]
     pub(crate) fn shape(&self, part: &str, array: &str) -> (usize, usize) {
         let shape = self.list(part, array, "shape", whole);
         match shape[..] {
             [rows, columns] => (rows, columns),
+            [blocks, rows, columns] => (blocks * rows, columns),
             [rows] => (rows, 1),
             _ => panic!("{} {part} {array} has shape {shape:?}", self.name),
         }

@@ -8,16 +8,18 @@
 //! States before the first step are 0, and so is everything after the source. Row t of M is shown from step t on, though
 //! h←_t depends on later inputs too.
 
+use std::ops::Range;
+
 use super::controller::cell::{self, Cell, CellBack, CellGradient, CellMut};
 use super::controller::gru;
 use super::dependency::Dependency;
 use super::encoder_decoder::Gradients;
-use super::fertility;
 use super::machine::{record, together};
 use super::shape::{LinearSpec, Shape, TensorSpec};
 use super::source::{Source, SourceBack, Weights};
-use super::spec::{Array, ArraySpec, Place, Range};
+use super::spec::{self, Array, ArraySpec, Place};
 use super::trace::Trace;
+use super::{fertility, mutual};
 use crate::keys::Field::{Choice, Integer};
 use crate::keys::{Table, Words};
 use crate::math::matrix::{self, padded};
@@ -37,6 +39,19 @@ pub struct EncoderConfig {
     pub embedding: usize,
     /// Units that expect how much each row is read; 0 for none.
     pub fertility: usize,
+    /// The parts that it reads, each from its own first step.
+    pub(super) parts: Parts,
+}
+
+/// The parts of a source, each of which an encoder reads from a state of 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Parts {
+    /// The whole source.
+    One,
+    /// A document and a question ([`mutual::parts`]), with the same weights.
+    Alike,
+    /// The same, each with weights of its own.
+    Apart,
 }
 
 /// The recurrent network of an encoder.
@@ -81,15 +96,15 @@ pub(super) const COUNT: usize = FERTILITY + 4;
 const ARRAYS: [Array; COUNT] = [
     &ArraySpec::scratch("encoder.forward.input"),
     &ArraySpec::scratch("encoder.forward.gates"),
-    &ArraySpec::new("encoder.forward.cell", &["t", "u"], "c→", Range::Any, "cell of an LSTM on x_t and h→_{t−1}; 0 after the source"),
+    &ArraySpec::new("encoder.forward.cell", &["t", "u"], "c→", spec::Range::Any, "cell of an LSTM on x_t and h→_{t−1}; 0 after the source"),
     &ArraySpec::scratch("encoder.forward.cell_tanh"),
-    &ArraySpec::new("encoder.forward.hidden", &["t", "u"], "h→", Range::Within(-1.0, 1.0), "state of an LSTM or a GRU on x_t and h→_{t−1}; 0 after the source (Bahdanau 2015)"),
+    &ArraySpec::new("encoder.forward.hidden", &["t", "u"], "h→", spec::Range::Within(-1.0, 1.0), "state of an LSTM or a GRU on x_t and h→_{t−1}; 0 after the source (Bahdanau 2015)"),
     &ArraySpec::scratch("encoder.forward.reset"),
     &ArraySpec::scratch("encoder.backward.input"),
     &ArraySpec::scratch("encoder.backward.gates"),
-    &ArraySpec::new("encoder.backward.cell", &["t", "u"], "c←", Range::Any, "cell of an LSTM on x_t and h←_{t+1}; 0 after the source"),
+    &ArraySpec::new("encoder.backward.cell", &["t", "u"], "c←", spec::Range::Any, "cell of an LSTM on x_t and h←_{t+1}; 0 after the source"),
     &ArraySpec::scratch("encoder.backward.cell_tanh"),
-    &ArraySpec::new("encoder.backward.hidden", &["t", "u"], "h←", Range::Within(-1.0, 1.0), "state of an LSTM or a GRU on x_t and h←_{t+1}; 0 after the source (Bahdanau 2015)"),
+    &ArraySpec::new("encoder.backward.hidden", &["t", "u"], "h←", spec::Range::Within(-1.0, 1.0), "state of an LSTM or a GRU on x_t and h←_{t+1}; 0 after the source (Bahdanau 2015)"),
     &ArraySpec::scratch("encoder.backward.reset"),
     &ArraySpec::scratch("encoder.embedded"),
     fertility::ROWS,
@@ -113,6 +128,12 @@ impl EncoderConfig {
     pub(super) fn network_keys(&mut self, to: &mut Table<'_>) {
         to.key("cell", Choice(&mut self.cell), "recurrent network of the encoder");
         to.key("direction", Choice(&mut self.direction), "directions in which the encoder reads the source, each with weights of its own; by default `forward` in `fixed-context` and `luong`");
+        self.size_keys(to);
+    }
+
+    /// Enters the keys of its sizes.
+    #[rustfmt::skip] // A row for every key.
+    pub(super) fn size_keys(&mut self, to: &mut Table<'_>) {
         to.key("size", Integer(&mut self.size, 1..=4096), "units of the encoder in each direction");
         to.key("embedding", Integer(&mut self.embedding, 0..=4096), "values of a learned embedding of the input, which the encoder then reads; 0 for none");
     }
@@ -125,11 +146,42 @@ impl EncoderConfig {
             size,
             embedding: 0,
             fertility: 0,
+            parts: Parts::One,
         }
     }
 
+    /// The steps of every part.
+    fn parts<R: Real>(&self, trace: &Trace<R>) -> [Range<usize>; 2] {
+        match self.parts {
+            Parts::One => [0..trace.setting.source, 0..0],
+            Parts::Alike | Parts::Apart => mutual::parts(trace),
+        }
+    }
+
+    /// The part of a step, and the steps of that part.
+    fn part<R: Real>(&self, trace: &Trace<R>, t: usize) -> Option<(usize, Range<usize>)> {
+        let mut parts = self.parts(trace).into_iter().enumerate();
+        parts.find(|(_, steps)| steps.contains(&t))
+    }
+
+    /// Parts with weights of their own.
+    fn sets(&self) -> usize {
+        1 + usize::from(self.parts == Parts::Apart)
+    }
+
+    /// The linear maps of all directions of all parts.
+    fn recurrent(&self) -> usize {
+        self.sets() * self.directions().len() * self.maps()
+    }
+
+    /// The linear maps of a direction of a part, by their places.
+    fn of_part(&self, part: usize, at: usize) -> Range<usize> {
+        let set = part.min(self.sets() - 1) * self.directions().len() + at;
+        set * self.maps()..(set + 1) * self.maps()
+    }
+
     /// The directions, by their places.
-    fn directions(&self) -> std::ops::Range<usize> {
+    fn directions(&self) -> Range<usize> {
         0..match self.direction {
             Direction::Both => 2,
             Direction::Forward => 1,
@@ -164,7 +216,7 @@ impl EncoderConfig {
             let [_, _, cell, _, hidden] = lstm(trace, at);
             let series = if which == Last::Hidden { hidden } else { cell };
             if series.width() > 0 {
-                let last = order(at, trace.setting.source).next_back().unwrap_or(0);
+                let last = last_step(at, trace.setting.source);
                 state[at * self.size..][..self.size].copy_from_slice(series.row(last));
             }
         }
@@ -191,7 +243,7 @@ impl EncoderConfig {
     /// Adds the gradient w.r.t. the last states to that w.r.t. the rows, [S, M].
     pub(super) fn last_backward<R: Real>(&self, d_state: &[R], d_rows: &mut Series<R>) {
         for (at, d_state) in self.directions().zip(d_state.chunks_exact(self.size)) {
-            let last = order(at, d_rows.steps()).next_back().unwrap_or(0);
+            let last = last_step(at, d_rows.steps());
             add(&mut d_rows.row_mut(last)[at * self.size..], d_state);
         }
     }
@@ -219,22 +271,40 @@ fn lstm_mut<R>(series: &mut [Series<R>; SERIES]) -> CellMut<'_, R> {
     [input, gates, cell, tanh, hidden]
 }
 
-/// The step before step `t` in a direction.
-fn earlier(direction: usize, t: usize, source: usize) -> Option<usize> {
+/// The step before step `t` in a direction, of those of a part.
+fn earlier(direction: usize, t: usize, part: &Range<usize>) -> Option<usize> {
     match direction {
-        0 => t.checked_sub(1),
-        _ => Some(t + 1).filter(|&next| next < source),
+        0 => (t > part.start).then(|| t - 1),
+        _ => Some(t + 1).filter(|next| *next < part.end),
     }
 }
 
-/// The steps of the source in the order of a direction.
-fn order(direction: usize, source: usize) -> impl DoubleEndedIterator<Item = usize> {
-    (0..source).map(move |step| nth(direction, step, source))
+/// Step `step` of a part in the order of a direction.
+fn nth(direction: usize, step: usize, part: &Range<usize>) -> usize {
+    [part.start + step, part.end - 1 - step][direction]
 }
 
-/// Step `step` in the order of a direction, or the place of a step in it.
-fn nth(direction: usize, step: usize, source: usize) -> usize {
-    [step, source - 1 - step][direction]
+/// The last step of the source in a direction.
+fn last_step(direction: usize, source: usize) -> usize {
+    [source.saturating_sub(1), 0][direction]
+}
+
+/// State and cell of a step that belongs to no part.
+fn rest<R: Real>(trace: &mut Trace<R>, at: usize, t: usize) {
+    let [_, _, cell, _, hidden, _] = &mut trace.own.all_mut::<EMBEDDED>().as_chunks_mut().0[at];
+    for series in [cell, hidden] {
+        series.row_mut(t).fill(R::ZERO);
+    }
+}
+
+/// The backward pass of a part of an episode in a direction.
+struct Direct<'a, 'b, R> {
+    episode: &'a mut SourceBack<'b, R>,
+    /// w.r.t. the state.
+    by: &'a mut CellGradient<R>,
+    /// w.r.t. u_t.
+    d_input: &'a mut Series<R>,
+    steps: Range<usize>,
 }
 
 impl EncoderConfig {
@@ -256,9 +326,9 @@ impl EncoderConfig {
     fn project<R: Real>(
         &self,
         weights: Weights<'_, R>,
-        (trace, at): (&mut Trace<R>, usize),
+        (trace, part, at): (&mut Trace<R>, usize, usize),
         see: impl Fn(&Linear<R>, &Series<R>, &mut Series<R>),
-        steps: std::ops::Range<usize>,
+        steps: Range<usize>,
     ) {
         let (series, [embedded, ..]) = trace.own.all_mut::<COUNT>().split_at_mut(EMBEDDED) else {
             unreachable!("the embedding is the last array")
@@ -269,7 +339,7 @@ impl EncoderConfig {
             &trace.input
         };
         let [input, gates, _, candidate, _, reset] = &mut series.as_chunks_mut().0[at];
-        let linears = &weights.linears[at * self.maps()..];
+        let linears = &weights.linears[self.of_part(part, at)];
         see(&linears[0], seen, gates);
         let is_gru = self.cell == EncoderCell::Gru;
         if is_gru {
@@ -292,24 +362,23 @@ impl EncoderConfig {
         };
         let states = self.directions().map(|at| series[at * SERIES + 4].row(t));
         gather(rows.row_mut(t), states);
-        let linears = &weights.linears[self.maps() * self.directions().len()..];
+        let linears = &weights.linears[self.recurrent()..];
         fertility::forward(linears, rows.row(t), units.row_mut(t))
     }
 
-    /// h of the step at this place in the order of a direction, from b + W·u.
+    /// h of the step at this place in the order of a direction, from b + W·u, in a part of each episode.
     fn forward<R: Real, const B: usize>(
         &self,
         weights: Weights<'_, R>,
-        at: usize,
-        traces: &mut [&mut Trace<R>; B],
+        (part, at): (usize, usize),
+        traces: &mut [(&mut Trace<R>, Range<usize>); B],
         step: usize,
     ) {
-        let linears = &weights.linears[at * self.maps()..];
-        let episodes = traces.each_mut().map(|trace| {
-            let source = trace.setting.source;
-            let t = nth(at, step, source);
+        let linears = &weights.linears[self.of_part(part, at)];
+        let episodes = traces.each_mut().map(|(trace, part)| {
+            let t = nth(at, step, part);
             let series = &mut trace.own.all_mut::<EMBEDDED>().as_chunks_mut().0[at];
-            (series, (t, earlier(at, t, source)))
+            (series, (t, earlier(at, t, part)))
         });
         match self.cell {
             EncoderCell::Lstm => {
@@ -331,7 +400,7 @@ impl EncoderConfig {
         &self,
         products: &'a mut [Series<R>],
     ) -> (&'a mut [Series<R>], &'a mut [Series<R>]) {
-        let others = &mut products[self.maps() * self.directions().len()..];
+        let others = &mut products[self.recurrent()..];
         others.split_at_mut(if self.fertility > 0 { 2 } else { 0 })
     }
 
@@ -353,7 +422,7 @@ impl EncoderConfig {
             }
         }
         if let ([dz, d_normal], _) = self.others(products) {
-            let linears = &weights.linears[self.maps() * self.directions().len()..];
+            let linears = &weights.linears[self.recurrent()..];
             let [units, _, v] = [1, 2, 3].map(|at| trace.own.at(FERTILITY + at));
             let by = fertility::by_expected(trace, terms.fertility);
             for (t, by) in by.into_iter().enumerate().rev() {
@@ -372,35 +441,37 @@ impl EncoderConfig {
     fn step_backward<R: Real, const B: usize>(
         &self,
         linears: &[Linear<R>],
-        at: usize,
-        episodes: &mut [(&mut SourceBack<'_, R>, &mut CellGradient<R>, &mut Series<R>); B],
+        (part, at): (usize, usize),
+        episodes: &mut [Direct<'_, '_, R>; B],
         step: usize,
     ) {
-        let maps = self.maps();
-        let all = episodes.each_mut().map(|(episode, by, _)| {
-            let SourceBack {
-                trace,
-                rows,
-                products,
-                recorder,
-                ..
-            } = &mut **episode;
-            let (trace, source) = (*trace, trace.setting.source);
-            let t = nth(at, step, source);
-            add(
-                &mut by.hidden[..],
-                &rows.row(t)[at * self.size..][..self.size],
-            );
-            let to = recorder.as_deref_mut();
-            let to = to.map(|to| &mut to.own.all_mut::<EMBEDDED>().as_chunks_mut().0[at]);
-            (
-                trace,
-                (t, earlier(at, t, source)),
-                &mut **by,
-                &mut products[at * maps..][..maps],
-                to,
-            )
-        });
+        let all = episodes.each_mut().map(
+            |Direct {
+                 episode, by, steps, ..
+             }| {
+                let SourceBack {
+                    trace,
+                    rows,
+                    products,
+                    recorder,
+                    ..
+                } = &mut **episode;
+                let (trace, t) = (*trace, nth(at, step, steps));
+                add(
+                    &mut by.hidden[..],
+                    &rows.row(t)[at * self.size..][..self.size],
+                );
+                let to = recorder.as_deref_mut();
+                let to = to.map(|to| &mut to.own.all_mut::<EMBEDDED>().as_chunks_mut().0[at]);
+                (
+                    trace,
+                    (t, earlier(at, t, steps)),
+                    &mut **by,
+                    &mut products[self.of_part(part, at)],
+                    to,
+                )
+            },
+        );
         match self.cell {
             EncoderCell::Lstm => {
                 let all = all.map(|(trace, steps, by, products, to)| CellBack {
@@ -464,9 +535,15 @@ impl Source for EncoderConfig {
 
     fn shape(&self, inputs: usize) -> Shape {
         let (seen, u) = (self.seen(inputs) + self.size, self.size);
-        let names = ["encoder.forward", "encoder.backward"].into_iter();
-        let linears = names
-            .take(self.directions().len())
+        let sets = match self.parts {
+            Parts::Apart => &["document", "question"][..],
+            Parts::One | Parts::Alike => &["encoder"],
+        };
+        let directions = ["forward", "backward"].into_iter();
+        let directions = directions.take(self.directions().len());
+        let linears = sets
+            .iter()
+            .flat_map(|set| directions.clone().map(move |name| format!("{set}.{name}")))
             .flat_map(|name| match self.cell {
                 EncoderCell::Lstm => vec![LinearSpec::new(name, seen, 4 * u)],
                 EncoderCell::Gru => {
@@ -520,26 +597,36 @@ impl Source for EncoderConfig {
     }
 
     fn run<R: Real>(&self, weights: Weights<'_, R>, traces: &mut [Trace<R>]) {
-        for trace in &mut *traces {
-            let source = trace.setting.source;
-            (0..source).for_each(|t| self.embed(weights, trace, t));
-            let see = |linear: &Linear<R>, u: &Series<R>, z: &mut Series<R>| {
-                linear.forward_rows(u, z, 0..source);
-            };
-            for at in self.directions() {
-                self.project(weights, (trace, at), see, 0..source);
+        for part in 0..2 {
+            let all = traces.iter_mut().map(|trace| {
+                let [first, second] = self.parts(trace);
+                (trace, if part == 0 { first } else { second })
+            });
+            let mut all: Vec<(&mut Trace<R>, Range<usize>)> = all.collect();
+            for (trace, steps) in &mut all {
+                steps.clone().for_each(|t| self.embed(weights, trace, t));
+                let see = |linear: &Linear<R>, u: &Series<R>, z: &mut Series<R>| {
+                    linear.forward_rows(u, z, steps.clone());
+                };
+                for at in self.directions() {
+                    self.project(weights, (trace, part, at), see, steps.clone());
+                }
+            }
+            let longest = all.iter().map(|(_, steps)| steps.len()).max();
+            for step in 0..longest.unwrap_or(0) {
+                all.retain(|(_, steps)| steps.len() > step);
+                for at in self.directions() {
+                    together!(all.len(), all, |traces| {
+                        self.forward(weights, (part, at), traces, step);
+                    });
+                }
             }
         }
-        let longest = traces.iter().map(|trace| trace.setting.source).max();
-        for step in 0..longest.unwrap_or(0) {
-            let running = traces
-                .iter_mut()
-                .filter(|trace| trace.setting.source > step);
-            let mut running: Vec<_> = running.collect();
-            for at in self.directions() {
-                together!(running.len(), running, |traces| {
-                    self.forward(weights, at, traces, step);
-                });
+        for trace in traces.iter_mut().filter(|_| self.parts != Parts::One) {
+            let parts = self.parts(trace);
+            let others = 0..trace.setting.source;
+            for t in others.filter(|t| !parts.iter().any(|part| part.contains(t))) {
+                self.directions().for_each(|at| rest(trace, at, t));
             }
         }
         for trace in traces.iter_mut().filter(|_| self.fertility > 0) {
@@ -561,15 +648,21 @@ impl Source for EncoderConfig {
     fn step<'a, R: Real>(&'a self, weights: Weights<'a, R>) -> Vec<Dependency<'a, R>> {
         let of_direction = |at: usize| {
             let state = move |trace: &mut Trace<R>, t: usize| {
-                self.embed(weights, trace, t);
-                let source = trace.setting.source;
-                let see = |linear: &Linear<R>, u: &Series<R>, z: &mut Series<R>| {
-                    linear.forward_row(u.row(t), z.row_mut(t), t, source);
+                let Some((part, steps)) = self.part(trace, t) else {
+                    return rest(trace, at, t);
                 };
-                self.project(weights, (trace, at), see, t..t + 1);
-                self.forward(weights, at, &mut [trace], nth(at, t, source));
+                self.embed(weights, trace, t);
+                let see = |linear: &Linear<R>, u: &Series<R>, z: &mut Series<R>| {
+                    linear.forward_row(u.row(t), z.row_mut(t), t - steps.start, steps.len());
+                };
+                self.project(weights, (trace, part, at), see, t..t + 1);
+                let step = [t - steps.start, steps.end - 1 - t][at];
+                self.forward(weights, (part, at), &mut [(trace, steps)], step);
             };
             let hidden = move |trace: &mut Trace<R>, t: usize| {
+                if self.part(trace, t).is_none() {
+                    return rest(trace, at, t);
+                }
                 let series = &mut trace.own.all_mut::<EMBEDDED>().as_chunks_mut().0[at];
                 cell::hide(lstm_mut(series), t);
             };
@@ -604,7 +697,7 @@ impl Source for EncoderConfig {
     }
 
     fn backward<R: Real>(&self, weights: Weights<'_, R>, episodes: &mut [SourceBack<'_, R>]) {
-        let (u, maps) = (self.size, self.maps());
+        let u = self.size;
         for episode in &mut *episodes {
             self.expect_backward(weights, episode);
         }
@@ -623,8 +716,10 @@ impl Source for EncoderConfig {
                 d_input
             })
             .collect();
-        for at in self.directions() {
-            let linears = &weights.linears[at * maps..][..maps];
+        let parts = episodes.iter().map(|episode| self.parts(episode.trace));
+        let parts: Vec<[Range<usize>; 2]> = parts.collect();
+        for (part, at) in (0..2).flat_map(|part| self.directions().map(move |at| (part, at))) {
+            let linears = &weights.linears[self.of_part(part, at)];
             let gradient_of = |(episode, d_input): (&SourceBack<'_, R>, &Series<R>)| {
                 let mut gradient = CellGradient::new(u, d_input.width());
                 if self.cell == EncoderCell::Lstm {
@@ -634,21 +729,27 @@ impl Source for EncoderConfig {
             };
             let gradients = episodes.iter().zip(&d_inputs).map(gradient_of);
             let mut gradients: Vec<CellGradient<R>> = gradients.collect();
-            let longest = episodes
-                .iter()
-                .map(|episode| episode.trace.setting.source)
-                .max();
+            let longest = parts.iter().map(|parts| parts[part].len()).max();
             for step in (0..longest.unwrap_or(0)).rev() {
-                let all = episodes.iter_mut().zip(&mut gradients).zip(&mut d_inputs);
-                let running = all.filter(|((episode, _), _)| episode.trace.setting.source > step);
-                let mut running: Vec<_> = running
-                    .map(|((episode, by), d_input)| (episode, by, d_input))
+                let all = episodes.iter_mut().zip(&mut gradients);
+                let all = all.zip(&mut d_inputs).zip(&parts);
+                let mut running: Vec<_> = all
+                    .filter(|(_, parts)| parts[part].len() > step)
+                    .map(|(((episode, by), d_input), parts)| Direct {
+                        episode,
+                        by,
+                        d_input,
+                        steps: parts[part].clone(),
+                    })
                     .collect();
                 together!(running.len(), running, |running| {
-                    self.step_backward(linears, at, running, step);
+                    self.step_backward(linears, (part, at), running, step);
                 });
-                for (episode, by, d_input) in running {
-                    let (width, t) = (d_input.width(), nth(at, step, episode.trace.setting.source));
+                for Direct {
+                    by, d_input, steps, ..
+                } in running
+                {
+                    let (width, t) = (d_input.width(), nth(at, step, &steps));
                     if width > 0 {
                         add(d_input.row_mut(t), &by.input[..width]);
                     }
@@ -661,13 +762,13 @@ impl Source for EncoderConfig {
     }
 
     fn multiplied<'a, R: Real>(&self, trace: &'a Trace<R>, weight: usize) -> &'a Series<R> {
-        if let Some(other) = weight.checked_sub(self.maps() * self.directions().len()) {
+        if let Some(other) = weight.checked_sub(self.recurrent()) {
             return match other {
                 0 | 1 if self.fertility > 0 => trace.own.at(FERTILITY + other),
                 _ => &trace.input,
             };
         }
-        let series = of(trace, weight / self.maps());
+        let series = of(trace, weight / self.maps() % self.directions().len());
         // The candidate of a GRU has an input of its own.
         &series[if weight % self.maps() == 1 { 5 } else { 0 }]
     }

@@ -14,10 +14,10 @@ use super::spec::Place;
 use super::weighting::bayesian::{DIVERGENCE, NOISE};
 use super::weighting::hard::DRAW;
 use super::{
-    AnnotationsConfig, BahdanauConfig, CaptionConfig, Direction, Draw, EncoderCell, EncoderConfig,
-    FixedContextConfig, Given, HeadTrace, LstmnConfig, LuongConfig, Model, ModelConfig,
-    MultiHeadConfig, Noise, NoiseMode, Params, SelfAttentionConfig, StructuredConfig, Terms, Trace,
-    Upstream, Workspace,
+    AnnotationsConfig, BahdanauConfig, CaptionConfig, CoattentionConfig, Direction, Draw,
+    EncoderCell, EncoderConfig, FixedContextConfig, Given, HeadTrace, LstmnConfig, LuongConfig,
+    Model, ModelConfig, MultiHeadConfig, Noise, NoiseMode, Params, SelfAttentionConfig,
+    StructuredConfig, Terms, Trace, Upstream, Workspace,
 };
 use crate::math::golden::Case;
 use crate::math::matrix::padded;
@@ -518,12 +518,7 @@ fn assert_gradients_with_redundancy(
     case.assert_close("outputs", "penalty", &[mean]);
     let mut gradient = Params::zeros(&model.config);
     model.backward(std::slice::from_ref(trace), &mut workspace, &mut gradient);
-    for (tensor, found) in gradient.named() {
-        for (found, wanted) in found.iter().zip(golden("gradients", &tensor)) {
-            let is_near = (found - wanted).abs() <= 1e-10 * wanted.abs().max(1.0);
-            assert!(is_near, "{tensor}: {found} and {wanted}");
-        }
-    }
+    assert_all_near(&gradient, |tensor| golden("gradients", tensor));
 }
 
 /// A label for every step, with the redundancy of the heads in the loss.
@@ -581,6 +576,123 @@ fn values_and_gradients_of_multi_head_attention() {
             &weightings.flatten().copied().collect::<Vec<_>>(),
         );
         assert_gradients_with_redundancy(&case, &model, &trace, &target, golden);
+    }
+}
+
+/// A document, the step that ends it, a question and the step that ends it, then as many steps of an answer.
+fn document_and_question(case: &Case, question: &str, answers: usize) -> Array2<f32> {
+    let (document, x) = (case.indices("inputs", "document"), case.size("V_x"));
+    let question = case.indices("inputs", question);
+    let symbols = [&document[..], &[x], &question, &[x + 1]].concat();
+    let mut input = Array2::zeros((symbols.len() + answers, x + 2));
+    let steps = symbols.into_iter().enumerate();
+    steps.for_each(|(t, symbol)| input[[t, symbol]] = 1.0);
+    input
+}
+
+/// A weight on symbols and on a state, with zeros for the two channels that end document and question.
+fn with_two_more(case: &Case, values: Vec<f64>, outputs: usize) -> Vec<f64> {
+    let (symbols, state) = values.split_at(case.size("V_x") * outputs);
+    [symbols, &vec![0.0; 2 * outputs], state].concat()
+}
+
+#[test]
+fn values_and_gradients_of_coattention() {
+    for name in ["coattention_a", "coattention_b"] {
+        let case = Case::load(name);
+        let (m, n, l) = (case.size("m"), case.size("n"), case.size("l"));
+        let rounds = case.constant("rounds") as usize;
+        let mut config = CoattentionConfig::new(case.size("V_x") + 2, m + 2);
+        (config.source.size, config.fusion, config.size) = (l, case.size("fu"), case.size("dec"));
+        (config.hidden, config.pool, config.stop) =
+            (case.size("hm"), case.size("pool"), Switch::Off);
+        let golden = |part: &str, tensor: &str| {
+            let (network, kind) = tensor.rsplit_once('.').unwrap();
+            let (side, layer) = network.split_once('.').unwrap_or_default();
+            let layer = ["first", "second", "third"]
+                .iter()
+                .position(|of| *of == layer);
+            match (layer, kind) {
+                (Some(layer), "weight") => case.transposed(part, &format!("{side}.W{}", layer + 1)),
+                (Some(layer), _) => case.numbers(part, &format!("{side}.b{}", layer + 1)),
+                (None, "seen") => case.transposed(part, &format!("{network}.W_D")),
+                _ if network == "encoder.forward" && kind == "weight" => {
+                    with_two_more(&case, case.transposed(part, "encoder.W"), 4 * l)
+                }
+                _ if network == "sentinel" => case.numbers(part, tensor),
+                _ => {
+                    let network = network.replace("encoder.forward", "encoder");
+                    match kind {
+                        "weight" => case.transposed(part, &format!("{network}.W")),
+                        _ => case.numbers(part, &format!("{network}.b")),
+                    }
+                }
+            }
+        };
+        let model = with_weights(config.into(), |tensor| golden("parameters", tensor));
+        let input = document_and_question(&case, "question", 2 * rounds);
+        let mut target = Array2::zeros((input.nrows(), m + 2));
+        let (source, span) = (m + n + 2, case.indices("inputs", "span"));
+        for t in source..input.nrows() {
+            target[[t, span[(t - source) % 2]]] = 1.0;
+        }
+        let given = Given {
+            source,
+            answer: Answer::Symbols,
+            ..(&input).into()
+        };
+        let mut trace = Trace::new(&model.config);
+        model.run(given, Draw::default(), &mut trace);
+        let head = &trace.heads[0];
+        let memory = trace.memory(1);
+        let rows = |rows: std::ops::Range<usize>| {
+            memory
+                .slice(ndarray::s![rows, ..])
+                .iter()
+                .copied()
+                .collect::<Vec<_>>()
+        };
+        case.assert_close("outputs", "D", &rows(0..m + 1));
+        case.assert_close("outputs", "Q", &rows(m + 1..source));
+        // Columns of the paper are steps.
+        let map = |steps: std::ops::Range<usize>, to: std::ops::Range<usize>, of: &Series<f64>| {
+            let columns = to.flat_map(|i| steps.clone().map(move |t| of.row(t)[i]));
+            columns.collect::<Vec<_>>()
+        };
+        case.assert_close(
+            "outputs",
+            "A_Q",
+            &map(m + 1..source, 0..m + 1, &head.weighting),
+        );
+        case.assert_close(
+            "outputs",
+            "A_D",
+            &map(0..m + 1, m + 1..source, &head.weighting),
+        );
+        case.assert_close("outputs", "C_Q", &map(m + 1..source, 0..l, &head.read));
+        let points = |side: usize| {
+            let steps = (0..rounds).map(|round| source + 2 * round + side);
+            let points = steps.flat_map(|t| trace.logit.row(t)[..m].to_vec());
+            points.collect::<Vec<_>>()
+        };
+        case.assert_close("outputs", "alpha", &points(0));
+        case.assert_close("outputs", "beta", &points(1));
+        let mut workspace = [Workspace::new(&model.config)];
+        workspace[0].upstream = cross_entropy(&model, &trace, &target);
+        let mut gradient = Params::zeros(&model.config);
+        model.backward(std::slice::from_ref(&trace), &mut workspace, &mut gradient);
+        assert_all_near(&gradient, |tensor| golden("gradients", tensor));
+    }
+}
+
+/// Holds every gradient to golden values.
+#[track_caller]
+fn assert_all_near(gradient: &Params<f64>, golden: impl Fn(&str) -> Vec<f64>) {
+    for (tensor, found) in gradient.named() {
+        for (found, wanted) in found.iter().zip(golden(&tensor)) {
+            let is_near = (found - wanted).abs() <= 1e-10 * wanted.abs().max(1.0);
+            assert!(is_near, "{tensor}: {found} and {wanted}");
+        }
     }
 }
 

@@ -520,10 +520,9 @@ fn every_form_of_encoder() {
         for (direction, embedding) in [(Direction::Both, 0), (Direction::Forward, 5)] {
             let source = EncoderConfig {
                 cell,
-                direction,
-                size: 2,
                 embedding,
                 fertility: embedding / 2,
+                ..EncoderConfig::new(direction, 2)
             };
             let mut fixed = FixedContextConfig::new(3, 2);
             let (mut bahdanau, mut luong) = (bahdanau(), luong(Switch::On));

@@ -13,6 +13,7 @@ use super::array;
 use super::attention::{Biases, Switch};
 use super::bahdanau::BahdanauConfig;
 use super::caption::CaptionConfig;
+use super::coattention::CoattentionConfig;
 use super::config::{NtmConfig, Order};
 use super::dependency::{Conventions, Dependency};
 use super::fixed_context::FixedContextConfig;
@@ -117,6 +118,8 @@ macro_rules! kinds_and {
             "self-attention": SelfAttention(SelfAttentionConfig),
             /// Several heads with fixed queries over the states of an encoder.
             "structured": Structured(StructuredConfig),
+            /// Document and question that attend to each other, and a decoder that points into the document.
+            "coattention": Coattention(CoattentionConfig),
             $($more)*
         }
     };
@@ -326,8 +329,8 @@ impl<R: Number> Model<R> {
     /// change its values: it gets the part of the machine, the array and the step. What was computed before `from`, and
     /// the initial state, stay as they are in `trace`.
     ///
-    /// Arrays that are computed backwards in time come first, from the last step to `from`, then the others, pass after
-    /// pass.
+    /// Pass after pass; in each, arrays that are computed backwards in time come first, from the last step to `from`, then the
+    /// others.
     ///
     /// Without a change it is the same episode to the last bit.
     pub fn run_again(
@@ -345,16 +348,18 @@ impl<R: Number> Model<R> {
             dependency.compute(trace, t);
             change(trace, dependency.place, dependency.array, t);
         };
-        let (backwards, forwards): (Vec<_>, Vec<_>) =
-            step.iter().partition(|dependency| dependency.is_backwards);
-        for t in (from..steps).rev() {
-            backwards
-                .iter()
-                .for_each(|dependency| compute(dependency, t));
-        }
-        for pass in forwards.chunk_by(|one, next| one.pass == next.pass) {
+        for pass in step.chunk_by(|one, next| one.pass == next.pass) {
+            let (backwards, forwards): (Vec<_>, Vec<_>) =
+                pass.iter().partition(|dependency| dependency.is_backwards);
+            for t in (from..steps).rev() {
+                backwards
+                    .iter()
+                    .for_each(|dependency| compute(dependency, t));
+            }
             for t in from..steps {
-                pass.iter().for_each(|dependency| compute(dependency, t));
+                forwards
+                    .iter()
+                    .for_each(|dependency| compute(dependency, t));
             }
         }
     }

@@ -13,7 +13,6 @@ use super::kind::{AsKind, Kind};
 use super::slots::Slots;
 use super::spec::{Array, ArraySpec, Kept, Place, Range, array_name, head_name};
 use crate::keys::Words;
-use crate::math::matrix::padded;
 use crate::math::{Matrix, Real, Series};
 
 /// Defines a struct of series, and the table of their entries.
@@ -509,8 +508,9 @@ impl<R: Real> HeadTrace<R> {
 
     /// Sets the rows of a memory that does not change from its columns.
     pub(super) fn set_rows(&mut self, columns: &[R]) {
-        let (count, stride) = (self.weighting.width(), padded(self.read.width()));
+        let count = self.weighting.width();
         if self.rows.width() > 0 {
+            let stride = self.rows.width() / count;
             self.rows.resize(1);
             let rows = self.rows.row_mut(0);
             for (m, column) in columns.chunks_exact(count).enumerate() {
@@ -522,7 +522,7 @@ impl<R: Real> HeadTrace<R> {
 
     /// Sets row `i` of a memory of which no row changes.
     pub(super) fn set_row(&mut self, i: usize, row: &[R]) {
-        let stride = padded(self.read.width());
+        let stride = self.rows.width() / self.weighting.width();
         self.rows.row_mut(0)[i * stride..][..row.len()].copy_from_slice(row);
     }
 

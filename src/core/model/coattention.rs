@@ -455,8 +455,12 @@ impl<'a, R: Real> Parts<'a, R> {
         if !document.contains(&t) {
             return rest(trace, at, t);
         }
-        let row = mutual::rows(&trace.heads[0]);
-        let row = row.data[t * row.stride..][..self.config.source.size].to_vec();
+        let memory = trace.memory_columns.row(trace.memory_row(t + 1)).iter();
+        let row: Vec<R> = memory
+            .skip(t)
+            .step_by(trace.setting.source)
+            .copied()
+            .collect();
         let (read, context) = (
             trace.heads[0].read.row(t).to_vec(),
             trace.own.at(AT_CONTEXT).row(t).to_vec(),

@@ -169,10 +169,10 @@ impl<R: Real> MutualGradient<R> {
 
     /// Adds the gradient w.r.t. the read of step `t` to those w.r.t. its weights and the rows.
     pub(super) fn read(&mut self, trace: &Trace<R>, (t, seen): (usize, Range<usize>), d: &[R]) {
-        let (head, all) = (&trace.heads[0], rows(&trace.heads[0]));
-        let mut by_weights = vec![R::ZERO; seen.len()];
-        matrix::product_with_vector(all.part(seen.clone()), d, &mut by_weights);
-        add(&mut self.scores[seen.clone()], &by_weights);
+        // A weight of a row on no side would count, too.
+        let (head, mut by_weights) = (&trace.heads[0], vec![R::ZERO; self.scores.len()]);
+        matrix::product_with_vector(rows(head), d, &mut by_weights);
+        add(&mut self.scores, &by_weights);
         for i in seen {
             let weight = head.weighting.row(t)[i];
             let to = self.of_step.row_mut(i).iter_mut().zip(d);

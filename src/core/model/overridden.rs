@@ -16,10 +16,11 @@ use super::fertility;
 use super::luong::Luong;
 use super::weighting::bayesian::DIVERGENCE;
 use super::{
-    Array, BahdanauConfig, CaptionConfig, Decoder, Dependency, Direction, Draw, EncoderCell,
-    EncoderConfig, EncoderDecoder, FixedContextConfig, Given, LstmnConfig, LuongConfig, Model,
-    ModelConfig, MultiHeadConfig, Noise, NoiseMode, NtmConfig, Number, Params, Place, PlainConfig,
-    Positions, SelfAttentionConfig, StructuredConfig, Terms, Trace, Upstream, Workspace,
+    Array, BahdanauConfig, CaptionConfig, CoattentionConfig, Decoder, Dependency, Direction, Draw,
+    EncoderCell, EncoderConfig, EncoderDecoder, FixedContextConfig, Given, LstmnConfig,
+    LuongConfig, Model, ModelConfig, MultiHeadConfig, Noise, NoiseMode, NtmConfig, Number, Params,
+    Place, PlainConfig, Positions, SelfAttentionConfig, StructuredConfig, Terms, Trace, Upstream,
+    Workspace,
 };
 use crate::math::check::{assert_gradient, random_vector};
 use crate::math::{Answer, Series};
@@ -81,14 +82,18 @@ fn recorded(config: ModelConfig, sampling: NoiseMode) -> (Model<f64>, Trace<f64>
         let pairs = tensor.iter_mut().zip(&mut next);
         pairs.for_each(|(to, &from)| *to = from);
     }
-    let input = Array2::from_shape_fn((STEPS, 3), |(t, x)| ((t * 3 + x) as f32).sin());
+    let [steps, source] = match model.config {
+        ModelConfig::Coattention(_) => [10, 6],
+        _ => [STEPS, 2],
+    };
+    let input = Array2::from_shape_fn((steps, 3), |(t, x)| ((t * 3 + x) as f32).sin());
     let draw = Draw {
         sampling,
         ..Draw::of(3, 4)
     };
     let mut trace = Trace::new(&model.config);
     let given = Given {
-        source: 2,
+        source,
         ..(&input).into()
     };
     model.run(given, draw, &mut trace);
@@ -98,14 +103,15 @@ fn recorded(config: ModelConfig, sampling: NoiseMode) -> (Model<f64>, Trace<f64>
 /// Random, by every logit and by the weightings of all heads but the second.
 fn upstream(trace: &Trace<f64>, config: &ModelConfig) -> Upstream<f64> {
     let mut by = Upstream::new(config);
-    by.logit.resize(STEPS);
-    let values = random_vector(2, 2 * STEPS);
+    let steps = trace.steps();
+    by.logit.resize(steps);
+    let values = random_vector(2, 2 * steps);
     for (t, values) in values.chunks(2).enumerate().filter(|(t, _)| *t != 1) {
         by.logit.row_mut(t)[..2].copy_from_slice(values);
     }
     let pairs = trace.heads.iter().zip(&mut by.weightings).enumerate();
     for (index, (head, to)) in pairs.filter(|(index, _)| *index != 1) {
-        to.reshape(STEPS, head.weighting.width());
+        to.reshape(steps, head.weighting.width());
         let values = random_vector(7 + index as u64, to.as_slice().len());
         to.as_mut_slice().copy_from_slice(&values);
     }
@@ -434,6 +440,18 @@ fn heads_with_fixed_queries() {
     ) = (2, 3, 4, 5);
     assert_eq!(check(config.clone(), NoiseMode::Mean), ["output"]);
     check_weights(config, NoiseMode::Mean);
+}
+
+#[test]
+fn document_and_question() {
+    for stop in [Switch::On, Switch::Off] {
+        let mut config = CoattentionConfig::new(3, 2);
+        (config.source.size, config.fusion, config.size) = (2, 3, 2);
+        (config.hidden, config.pool, config.stop) = (2, 2, stop);
+        config.source.embedding = 2;
+        assert_eq!(check(config.clone(), NoiseMode::Mean), ["output"]);
+        check_weights(config, NoiseMode::Mean);
+    }
 }
 
 #[test]

@@ -238,6 +238,10 @@ impl Kind for CoattentionConfig {
         self.rows
     }
 
+    fn answers_about_document(&self) -> Option<&'static str> {
+        Some("ends")
+    }
+
     fn is_zero(&self, place: Place, array: Array, t: usize, source: usize) -> bool {
         match place {
             Place::Machine if array == POINTING => t < source,
@@ -287,29 +291,10 @@ fn document<R: Real>(trace: &Trace<R>) -> Range<usize> {
     document
 }
 
-/// Sets a memory that is kept.
-fn remember<R: Real>(trace: &mut Trace<R>, at: usize, rows: &[Vec<R>]) {
-    let row = |i: usize| rows[i].iter().copied();
-    memory::set_rows(
-        trace.memory_columns.row_mut(at),
-        rows.len(),
-        rows.len(),
-        row,
-    );
-}
-
 /// K_t of the answer is what points.
 fn copy_pointing<R: Real>(trace: &mut Trace<R>, t: usize) {
     let (from, to) = (trace.own.at(AT_POINTING), &mut trace.heads[0].similarity);
     to.row_mut(t).copy_from_slice(from.row(t));
-}
-
-/// w_t is what the softmax made.
-fn copy_content<R: Real>(trace: &mut Trace<R>, t: usize) {
-    let head = &mut trace.heads[0];
-    head.weighting
-        .row_mut(t)
-        .copy_from_slice(head.content.row(t));
 }
 
 /// r_t; 0 in the answer.
@@ -413,22 +398,11 @@ impl<'a, R: Real> Parts<'a, R> {
 
     /// The source, up to U.
     fn read_source(self, trace: &mut Trace<R>) {
-        let (source, rows) = (trace.setting.source, self.rows(trace));
-        let every = |_: &usize| trace.memory_every == 1;
-        let kept: Vec<usize> = (0..=trace.steps()).filter(every).collect();
-        trace.memory_columns.row_mut(0).fill(R::ZERO);
-        let last = [0].into_iter().filter(|_| kept.is_empty());
-        for at in kept.iter().copied().skip(1).chain(last) {
-            remember(trace, at, &rows);
-        }
-        for (i, row) in rows.iter().enumerate() {
-            trace.heads[0].set_row(i, row);
-        }
+        let source = trace.setting.source;
+        mutual::remember(trace, &self.rows(trace));
         for t in 0..source {
             let seen = seen(trace, t);
-            mutual::score(trace, t, seen.clone());
-            mutual::weigh(&mut trace.heads[0], t, seen);
-            copy_content(trace, t);
+            mutual::attend(trace, t, seen);
             read(trace, t);
         }
         (0..source).for_each(|t| combine(trace, t));
@@ -445,7 +419,7 @@ impl<'a, R: Real> Parts<'a, R> {
         copy_pointing(trace, t);
         let seen = seen(trace, t);
         mutual::weigh(&mut trace.heads[0], t, seen);
-        copy_content(trace, t);
+        mutual::copy_content(trace, t);
         read(trace, t);
     }
 
@@ -734,7 +708,7 @@ impl<R: Real> Machine<R> for CoattentionConfig {
                 head,
                 array::WEIGHTING,
                 &[(head, array::CONTENT)],
-                copy_content,
+                mutual::copy_content,
             ),
             of(
                 head,
@@ -752,7 +726,7 @@ impl<R: Real> Machine<R> for CoattentionConfig {
         let mut passes = vec![self.source.step(parts.source)];
         let memory = move |trace: &mut Trace<R>, t: usize| {
             let rows = parts.rows(trace);
-            remember(trace, t + 1, &rows);
+            mutual::set_memory(trace, t + 1, &rows);
         };
         let mut read = vec![Dependency::with_weights(machine, array::MEMORY, memory)];
         read.extend(self.dependencies(Conventions::OWN));

@@ -14,10 +14,10 @@ use super::spec::Place;
 use super::weighting::bayesian::{DIVERGENCE, NOISE};
 use super::weighting::hard::DRAW;
 use super::{
-    AnnotationsConfig, BahdanauConfig, CaptionConfig, CoattentionConfig, Direction, Draw,
-    EncoderCell, EncoderConfig, FixedContextConfig, Given, HeadTrace, LstmnConfig, LuongConfig,
-    Model, ModelConfig, MultiHeadConfig, Noise, NoiseMode, Params, SelfAttentionConfig,
-    StructuredConfig, Terms, Trace, Upstream, Workspace,
+    AnnotationsConfig, AttentionOverAttentionConfig, BahdanauConfig, CaptionConfig,
+    CoattentionConfig, Direction, Draw, EncoderCell, EncoderConfig, FixedContextConfig, Given,
+    HeadTrace, LstmnConfig, LuongConfig, Model, ModelConfig, MultiHeadConfig, Noise, NoiseMode,
+    Params, SelfAttentionConfig, StructuredConfig, Terms, Trace, Upstream, Workspace,
 };
 use crate::math::golden::Case;
 use crate::math::matrix::padded;
@@ -677,6 +677,86 @@ fn values_and_gradients_of_coattention() {
         };
         case.assert_close("outputs", "alpha", &points(0));
         case.assert_close("outputs", "beta", &points(1));
+        let mut workspace = [Workspace::new(&model.config)];
+        workspace[0].upstream = cross_entropy(&model, &trace, &target);
+        let mut gradient = Params::zeros(&model.config);
+        model.backward(std::slice::from_ref(&trace), &mut workspace, &mut gradient);
+        assert_all_near(&gradient, |tensor| golden("gradients", tensor));
+    }
+}
+
+#[test]
+fn values_and_gradients_of_attention_over_attention() {
+    for name in ["", "_gru"]
+        .map(|cell| ["_a", "_b"].map(|case| format!("attention_over_attention{cell}{case}")))
+        .concat()
+    {
+        let case = Case::load(&name);
+        let (m, n, x, u) = (
+            case.size("m"),
+            case.size("n"),
+            case.size("V_x"),
+            case.size("u"),
+        );
+        let mut config = AttentionOverAttentionConfig::new(x + 2, x);
+        config.source.size = u;
+        if name.contains("gru") {
+            config.source.cell = EncoderCell::Gru;
+            config.source.embedding = case.size("emb");
+        }
+        let embedding = config.source.embedding;
+        let golden = |part: &str, tensor: &str| match tensor
+            .replace("question", "query")
+            .strip_suffix(".weight")
+        {
+            Some("encoder.embedding") | None if tensor.starts_with("encoder.embedding") => {
+                with_two_more(&case, case.transposed(part, "E"), embedding)
+            }
+            Some(name) if embedding > 0 => case.transposed(part, &format!("{name}.W")),
+            Some(name) => with_two_more(&case, case.transposed(part, &format!("{name}.W")), 4 * u),
+            None => case.numbers(
+                part,
+                &tensor.replace("question", "query").replace("bias", "b"),
+            ),
+        };
+        let model = with_weights(config.into(), |tensor| golden("parameters", tensor));
+        let input = document_and_question(&case, "query", 1);
+        let source = m + n + 2;
+        let mut target = Array2::zeros((source + 1, x));
+        target[[source, case.indices("inputs", "answer")[0]]] = 1.0;
+        let given = Given {
+            source,
+            answer: Answer::Symbols,
+            ..(&input).into()
+        };
+        let mut trace = Trace::new(&model.config);
+        model.run(given, Draw::default(), &mut trace);
+        let head = &trace.heads[0];
+        let question = m + 1..source - 1;
+        let rows =
+            |steps: std::ops::Range<usize>, columns: std::ops::Range<usize>, of: &Series<f64>| {
+                let rows = steps.flat_map(|t| of.row(t)[columns.clone()].to_vec());
+                rows.collect::<Vec<_>>()
+            };
+        case.assert_close(
+            "outputs",
+            "M",
+            &rows(0..m, question.clone(), &head.similarity),
+        );
+        case.assert_close(
+            "outputs",
+            "beta",
+            &rows(0..m, question.clone(), &head.weighting),
+        );
+        case.assert_transposed_close(
+            "outputs",
+            "alpha",
+            &rows(question.clone(), 0..m, &head.weighting),
+        );
+        let importance = trace.own.arrays().last().unwrap().1;
+        case.assert_close("outputs", "mean_beta", &importance.row(source)[question]);
+        case.assert_close("outputs", "s", &head.weighting.row(source)[..m]);
+        case.assert_close("outputs", "P", trace.output.row(source));
         let mut workspace = [Workspace::new(&model.config)];
         workspace[0].upstream = cross_entropy(&model, &trace, &target);
         let mut gradient = Params::zeros(&model.config);

@@ -4,10 +4,10 @@
 use super::attention::{PriorForm, Score, Strength, Switch, Weighting};
 use super::weighting::bayesian::DIVERGENCE;
 use super::{
-    BahdanauConfig, CaptionConfig, CoattentionConfig, Direction, Draw, EncoderCell, EncoderConfig,
-    FixedContextConfig, Given, HeadTrace, Kind, LstmnConfig, LuongConfig, Model, ModelConfig,
-    MultiHeadConfig, NoiseMode, NtmConfig, Number, Params, PlainConfig, SelfAttentionConfig,
-    StructuredConfig, Terms, Trace, Workspace,
+    AttentionOverAttentionConfig, BahdanauConfig, CaptionConfig, CoattentionConfig, Direction,
+    Draw, EncoderCell, EncoderConfig, FixedContextConfig, Given, HeadTrace, Kind, LstmnConfig,
+    LuongConfig, Model, ModelConfig, MultiHeadConfig, NoiseMode, NtmConfig, Number, Params,
+    PlainConfig, SelfAttentionConfig, StructuredConfig, Terms, Trace, Workspace,
 };
 use crate::math::Real;
 use crate::math::check::{assert_gradient, random_vector};
@@ -116,7 +116,7 @@ fn with_sources() -> Vec<Model<f64>> {
     general.attention.score = Score::General.into();
     let mut sequence = SelfAttentionConfig::new(3, 2);
     sequence.attention.score = Score::General.into();
-    let configs: [ModelConfig; 11] = [
+    let configs: [ModelConfig; 12] = [
         bahdanau.into(),
         general.into(),
         luong.into(),
@@ -127,6 +127,7 @@ fn with_sources() -> Vec<Model<f64>> {
         SelfAttentionConfig::new(3, 2).into(),
         StructuredConfig::new(3, 2).into(),
         CoattentionConfig::new(3, 2).into(),
+        AttentionOverAttentionConfig::new(3, 2).into(),
         sequence.into(),
     ];
     configs

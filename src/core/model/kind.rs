@@ -87,6 +87,12 @@ pub trait Kind: Keys + Debug + Send + Sync {
         false
     }
 
+    /// The only form of answer about a document that the machine has, a word of `task.answer`; nothing for a machine that
+    /// needs no document.
+    fn answers_about_document(&self) -> Option<&'static str> {
+        None
+    }
+
     /// True for a step in which an array in files is 0, of an episode with this number of source steps.
     fn is_zero(&self, _place: Place, _array: Array, _t: usize, _source: usize) -> bool {
         false

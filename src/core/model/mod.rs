@@ -5,6 +5,7 @@ pub mod agreement;
 mod annotations;
 pub mod array;
 pub mod attention;
+mod attention_over_attention;
 mod bahdanau;
 mod caption;
 mod coattention;
@@ -53,6 +54,7 @@ mod window;
 mod wrap_around;
 
 pub use annotations::AnnotationsConfig;
+pub use attention_over_attention::AttentionOverAttentionConfig;
 pub use bahdanau::BahdanauConfig;
 pub use caption::CaptionConfig;
 pub use coattention::CoattentionConfig;

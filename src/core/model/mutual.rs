@@ -13,6 +13,7 @@ use std::ops::Range;
 use super::array;
 use super::dependency::{Dependency, Size};
 use super::machine::{GradientRecorder, Upstream, record};
+use super::memory;
 use super::spec::{Array, Place};
 use super::trace::{HeadTrace, Trace};
 use crate::math::matrix::{self, Rows};
@@ -75,6 +76,43 @@ pub(super) fn weigh<R: Real>(head: &mut HeadTrace<R>, t: usize, seen: Range<usiz
     if !seen.is_empty() {
         let count = seen.len();
         Answer::Symbols.outputs(&scores[seen.clone()], count, &mut content[seen]);
+    }
+}
+
+/// w_t is what the softmax made.
+pub(super) fn copy_content<R: Real>(trace: &mut Trace<R>, t: usize) {
+    let head = &mut trace.heads[0];
+    head.weighting
+        .row_mut(t)
+        .copy_from_slice(head.content.row(t));
+}
+
+/// Score and weighting of a step of the source.
+pub(super) fn attend<R: Real>(trace: &mut Trace<R>, t: usize, seen: Range<usize>) {
+    score(trace, t, seen.clone());
+    weigh(&mut trace.heads[0], t, seen);
+    copy_content(trace, t);
+}
+
+/// Sets a memory that is kept to all rows.
+pub(super) fn set_memory<R: Real>(trace: &mut Trace<R>, at: usize, rows: &[Vec<R>]) {
+    let row = |i: usize| rows[i].iter().copied();
+    memory::set_rows(
+        trace.memory_columns.row_mut(at),
+        rows.len(),
+        rows.len(),
+        row,
+    );
+}
+
+/// Sets the memory of every step, or the only one that is kept, to these rows; M_0 is 0.
+pub(super) fn remember<R: Real>(trace: &mut Trace<R>, rows: &[Vec<R>]) {
+    let is_every = trace.memory_every == 1;
+    trace.memory_columns.row_mut(0).fill(R::ZERO);
+    let kept = if is_every { 1..trace.steps() + 1 } else { 0..1 };
+    kept.for_each(|at| set_memory(trace, at, rows));
+    for (i, row) in rows.iter().enumerate() {
+        trace.heads[0].set_row(i, row);
     }
 }
 

@@ -16,11 +16,11 @@ use super::fertility;
 use super::luong::Luong;
 use super::weighting::bayesian::DIVERGENCE;
 use super::{
-    Array, BahdanauConfig, CaptionConfig, CoattentionConfig, Decoder, Dependency, Direction, Draw,
-    EncoderCell, EncoderConfig, EncoderDecoder, FixedContextConfig, Given, LstmnConfig,
-    LuongConfig, Model, ModelConfig, MultiHeadConfig, Noise, NoiseMode, NtmConfig, Number, Params,
-    Place, PlainConfig, Positions, SelfAttentionConfig, StructuredConfig, Terms, Trace, Upstream,
-    Workspace,
+    Array, AttentionOverAttentionConfig, BahdanauConfig, CaptionConfig, CoattentionConfig, Decoder,
+    Dependency, Direction, Draw, EncoderCell, EncoderConfig, EncoderDecoder, FixedContextConfig,
+    Given, LstmnConfig, LuongConfig, Model, ModelConfig, MultiHeadConfig, Noise, NoiseMode,
+    NtmConfig, Number, Params, Place, PlainConfig, Positions, SelfAttentionConfig,
+    StructuredConfig, Terms, Trace, Upstream, Workspace,
 };
 use crate::math::check::{assert_gradient, random_vector};
 use crate::math::{Answer, Series};
@@ -83,7 +83,7 @@ fn recorded(config: ModelConfig, sampling: NoiseMode) -> (Model<f64>, Trace<f64>
         pairs.for_each(|(to, &from)| *to = from);
     }
     let [steps, source] = match model.config {
-        ModelConfig::Coattention(_) => [10, 6],
+        ModelConfig::Coattention(_) | ModelConfig::AttentionOverAttention(_) => [10, 6],
         _ => [STEPS, 2],
     };
     let input = Array2::from_shape_fn((steps, 3), |(t, x)| ((t * 3 + x) as f32).sin());
@@ -449,6 +449,12 @@ fn document_and_question() {
         (config.source.size, config.fusion, config.size) = (2, 3, 2);
         (config.hidden, config.pool, config.stop) = (2, 2, stop);
         config.source.embedding = 2;
+        assert_eq!(check(config.clone(), NoiseMode::Mean), ["output"]);
+        check_weights(config, NoiseMode::Mean);
+    }
+    for cell in [EncoderCell::Lstm, EncoderCell::Gru] {
+        let mut config = AttentionOverAttentionConfig::new(3, 2);
+        (config.source.size, config.source.cell) = (2, cell);
         assert_eq!(check(config.clone(), NoiseMode::Mean), ["output"]);
         check_weights(config, NoiseMode::Mean);
     }

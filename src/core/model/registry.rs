@@ -11,6 +11,7 @@ use rand::SeedableRng;
 
 use super::array;
 use super::attention::{Biases, Switch};
+use super::attention_over_attention::AttentionOverAttentionConfig;
 use super::bahdanau::BahdanauConfig;
 use super::caption::CaptionConfig;
 use super::coattention::CoattentionConfig;
@@ -120,6 +121,8 @@ macro_rules! kinds_and {
             "structured": Structured(StructuredConfig),
             /// Document and question that attend to each other, and a decoder that points into the document.
             "coattention": Coattention(CoattentionConfig),
+            /// The same, with the symbol of the document that is asked for.
+            "attention-over-attention": AttentionOverAttention(AttentionOverAttentionConfig),
             $($more)*
         }
     };

@@ -3,7 +3,7 @@
 //! A document is a row of statements: a key, as long as the question, a value, and the symbol *end of span*; before the
 //! first one there may be symbols that say nothing. The question is the key of one statement and occurs once in the document, the answer
 //! is its value. The ends of the other statements look the same, so that the question has to be read. With values of one
-//! symbol this is a cloze.
+//! symbol this is a cloze, and the symbol itself can be asked for. Both ends can be asked for several times.
 //!
 //! One episode with 4 symbols, 7 positions, length 7, questions of 1 symbol and answers of 1 or 2; channels down, time to the
 //! right (`.` is 0):
@@ -33,8 +33,8 @@ use rand::RngExt;
 
 use super::generate::{Generate, named};
 use super::{Episode, Phase};
-use crate::keys::Field::{Integer, Range as Ends};
-use crate::keys::{Keys, Table};
+use crate::keys::Field::{Choice, Integer, Range as Ends};
+use crate::keys::{Keys, Table, Words};
 use crate::math::{Answer, Random};
 
 /// The most symbols of a question.
@@ -56,6 +56,24 @@ pub struct Span {
     pub question: usize,
     /// Symbols of an answer, sampled uniformly where there is room; default 1 to 3.
     pub span: RangeInclusive<usize>,
+    /// What the answer is; default its two ends.
+    pub answer: SpanAnswer,
+    /// How often the answer is asked for; default once.
+    pub rounds: usize,
+}
+
+/// The form of an answer about a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SpanAnswer {
+    /// The first and the last step of the answer.
+    Ends,
+    /// The answer itself, one symbol.
+    Symbol,
+}
+
+impl Words for SpanAnswer {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("ends", Self::Ends), ("symbol", Self::Symbol)];
 }
 
 impl Span {
@@ -66,6 +84,8 @@ impl Span {
         length: 10..=20,
         question: 2,
         span: 1..=3,
+        answer: SpanAnswer::Ends,
+        rounds: 1,
     };
 
     /// The episode of this document and this question; `None` if the question does not occur just once, or no answer and end
@@ -73,15 +93,18 @@ impl Span {
     pub fn episode_of(&self, document: &[usize], question: &[usize]) -> Option<Episode> {
         let answer = self.answer(document, question)?;
         let (length, asked) = (document.len(), question.len());
-        let mut episode = self.silent(length + asked + 4);
+        let targets = match self.answer {
+            SpanAnswer::Ends => [answer.start, answer.end - 1].repeat(self.rounds),
+            SpanAnswer::Symbol => vec![document[answer.start]],
+        };
+        let mut episode = self.silent(length + asked + 2 + targets.len());
         let delimiters = [[self.symbols + 1], [self.symbols + 2]];
         let input = [document, &delimiters[0], question, &delimiters[1]].concat();
         for (step, channel) in input.into_iter().enumerate() {
             episode.input[[step, channel]] = 1.0;
         }
-        for (step, position) in [(2, answer.start), (1, answer.end - 1)] {
-            let step = episode.steps() - step;
-            episode.target[[step, position]] = 1.0;
+        for (step, target) in (length + asked + 2..).zip(&targets) {
+            episode.target[[step, *target]] = 1.0;
             episode.mask[step] = 1.0;
         }
         episode.phases = Phase::in_a_row(&[
@@ -89,7 +112,7 @@ impl Span {
             ("delimiter", 1),
             ("query", asked),
             ("delimiter", 1),
-            ("answer", 2),
+            ("answer", targets.len()),
         ]);
         episode.size = length;
         Some(episode)
@@ -104,7 +127,11 @@ impl Span {
             .iter()
             .position(|symbol| *symbol == self.symbols)?;
         let is_one = question.iter().all(|symbol| *symbol < self.symbols) && found.next().is_none();
-        (is_one && end > 0).then_some(start..start + end)
+        let is_right = match self.answer {
+            SpanAnswer::Ends => end > 0,
+            SpanAnswer::Symbol => end == 1,
+        };
+        (is_one && is_right).then_some(start..start + end)
     }
 
     /// The question of an episode.
@@ -148,9 +175,15 @@ impl Keys for Span {
         to.key("positions", Integer(&mut self.positions, 3..=1024), "number of outputs, one for each step of the longest document");
         let most = self.positions;
         to.key("length", Ends(&mut self.length, 3..=most), "steps of the document; at most `positions`");
+        to.key("answer", Choice(&mut self.answer), "what is asked for: `ends`, the first and the last step of the answer, or `symbol`, the answer itself, which then has one symbol");
+        let most = if self.answer == SpanAnswer::Ends { 4 } else { 1 };
+        to.key("rounds", Integer(&mut self.rounds, 1..=most), "how often both ends are asked for, one after the other, so that a machine can think again");
         let room = self.length.start().saturating_sub(1);
         to.key("question", Integer(&mut self.question, 1..=room.saturating_sub(1).min(MAX_QUESTION)), "symbols of the question, which occur in the document once");
-        let most = room.saturating_sub(self.question);
+        let most = match self.answer {
+            SpanAnswer::Ends => room.saturating_sub(self.question),
+            SpanAnswer::Symbol => 1,
+        };
         to.key("span", Ends(&mut self.span, 1..=most), "symbols of an answer; question, answer and end of span have room in the shortest document");
     }
 }
@@ -163,6 +196,7 @@ impl Generate for Span {
                 ("symbol", self.symbols),
                 &["end of span", "question delimiter", "delimiter"],
             ),
+            _ if self.answer == SpanAnswer::Symbol => named(channel, ("symbol", self.symbols), &[]),
             _ => named(channel, ("position", self.positions), &[]),
         }
     }
@@ -172,7 +206,10 @@ impl Generate for Span {
     }
 
     fn outputs(&self) -> usize {
-        self.positions
+        match self.answer {
+            SpanAnswer::Ends => self.positions,
+            SpanAnswer::Symbol => self.symbols,
+        }
     }
 
     fn answer(&self) -> Answer {
@@ -196,7 +233,11 @@ impl Generate for Span {
     }
 
     fn longest(&self) -> usize {
-        self.longest_source() + 2
+        self.longest_source()
+            + match self.answer {
+                SpanAnswer::Ends => 2 * self.rounds,
+                SpanAnswer::Symbol => 1,
+            }
     }
 
     fn longest_source(&self) -> usize {
@@ -220,8 +261,17 @@ impl Generate for Span {
 
     /// The first and the last step of the answer.
     fn alignment(&self, episode: &Episode) -> Vec<Option<Range<usize>>> {
+        let shown = |row: ndarray::ArrayView1<'_, f32>| row.iter().position(|value| *value > 0.5);
+        let all = episode.input.rows().into_iter().take(episode.size);
+        let document: Option<Vec<usize>> = all.map(shown).collect();
+        let symbol = (self.answer == SpanAnswer::Symbol)
+            .then(|| self.answer(&document?, &self.question(episode)))
+            .flatten();
         let targets = episode.target.rows().into_iter();
-        let position = targets.map(|row| row.iter().position(|value| *value > 0.5));
+        let position = targets.map(|row| {
+            let target = shown(row)?;
+            Some(symbol.as_ref().map_or(target, |answer| answer.start))
+        });
         position.map(|row| row.map(|row| row..row + 1)).collect()
     }
 }
@@ -264,6 +314,7 @@ mod tests {
             length: 7..=7,
             question: 1,
             span: 1..=2,
+            ..Span::DEFAULT
         };
         let document = [2, 0, 4, 1, 3, 0, 4];
         let episode = task.episode_of(&document, &[1]).unwrap();
@@ -318,6 +369,7 @@ mod tests {
             length: 6..=12,
             question: 1,
             span: 1..=1,
+            ..Span::DEFAULT
         };
         // With so few symbols, no key of such a long document is there just once.
         let repeated = Span {
@@ -367,6 +419,57 @@ mod tests {
             assert_eq!(longest.size(), span.positions..=span.positions);
             assert_eq!(longest.episode(1, 1).steps(), longest.longest());
         }
+    }
+
+    #[test]
+    fn the_symbol_or_the_ends_again_can_be_asked_for() {
+        let document = [2, 0, 4, 1, 3, 4];
+        let plain = Span {
+            symbols: 4,
+            question: 1,
+            ..Span::DEFAULT
+        };
+        let again = Span {
+            rounds: 3,
+            ..plain.clone()
+        };
+        let episode = again.episode_of(&document, &[1]).unwrap();
+        assert_eq!((episode.steps(), episode.source()), (15, 9));
+        let task = Task::Span(again);
+        assert_eq!(task.alignment(&episode)[9..], vec![Some(4..5); 6]);
+        let cloze = Span {
+            answer: SpanAnswer::Symbol,
+            span: 1..=1,
+            ..plain
+        };
+        let episode = cloze.episode_of(&document, &[1]).unwrap();
+        assert_eq!((episode.steps(), episode.target[[9, 3]]), (10, 1.0));
+        let task = Task::Span(cloze.clone());
+        task.validate().unwrap();
+        assert_eq!(task.alignment(&episode)[9..], [Some(4..5)]);
+        assert_eq!(
+            (task.outputs(), task.channel_name(1, 3)),
+            (4, "symbol 3".to_owned())
+        );
+        assert!((task.chance(&episode) - 2.0).abs() < 1e-12);
+        // Two symbols are no answer of one symbol.
+        assert_eq!(cloze.episode_of(&[1, 2, 3, 4], &[1]), None);
+        for index in 0..500 {
+            let episode = task.episode(2, index);
+            assert!(episode.steps() <= task.longest());
+            let position = task.alignment(&episode).pop().unwrap().unwrap().start;
+            assert_eq!(
+                episode.input.row(position).iter().position(|x| *x > 0.5),
+                episode
+                    .target
+                    .row(episode.steps() - 1)
+                    .iter()
+                    .position(|x| *x > 0.5)
+            );
+        }
+        let two = Span { rounds: 2, ..cloze };
+        let error = Task::Span(two).validate().unwrap_err();
+        assert_eq!((&*error.field, &*error.found), ("rounds", "2"));
     }
 
     #[test]

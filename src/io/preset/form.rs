@@ -248,6 +248,16 @@ pub(in crate::io) fn complete_model(
         );
         return Err(Error::content(file, "model.kind", problem));
     }
+    if let Some(answer) = model.answers_about_document() {
+        let is_asked = matches!(task, Task::Span(span) if span.answer.word() == answer);
+        if !is_asked {
+            let problem = format!(
+                "is {}, which answers a question about a document with {answer}; use the task `span` with `\"answer\": \"{answer}\"`",
+                model.word()
+            );
+            return Err(Error::content(file, "model.kind", problem));
+        }
+    }
     model.set_channels(task.inputs(), task.outputs());
     valid(model.validate(), "model.", file)?;
     if task.is_loaded() {

@@ -16,7 +16,7 @@ use tapescope::train::Recording;
 
 /// Machines whose memory rows are steps: their task and `model`, which have every score, weighting and bias.
 #[rustfmt::skip]
-const WITH_A_SOURCE: [(&str, &str); 12] = [
+const WITH_A_SOURCE: [(&str, &str); 15] = [
     (SYMBOLS, r#"{"kind": "bahdanau", "attention": {"bias": {"position": "on", "markov": 1, "fertility": 3}}}"#),
     (SYMBOLS, r#"{"kind": "bahdanau", "encoder": {"cell": "gru"}, "attention": {"score": "location", "rows": 12, "weighting": "hard"}}"#),
     (BITS, r#"{"kind": "bahdanau", "attention": {"score": "cosine", "weighting": "weibull"}}"#),
@@ -29,9 +29,14 @@ const WITH_A_SOURCE: [(&str, &str); 12] = [
     (SYMBOLS, r#"{"kind": "multi-head", "embedding": 10, "attention": {"causal": "off"}, "positions": {"kind": "sinusoidal"}}"#),
     (SYMBOLS, r#"{"kind": "self-attention", "encoder": {"size": 5}, "attention": {"score": "general"}}"#),
     (BITS, r#"{"kind": "structured", "encoder": {"size": 5}, "heads": {"read": 3}}"#),
+    (ROUNDS, r#"{"kind": "coattention", "encoder": {"size": 5}, "fusion": {"size": 4}, "decoder": {"size": 3, "maxout": 4}}"#),
+    (CLOZE, r#"{"kind": "attention-over-attention", "encoder": {"size": 5}}"#),
+    (CLOZE, r#"{"kind": "attention-over-attention", "encoder": {"size": 5, "cell": "gru", "embedding": 3}}"#),
 ];
 const SYMBOLS: &str = r#"{"kind": "transduce", "length": [6, 6]}"#;
 const BITS: &str = r#"{"kind": "copy", "bits": 3, "length": [5, 5]}"#;
+const ROUNDS: &str = r#"{"kind": "span", "rounds": 4}"#;
+const CLOZE: &str = r#"{"kind": "span", "span": [1, 1], "answer": "symbol"}"#;
 const PICTURE: &str = r#"{"kind": "caption"}"#;
 
 /// Random weights, three times as large as usual: nothing saturates, and no weighting is flat.

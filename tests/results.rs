@@ -124,6 +124,8 @@ fn skills() -> Vec<Skill> {
         Skill::of("copy_multi_head", 10, 1.0, 0.95),
         Skill::of("copy_self_attention", 10, 1.0, 0.95),
         Skill::of("aspects_structured", 20, 1.0, 0.95),
+        Skill::of("span_coattention", 20, 1.0, 0.95),
+        Skill::of("span_attention_over_attention", 20, 1.0, 0.9),
     ]
 }
 

@@ -74,12 +74,20 @@ class Traces(support.Test):
                       {"kind": "multi-head", "layers": 1, "attention": {"causal": "off"}, "positions": {"kind": "sinusoidal"}},
                       {"kind": "self-attention", "encoder": {"size": 3}, "attention": {"score": "general"}},
                       {"kind": "structured", "encoder": {"size": 3, "embedding": 2}, "heads": {"read": 3}}):
-            preset = {"task": SMALL["task"], "model": model}
-            machine = ts.machine_from(random_weights(preset), preset)
-            self.assertEqual({name: tensor.shape for name, tensor in machine.weights.items()}, ts.tensor_shapes(preset))
-            machine.save(self.path("a.safetensors"))
-            self.run_program("trace", "a.safetensors", "--length", "3", "--episode", "5", "--full-memory", "--out", "a.npz")
-            self.assert_same(machine.trace(length=3, episode=5), "a.npz")
+            self.assert_shapes_and_traces({"task": SMALL["task"], "model": model})
+        asked = {"kind": "span", "symbols": 4, "positions": 9, "length": [3, 9], "question": 1, "span": [1, 1]}
+        for task, model in ((asked, {"kind": "coattention", "encoder": {"size": 3, "embedding": 2}, "fusion": {"size": 2}}),
+                            ({**asked, "answer": "symbol"}, {"kind": "attention-over-attention", "encoder": {"size": 3}}),
+                            ({**asked, "answer": "symbol"},
+                             {"kind": "attention-over-attention", "encoder": {"cell": "gru", "embedding": 2}})):
+            self.assert_shapes_and_traces({"task": task, "model": model}, 6)
+
+    def assert_shapes_and_traces(self, preset, length=3):
+        machine = ts.machine_from(random_weights(preset), preset)
+        self.assertEqual({name: tensor.shape for name, tensor in machine.weights.items()}, ts.tensor_shapes(preset))
+        machine.save(self.path("a.safetensors"))
+        self.run_program("trace", "a.safetensors", "--length", str(length), "--episode", "5", "--full-memory", "--out", "a.npz")
+        self.assert_same(machine.trace(length=length, episode=5), "a.npz")
 
     def test_machines_with_a_source_learn_and_show_their_alignment(self):
         machine = ts.train(REVERSED, sequences=40, progress=None)

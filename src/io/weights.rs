@@ -48,6 +48,7 @@ const INCLUDED: [(&str, &[u8]); 20] = included! {
     "copy_additive" "copy_location" "copy_hard" "recall_bayesian_weibull" "recall_four_heads"
     "transduce" "transduce_luong" "transduce_fixed_context" "caption"
     "copy_lstmn" "copy_multi_head" "copy_self_attention" "aspects_structured"
+    "span_coattention" "span_attention_over_attention"
 };
 
 impl Trained {

@@ -58,13 +58,17 @@ enum Base {
     Earlier,
     Layers,
     Fixed,
+    /// Of coattention.
+    Pointing,
+    /// Of attention over attention.
+    Cloze,
     /// 81 steps, of whose memory the file has the first, the last and a keyframe.
     Long,
 }
 
 use Base::{
-    After, Earlier, Encoder, EncoderLocal, EncoderLognormal, Fixed, Gradient, Items, Layers, Long,
-    Pictures, Plain, Sampled,
+    After, Cloze, Earlier, Encoder, EncoderLocal, EncoderLognormal, Fixed, Gradient, Items, Layers, Long,
+    Pictures, Plain, Pointing, Sampled,
 };
 
 const COPY: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
@@ -93,6 +97,11 @@ const LAYERS: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
 const FIXED: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
     "model": {"kind": "structured", "encoder": {"size": 3}, "heads": {"read": 2}, "attention": {"units": 4},
               "decoder": {"hidden": 5}}}"#;
+
+const POINTING: &str = r#"{"task": {"kind": "span", "symbols": 4, "positions": 6, "length": [5, 6], "question": 1, "span": [1, 1], "rounds": 2},
+    "model": {"kind": "coattention", "encoder": {"size": 3}, "fusion": {"size": 2}, "decoder": {"size": 3, "maxout": 2, "pool": 2}}}"#;
+const CLOZE: &str = r#"{"task": {"kind": "span", "symbols": 4, "positions": 6, "length": [5, 6], "question": 1, "span": [1, 1], "answer": "symbol"},
+    "model": {"kind": "attention-over-attention", "encoder": {"size": 3}}}"#;
 
 type Row = (&'static str, Base, &'static str, &'static [By]);
 
@@ -176,6 +185,10 @@ const FIELDS: &[Row] = &[
     ("model.positions.kind", Layers, r#""sinusoidal""#, &[Refused]),
     ("model.positions.most", Layers, "9", &[Named, Weights, Diff]),
     ("model.decoder.hidden", Fixed, "4", &[Refused]),
+    ("model.fusion.size", Pointing, "3", &[Refused]),
+    ("model.decoder.maxout", Pointing, "3", &[Named, Weights, Diff]),
+    ("model.decoder.pool", Pointing, "3", &[Named, Weights, Diff]),
+    ("model.decoder.stop", Pointing, r#""off""#, &[Named, Weights, Diff]),
     ("model.heads.key_activation", Plain, r#""identity""#, &[Named, Weights, Diff]),
     ("model.heads.add_activation", Plain, r#""identity""#, &[Named, Weights, Diff]),
     ("model.heads.initial_weighting", Plain, r#""learned""#, &[Named, Weights, Diff]),
@@ -224,6 +237,13 @@ const ARRAYS: &[(&str, Base, &[By])] = &[
     ("embedded", Layers, &[Verify, Diff]),
     ("units", Fixed, &[Verify, Diff]),
     ("combined", Fixed, &[Verify, Diff]),
+    ("attended_context", Pointing, &[Verify, Diff]),
+    ("pointing", Pointing, &[Verify, Diff]),
+    ("fusion.forward.hidden", Pointing, &[Named, Weights, Diff]),
+    ("fusion.forward.cell", Pointing, &[Named, Weights, Diff]),
+    ("fusion.backward.hidden", Pointing, &[Named, Weights, Diff]),
+    ("fusion.backward.cell", Pointing, &[Named, Weights, Diff]),
+    ("importance", Cloze, &[Verify, Diff]),
     ("controller.hidden", Plain, &[Named, Weights, Diff]),
     ("controller.cell", Plain, &[Named, Weights, Diff]),
     ("memory.initial", Plain, &[Verify, Diff]),
@@ -302,6 +322,8 @@ impl Honest {
             Earlier => EARLIER.to_owned(),
             Layers => LAYERS.to_owned(),
             Fixed => FIXED.to_owned(),
+            Pointing => POINTING.to_owned(),
+            Cloze => CLOZE.to_owned(),
             EncoderLognormal => ENCODER.replace("weibull", "lognormal"),
             Long => COPY.replace("[3, 3]", "[40, 40]"),
         };
@@ -410,7 +432,7 @@ impl Bench {
         let bases = bases
             .into_iter()
             .chain(encoders)
-            .chain([Earlier, Layers, Fixed]);
+            .chain([Earlier, Layers, Fixed, Pointing, Cloze]);
         let honest = bases.map(|base| (base, Honest::new(base, folder.path())));
         let bench = Self {
             honest: honest.collect(),

@@ -64,7 +64,8 @@ const INCLUDED: &[Group] = included! {
         "transduce" "transduce_luong" "transduce_fixed_context" "transduce_off_by_one"
         "caption" "caption_hard" "caption_bayesian_weibull" "frames_local_predictive" "copy_bahdanau";
     SECTIONS[2] =>
-        "copy_lstmn" "copy_multi_head" "copy_self_attention" "aspects_structured";
+        "copy_lstmn" "copy_multi_head" "copy_self_attention" "aspects_structured"
+        "span_coattention" "span_attention_over_attention";
     "As in the paper" =>
         "copy_paper" "copy_feedforward_paper" "copy_lstm_paper"
         "repeat_copy_paper" "repeat_copy_feedforward_paper" "repeat_copy_lstm_paper"

@@ -67,8 +67,8 @@ enum Base {
 }
 
 use Base::{
-    After, Cloze, Earlier, Encoder, EncoderLocal, EncoderLognormal, Fixed, Gradient, Items, Layers, Long,
-    Pictures, Plain, Pointing, Sampled,
+    After, Cloze, Earlier, Encoder, EncoderLocal, EncoderLognormal, Fixed, Gradient, Items, Layers,
+    Long, Pictures, Plain, Pointing, Sampled,
 };
 
 const COPY: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},

@@ -74,14 +74,14 @@ const POINTING: Array = &ArraySpec::new("pointing", &["t", "n"], "α", Values::A
 const FUSION: [Array; 10] = [
     &ArraySpec::scratch("fusion.forward.input"),
     &ArraySpec::scratch("fusion.forward.gates"),
-    &ArraySpec::new("fusion.forward.cell", &["t", "f"], "c→", Values::Any, "cell of an LSTM on [M(t); r_t; c_t], forwards; 0 where there is no document"),
+    &ArraySpec::new("fusion.forward.cell", &["t", "o"], "c→", Values::Any, "cell of an LSTM on [M(t); r_t; c_t], forwards; 0 where there is no document"),
     &ArraySpec::scratch("fusion.forward.cell_tanh"),
-    &ArraySpec::new("fusion.forward.hidden", &["t", "f"], "u→", Values::Within(-1.0, 1.0), "state of that LSTM, the first half of U_t (Xiong 2016, equation 4)"),
+    &ArraySpec::new("fusion.forward.hidden", &["t", "o"], "u→", Values::Within(-1.0, 1.0), "state of that LSTM, the first half of U_t (Xiong 2016, equation 4)"),
     &ArraySpec::scratch("fusion.backward.input"),
     &ArraySpec::scratch("fusion.backward.gates"),
-    &ArraySpec::new("fusion.backward.cell", &["t", "f"], "c←", Values::Any, "cell of an LSTM on [M(t); r_t; c_t], backwards; 0 where there is no document"),
+    &ArraySpec::new("fusion.backward.cell", &["t", "o"], "c←", Values::Any, "cell of an LSTM on [M(t); r_t; c_t], backwards; 0 where there is no document"),
     &ArraySpec::scratch("fusion.backward.cell_tanh"),
-    &ArraySpec::new("fusion.backward.hidden", &["t", "f"], "u←", Values::Within(-1.0, 1.0), "state of that LSTM, the second half of U_t (Xiong 2016, equation 4)"),
+    &ArraySpec::new("fusion.backward.hidden", &["t", "o"], "u←", Values::Within(-1.0, 1.0), "state of that LSTM, the second half of U_t (Xiong 2016, equation 4)"),
 ];
 
 /// Places of these arrays.
@@ -221,7 +221,7 @@ impl Kind for CoattentionConfig {
     fn axis(&self, axis: &str) -> Option<usize> {
         match axis {
             "c" => Some(self.size),
-            "f" => Some(self.fusion),
+            "o" => Some(self.fusion),
             _ => self.source.axis(axis),
         }
     }

@@ -591,7 +591,7 @@ fn document_and_question(case: &Case, question: &str, answers: usize) -> Array2<
 }
 
 /// A weight on symbols and on a state, with zeros for the two channels that end document and question.
-fn with_two_more(case: &Case, values: Vec<f64>, outputs: usize) -> Vec<f64> {
+fn with_two_more(case: &Case, values: &[f64], outputs: usize) -> Vec<f64> {
     let (symbols, state) = values.split_at(case.size("V_x") * outputs);
     [symbols, &vec![0.0; 2 * outputs], state].concat()
 }
@@ -617,7 +617,7 @@ fn values_and_gradients_of_coattention() {
                 (Some(layer), _) => case.numbers(part, &format!("{side}.b{}", layer + 1)),
                 (None, "seen") => case.transposed(part, &format!("{network}.W_D")),
                 _ if network == "encoder.forward" && kind == "weight" => {
-                    with_two_more(&case, case.transposed(part, "encoder.W"), 4 * l)
+                    with_two_more(&case, &case.transposed(part, "encoder.W"), 4 * l)
                 }
                 _ if network == "sentinel" => case.numbers(part, tensor),
                 _ => {
@@ -710,10 +710,10 @@ fn values_and_gradients_of_attention_over_attention() {
             .strip_suffix(".weight")
         {
             Some("encoder.embedding") | None if tensor.starts_with("encoder.embedding") => {
-                with_two_more(&case, case.transposed(part, "E"), embedding)
+                with_two_more(&case, &case.transposed(part, "E"), embedding)
             }
             Some(name) if embedding > 0 => case.transposed(part, &format!("{name}.W")),
-            Some(name) => with_two_more(&case, case.transposed(part, &format!("{name}.W")), 4 * u),
+            Some(name) => with_two_more(&case, &case.transposed(part, &format!("{name}.W")), 4 * u),
             None => case.numbers(
                 part,
                 &tensor.replace("question", "query").replace("bias", "b"),

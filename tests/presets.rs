@@ -607,7 +607,7 @@ fn overrides_are_as_strict_as_the_file() {
     );
     assert_eq!(
         message("model.layers.size=7"),
-        "--set: `model.layers.size`: unknown key; did you mean `model.controller.size` or `model.decoder.size` or `model.encoder.size` or `model.heads.size`?"
+        "--set: `model.layers.size`: unknown key; did you mean `model.controller.size` or `model.decoder.size` or `model.encoder.size` or `model.fusion.size` or `model.heads.size`?"
     );
     assert_eq!(
         message("optimizer.kind=adam"),
@@ -647,11 +647,11 @@ fn overrides_are_as_strict_as_the_file() {
 fn a_typo_in_the_name() {
     assert_eq!(
         Experiment::find("cpoy", &[]).unwrap_err().to_string(),
-        "there is no preset `cpoy`; did you mean `copy`? known: copy, copy_feedforward, copy_lstm, repeat_copy, repeat_copy_feedforward, … (`tapescope tasks` lists all 55)"
+        "there is no preset `cpoy`; did you mean `copy`? known: copy, copy_feedforward, copy_lstm, repeat_copy, repeat_copy_feedforward, … (`tapescope tasks` lists all 57)"
     );
     assert_eq!(
         Experiment::find("frobnicate", &[]).unwrap_err().to_string(),
-        "there is no preset `frobnicate`; known: copy, copy_feedforward, copy_lstm, repeat_copy, repeat_copy_feedforward, … (`tapescope tasks` lists all 55)"
+        "there is no preset `frobnicate`; known: copy, copy_feedforward, copy_lstm, repeat_copy, repeat_copy_feedforward, … (`tapescope tasks` lists all 57)"
     );
     let missing = Experiment::find("no/such.json", &[])
         .unwrap_err()

@@ -36,7 +36,7 @@ const WITH_A_SOURCE: [(&str, &str); 15] = [
 const SYMBOLS: &str = r#"{"kind": "transduce", "length": [6, 6]}"#;
 const BITS: &str = r#"{"kind": "copy", "bits": 3, "length": [5, 5]}"#;
 const ROUNDS: &str = r#"{"kind": "span", "rounds": 4}"#;
-const CLOZE: &str = r#"{"kind": "span", "span": [1, 1], "answer": "symbol"}"#;
+const CLOZE: &str = r#"{"kind": "span", "asked_for": "symbol"}"#;
 const PICTURE: &str = r#"{"kind": "caption"}"#;
 
 /// Random weights, three times as large as usual: nothing saturates, and no weighting is flat.

@@ -75,10 +75,10 @@ class Traces(support.Test):
                       {"kind": "self-attention", "encoder": {"size": 3}, "attention": {"score": "general"}},
                       {"kind": "structured", "encoder": {"size": 3, "embedding": 2}, "heads": {"read": 3}}):
             self.assert_shapes_and_traces({"task": SMALL["task"], "model": model})
-        asked = {"kind": "span", "symbols": 4, "positions": 9, "length": [3, 9], "question": 1, "span": [1, 1]}
-        for task, model in ((asked, {"kind": "coattention", "encoder": {"size": 3, "embedding": 2}, "fusion": {"size": 2}}),
-                            ({**asked, "answer": "symbol"}, {"kind": "attention-over-attention", "encoder": {"size": 3}}),
-                            ({**asked, "answer": "symbol"},
+        asked = {"kind": "span", "symbols": 4, "positions": 9, "length": [3, 9], "question": 1}
+        for task, model in (({**asked, "span": [1, 1]}, {"kind": "coattention", "encoder": {"size": 3, "embedding": 2}, "fusion": {"size": 2}}),
+                            ({**asked, "asked_for": "symbol"}, {"kind": "attention-over-attention", "encoder": {"size": 3}}),
+                            ({**asked, "asked_for": "symbol"},
                              {"kind": "attention-over-attention", "encoder": {"cell": "gru", "embedding": 2}})):
             self.assert_shapes_and_traces({"task": task, "model": model}, 6)
 

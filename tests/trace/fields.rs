@@ -100,7 +100,7 @@ const FIXED: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
 
 const POINTING: &str = r#"{"task": {"kind": "span", "symbols": 4, "positions": 6, "length": [5, 6], "question": 1, "span": [1, 1], "rounds": 2},
     "model": {"kind": "coattention", "encoder": {"size": 3}, "fusion": {"size": 2}, "decoder": {"size": 3, "maxout": 2, "pool": 2}}}"#;
-const CLOZE: &str = r#"{"task": {"kind": "span", "symbols": 4, "positions": 6, "length": [5, 6], "question": 1, "span": [1, 1], "answer": "symbol"},
+const CLOZE: &str = r#"{"task": {"kind": "span", "symbols": 4, "positions": 6, "length": [5, 6], "question": 1, "asked_for": "symbol"},
     "model": {"kind": "attention-over-attention", "encoder": {"size": 3}}}"#;
 
 type Row = (&'static str, Base, &'static str, &'static [By]);

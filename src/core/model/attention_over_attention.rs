@@ -131,7 +131,7 @@ impl Kind for AttentionOverAttentionConfig {
         self.rows
     }
 
-    fn answers_about_document(&self) -> Option<&'static str> {
+    fn asked_for(&self) -> Option<&'static str> {
         Some("symbol")
     }
 

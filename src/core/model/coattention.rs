@@ -238,7 +238,7 @@ impl Kind for CoattentionConfig {
         self.rows
     }
 
-    fn answers_about_document(&self) -> Option<&'static str> {
+    fn asked_for(&self) -> Option<&'static str> {
         Some("ends")
     }
 

@@ -87,9 +87,9 @@ pub trait Kind: Keys + Debug + Send + Sync {
         false
     }
 
-    /// The only form of answer about a document that the machine has, a word of `task.answer`; nothing for a machine that
+    /// The only form of answer about a document that the machine has, a word of `task.asked_for`; nothing for a machine that
     /// needs no document.
-    fn answers_about_document(&self) -> Option<&'static str> {
+    fn asked_for(&self) -> Option<&'static str> {
         None
     }
 

@@ -54,7 +54,7 @@ pub use ngrams::{Ngrams, Prediction};
 pub use pairs::{Pair, Pairs, TARGET_NOT_KNOWN};
 pub use priority_sort::PrioritySort;
 pub use repeat_copy::RepeatCopy;
-pub use span::{MAX_QUESTION, Span, SpanAnswer};
+pub use span::{AskedFor, MAX_QUESTION, Span};
 pub use split::{Fault, HeldOut};
 pub use text::Text;
 pub use tokens::Tokens;

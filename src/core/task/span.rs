@@ -57,26 +57,34 @@ pub struct Span {
     /// Symbols of an answer, sampled uniformly where there is room; default 1 to 3.
     pub span: RangeInclusive<usize>,
     /// What the answer is; default its two ends.
-    pub answer: SpanAnswer,
+    pub asked_for: AskedFor,
     /// How often the answer is asked for; default once.
     pub rounds: usize,
 }
 
 /// The form of an answer about a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SpanAnswer {
+pub enum AskedFor {
     /// The first and the last step of the answer.
     Ends,
     /// The answer itself, one symbol.
     Symbol,
 }
 
-impl Words for SpanAnswer {
+impl Words for AskedFor {
     const WORDS: &'static [(&'static str, Self)] =
         &[("ends", Self::Ends), ("symbol", Self::Symbol)];
 }
 
 impl Span {
+    /// Symbols of an answer.
+    fn spans(&self) -> RangeInclusive<usize> {
+        match self.asked_for {
+            AskedFor::Ends => self.span.clone(),
+            AskedFor::Symbol => 1..=1,
+        }
+    }
+
     /// The defaults.
     pub const DEFAULT: Self = Self {
         symbols: 16,
@@ -84,7 +92,7 @@ impl Span {
         length: 10..=20,
         question: 2,
         span: 1..=3,
-        answer: SpanAnswer::Ends,
+        asked_for: AskedFor::Ends,
         rounds: 1,
     };
 
@@ -93,9 +101,9 @@ impl Span {
     pub fn episode_of(&self, document: &[usize], question: &[usize]) -> Option<Episode> {
         let answer = self.answer(document, question)?;
         let (length, asked) = (document.len(), question.len());
-        let targets = match self.answer {
-            SpanAnswer::Ends => [answer.start, answer.end - 1].repeat(self.rounds),
-            SpanAnswer::Symbol => vec![document[answer.start]],
+        let targets = match self.asked_for {
+            AskedFor::Ends => [answer.start, answer.end - 1].repeat(self.rounds),
+            AskedFor::Symbol => vec![document[answer.start]],
         };
         let mut episode = self.silent(length + asked + 2 + targets.len());
         let delimiters = [[self.symbols + 1], [self.symbols + 2]];
@@ -127,9 +135,9 @@ impl Span {
             .iter()
             .position(|symbol| *symbol == self.symbols)?;
         let is_one = question.iter().all(|symbol| *symbol < self.symbols) && found.next().is_none();
-        let is_right = match self.answer {
-            SpanAnswer::Ends => end > 0,
-            SpanAnswer::Symbol => end == 1,
+        let is_right = match self.asked_for {
+            AskedFor::Ends => end > 0,
+            AskedFor::Symbol => end == 1,
         };
         (is_one && is_right).then_some(start..start + end)
     }
@@ -152,9 +160,9 @@ impl Span {
         let fill = |document: &mut Vec<usize>, count: usize, random: &mut Random| {
             document.extend((0..count).map(|_| random.random_range(least..self.symbols)));
         };
-        while document.len() + self.question + self.span.start() < length {
+        while document.len() + self.question + self.spans().start() < length {
             let room = length - document.len() - self.question - 1;
-            let value = random.random_range(*self.span.start()..=room.min(*self.span.end()));
+            let value = random.random_range(*self.spans().start()..=room.min(*self.spans().end()));
             keys.push(document.len()..document.len() + self.question);
             fill(&mut document, self.question + value, random);
             document.push(self.symbols);
@@ -175,16 +183,14 @@ impl Keys for Span {
         to.key("positions", Integer(&mut self.positions, 3..=1024), "number of outputs, one for each step of the longest document");
         let most = self.positions;
         to.key("length", Ends(&mut self.length, 3..=most), "steps of the document; at most `positions`");
-        to.key("answer", Choice(&mut self.answer), "what is asked for: `ends`, the first and the last step of the answer, or `symbol`, the answer itself, which then has one symbol");
-        let most = if self.answer == SpanAnswer::Ends { 4 } else { 1 };
-        to.key("rounds", Integer(&mut self.rounds, 1..=most), "how often both ends are asked for, one after the other, so that a machine can think again");
+        to.key("asked_for", Choice(&mut self.asked_for), "what is asked for: `ends`, the first and the last step of the answer, or `symbol`, the answer itself, which then has one symbol");
         let room = self.length.start().saturating_sub(1);
         to.key("question", Integer(&mut self.question, 1..=room.saturating_sub(1).min(MAX_QUESTION)), "symbols of the question, which occur in the document once");
-        let most = match self.answer {
-            SpanAnswer::Ends => room.saturating_sub(self.question),
-            SpanAnswer::Symbol => 1,
-        };
-        to.key("span", Ends(&mut self.span, 1..=most), "symbols of an answer; question, answer and end of span have room in the shortest document");
+        if self.asked_for == AskedFor::Ends {
+            let most = room.saturating_sub(self.question);
+            to.key("span", Ends(&mut self.span, 1..=most), "symbols of an answer; question, answer and end of span have room in the shortest document");
+            to.key("rounds", Integer(&mut self.rounds, 1..=4), "how often both ends are asked for, one after the other, so that a machine can think again");
+        }
     }
 }
 
@@ -196,7 +202,9 @@ impl Generate for Span {
                 ("symbol", self.symbols),
                 &["end of span", "question delimiter", "delimiter"],
             ),
-            _ if self.answer == SpanAnswer::Symbol => named(channel, ("symbol", self.symbols), &[]),
+            _ if self.asked_for == AskedFor::Symbol => {
+                named(channel, ("symbol", self.symbols), &[])
+            }
             _ => named(channel, ("position", self.positions), &[]),
         }
     }
@@ -206,9 +214,9 @@ impl Generate for Span {
     }
 
     fn outputs(&self) -> usize {
-        match self.answer {
-            SpanAnswer::Ends => self.positions,
-            SpanAnswer::Symbol => self.symbols,
+        match self.asked_for {
+            AskedFor::Ends => self.positions,
+            AskedFor::Symbol => self.symbols,
         }
     }
 
@@ -225,7 +233,7 @@ impl Generate for Span {
     }
 
     fn least_size(&self) -> usize {
-        self.question + self.span.end() + 1
+        self.question + self.spans().end() + 1
     }
 
     fn most_size(&self) -> usize {
@@ -234,9 +242,9 @@ impl Generate for Span {
 
     fn longest(&self) -> usize {
         self.longest_source()
-            + match self.answer {
-                SpanAnswer::Ends => 2 * self.rounds,
-                SpanAnswer::Symbol => 1,
+            + match self.asked_for {
+                AskedFor::Ends => 2 * self.rounds,
+                AskedFor::Symbol => 1,
             }
     }
 
@@ -264,7 +272,7 @@ impl Generate for Span {
         let shown = |row: ndarray::ArrayView1<'_, f32>| row.iter().position(|value| *value > 0.5);
         let all = episode.input.rows().into_iter().take(episode.size);
         let document: Option<Vec<usize>> = all.map(shown).collect();
-        let symbol = (self.answer == SpanAnswer::Symbol)
+        let symbol = (self.asked_for == AskedFor::Symbol)
             .then(|| self.answer(&document?, &self.question(episode)))
             .flatten();
         let targets = episode.target.rows().into_iter();
@@ -438,8 +446,7 @@ mod tests {
         let task = Task::Span(again);
         assert_eq!(task.alignment(&episode)[9..], vec![Some(4..5); 6]);
         let cloze = Span {
-            answer: SpanAnswer::Symbol,
-            span: 1..=1,
+            asked_for: AskedFor::Symbol,
             ..plain
         };
         let episode = cloze.episode_of(&document, &[1]).unwrap();
@@ -467,9 +474,6 @@ mod tests {
                     .position(|x| *x > 0.5)
             );
         }
-        let two = Span { rounds: 2, ..cloze };
-        let error = Task::Span(two).validate().unwrap_err();
-        assert_eq!((&*error.field, &*error.found), ("rounds", "2"));
     }
 
     #[test]

@@ -248,11 +248,11 @@ pub(in crate::io) fn complete_model(
         );
         return Err(Error::content(file, "model.kind", problem));
     }
-    if let Some(answer) = model.answers_about_document() {
-        let is_asked = matches!(task, Task::Span(span) if span.answer.word() == answer);
+    if let Some(asked) = model.asked_for() {
+        let is_asked = matches!(task, Task::Span(span) if span.asked_for.word() == asked);
         if !is_asked {
             let problem = format!(
-                "is {}, which answers a question about a document with {answer}; use the task `span` with `\"answer\": \"{answer}\"`",
+                "is {}, which answers questions about a document; use the task `span` with `\"asked_for\": \"{asked}\"`",
                 model.word()
             );
             return Err(Error::content(file, "model.kind", problem));

@@ -52,8 +52,9 @@ def run(options, machine, length, rate, seed):
             json.dump({"task": {**BASE, "length": [length // 2, length], **task}, "model": model, "training": training}, to)
         subprocess.run([options.binary, "train", out + ".json", "--threads", "1", "--out", out, "--force"], check=True,
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        found = measure(options, out, length, task.get("rounds", 1))
         with open(measured, "w") as to:
-            json.dump(measure(options, out, length, task.get("rounds", 1)), to)
+            json.dump(found, to)
     with open(measured) as file:
         return json.load(file)
 
@@ -63,7 +64,7 @@ def measure(options, out, length, rounds):
     shown = subprocess.run([options.binary, "eval", out, "--lengths", f"{length},{2 * length}", "--episodes", str(EPISODES), "--json"],
                            check=True, capture_output=True, text=True)
     lines = [json.loads(line) for line in shown.stdout.splitlines()]
-    found = {"bits": [line["bits"] for line in lines], "right": [line["perfect"] for line in lines]}
+    found = {"bits": [line["bits_per_sequence"] for line in lines], "right": [line["perfect"] for line in lines]}
     with open(os.path.join(out, "history.ntmlog.jsonl")) as log:
         found["seconds"] = json.loads(log.read().splitlines()[-1])["seconds"]
     if rounds > 1:

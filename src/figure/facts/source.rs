@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use crate::math::Answer;
 use crate::model::peak;
-use crate::model::{Place, array};
+use crate::model::{HeadTrace, Place, array};
 use crate::task::Task;
 use crate::train::Recording;
 
@@ -82,14 +82,16 @@ pub fn answered(recording: &Recording, step: usize) -> Option<String> {
     Some(recording.task.output_name(channel))
 }
 
-/// The short form of a name, for axes: `s3` for symbol 3, `|` for the delimiter.
+/// The short form of a name, for axes: `s3` for symbol 3, `p3` for position 3, `|` for the delimiter, `?` for that of a question.
 pub fn short(name: &str) -> Cow<'_, str> {
     match name {
         "delimiter" => "|".into(),
-        "end symbol" => "end".into(),
-        _ => match name.strip_prefix("symbol ") {
-            Some(number) => format!("s{number}").into(),
-            None => name.into(),
+        "question delimiter" => "?".into(),
+        "end symbol" | "end of span" => "end".into(),
+        _ => match name.split_once(' ') {
+            Some(("symbol", number)) => format!("s{number}").into(),
+            Some(("position", number)) => format!("p{number}").into(),
+            _ => name.into(),
         },
     }
 }
@@ -103,6 +105,19 @@ pub fn name_of(names: &[String], row: usize) -> Option<&str> {
 /// True for a machine whose memory rows are steps, of its source or all: it only reads them.
 pub fn reads_source(recording: &Recording) -> bool {
     recording.trace.has_row_per_step()
+}
+
+/// The first step of the question whose steps attend to the document; that of the answer where there is none.
+pub fn first_of_question(recording: &Recording) -> usize {
+    let (episode, head) = (&recording.episode, recording.trace.heads.first());
+    let first = episode.size + 1;
+    let is_attentive = |head: &HeadTrace| head.weighting.row(first).iter().any(|w| *w > 0.0);
+    let is_asked = matches!(recording.task, Task::Span(_)) && first < episode.source();
+    if is_asked && head.is_some_and(is_attentive) {
+        first
+    } else {
+        episode.source()
+    }
 }
 
 /// Patches on a side of the picture that a machine describes, and pixels on a side of a patch.
@@ -221,6 +236,8 @@ mod tests {
             ("s12", "end")
         );
         assert_eq!(&*short("pixel 3"), "pixel 3");
+        let names = ["position 12", "question delimiter", "end of span"].map(short);
+        assert_eq!(names.map(|name| name.into_owned()), ["p12", "?", "end"]);
     }
 
     #[test]

@@ -99,6 +99,20 @@ impl Stage {
     }
 }
 
+/// The word for what drives the heads of a machine.
+pub fn network(trace: &Trace) -> &'static str {
+    let mut own = trace.own.arrays();
+    if own.any(|(array, _)| array.name == "embedded") {
+        "embedding"
+    } else if trace.layers.is_empty() && !trace.heads.is_empty() {
+        "encoder"
+    } else if trace.heads.iter().any(|head| head.first_step > 0) {
+        "decoder"
+    } else {
+        Stage::Controller.word()
+    }
+}
+
 /// A stage of a step of some machine, and the heads that are in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StageRef {
@@ -106,6 +120,8 @@ pub struct StageRef {
     pub stage: Stage,
     /// True for write heads, false for read heads; `None` if both share the stage.
     write: Option<bool>,
+    /// The word for the first stage of the machine.
+    network: &'static str,
 }
 
 impl StageRef {
@@ -113,7 +129,13 @@ impl StageRef {
     pub fn name(self) -> String {
         let is_of_reads = self.write == Some(false) && self.stage != Stage::Read;
         let read = if is_of_reads { "read " } else { "" };
-        format!("{read}{}", self.stage.word())
+        let is_first = self.stage == Stage::Controller;
+        let word = if is_first {
+            self.network
+        } else {
+            self.stage.word()
+        };
+        format!("{read}{word}")
     }
 
     /// True for a head that takes part in it.
@@ -130,8 +152,13 @@ impl Stages {
     /// Returns the stages of the machine that made this trace.
     pub fn of(trace: &Trace, writes_first: bool) -> Self {
         let mut moments = Vec::new();
+        let network = network(trace);
         let mut add = |stages: &[Stage], write: Option<bool>| {
-            let moments_of = stages.iter().map(|&stage| StageRef { stage, write });
+            let moments_of = stages.iter().map(|&stage| StageRef {
+                stage,
+                write,
+                network,
+            });
             let heads = || trace.heads.iter();
             let is_there = |at: &StageRef| heads().any(|head| at.has(head));
             moments.extend(moments_of.filter(is_there));
@@ -145,7 +172,11 @@ impl Stages {
             add(&ADDRESSING, None);
             add(&[Stage::Read, Stage::Erase, Stage::Add], None);
         }
-        let always = |stage| StageRef { stage, write: None };
+        let always = |stage| StageRef {
+            stage,
+            write: None,
+            network,
+        };
         moments.insert(0, always(Stage::Controller));
         moments.push(always(Stage::Output));
         Self(moments)

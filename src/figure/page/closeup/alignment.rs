@@ -1,13 +1,14 @@
 //! The source left of the columns: the alignment so far on the same rows, or the picture that the machine describes.
 
 use super::Pane;
-use crate::figure::facts::source::{answered, fed_back, received, short};
+use crate::figure::facts::numbers;
+use crate::figure::facts::source::{answered, fed_back, first_of_question, received, short};
 use crate::figure::scene::axes;
 use crate::figure::scene::catalogue::steps_done;
 use crate::figure::scene::fonts::cut;
 use crate::figure::scene::paint::{Draw, Page, Surface};
 use crate::figure::scene::panel::PlacedPanel;
-use crate::figure::{PanelId, Picture};
+use crate::figure::{Area, PanelId, Picture};
 
 impl<'a> Pane<'a, '_> {
     /// The picture by the weights of the step, or the weights of all answers so far.
@@ -17,7 +18,7 @@ impl<'a> Pane<'a, '_> {
         };
         let (head, colours) = (self.area.head, self.page.colours);
         let (first, steps) = (
-            self.now.recording.episode.source(),
+            first_of_question(self.now.recording),
             self.now.trace().steps(),
         );
         let page = Page {
@@ -53,6 +54,7 @@ impl<'a> Pane<'a, '_> {
         let done = steps_done(PanelId::new(Picture::Output), &self.now);
         let above = ([area.left, area.right], area.top - self.size(10.0).max(8.0));
         axes::symbols(on, place.panel.symbols, above, done.saturating_sub(first));
+        self.importance(on, &area, first, steps);
         let style = self.letters(11.0, colours.subdued).end();
         for slot in self.view.slots().filter(|slot| slot.seen() > 0.6) {
             if let Some(name) = source
@@ -69,6 +71,26 @@ impl<'a> Pane<'a, '_> {
             }
         }
         places.push(place);
+    }
+
+    /// How much each step of the question counts in an answer, above its column.
+    fn importance(&self, on: &mut Surface<'_>, area: &Area, first: usize, steps: usize) {
+        let mut own = self.now.trace().own.arrays();
+        let Some((_, shares)) = own.find(|(array, _)| array.name == "importance") else {
+            return;
+        };
+        let style = self.letters(11.0, self.page.colours.subdued);
+        let (pitch, y) = (
+            area.width() / (steps - first) as f32,
+            area.top - self.size(26.0),
+        );
+        on.text("b", [area.left - 5.0, y], style.end());
+        for (j, share) in shares.row(self.now.step).iter().enumerate().skip(first) {
+            if *share > 0.0 {
+                let x = area.left + (j - first) as f32 * pitch + 0.5 * pitch;
+                on.text(numbers::cell(*share), [x, y], style.middle());
+            }
+        }
     }
 }
 

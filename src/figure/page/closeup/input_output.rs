@@ -1,7 +1,7 @@
 //! Input and output of the close-up.
 
 use super::{CloseUp, edge, fitting};
-use crate::figure::facts::stages::Stage;
+use crate::figure::facts::stages::{Stage, network};
 use crate::figure::scene::fonts::width_of;
 use crate::figure::scene::motion::within;
 use crate::figure::scene::paint::{Draw, Surface};
@@ -176,8 +176,11 @@ impl<'a> CloseUp<'a, '_> {
         }
         self.outline(on, area, is_now.then_some(colours.accent));
         let style = self.letters(12.0, colours.emphasis(is_now)).upwards();
-        on.text("controller", [area.middle(), area.centre()], style);
-        places.push(Panel::sign(Slot::Controller, "Controller".to_owned()).at(area));
+        let word = network(self.now.trace());
+        on.text(word, [area.middle(), area.centre()], style);
+        let (first, rest) = word.split_at(1);
+        let name = first.to_uppercase() + rest;
+        places.push(Panel::sign(Slot::Controller, name).at(area));
     }
 
     /// Draws the verdict on the output of the step.

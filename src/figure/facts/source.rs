@@ -237,7 +237,7 @@ mod tests {
         );
         assert_eq!(&*short("pixel 3"), "pixel 3");
         let names = ["position 12", "question delimiter", "end of span"].map(short);
-        assert_eq!(names.map(|name| name.into_owned()), ["p12", "?", "end"]);
+        assert_eq!(names.map(Cow::into_owned), ["p12", "?", "end"]);
     }
 
     #[test]

@@ -22,7 +22,7 @@ use super::machine::{GradientRecorder, Machine, Upstream, Workspace, record};
 use super::mutual::{self, MutualGradient};
 use super::params::Params;
 use super::shape::Shape;
-use super::source::{self, Source, SourceGradient};
+use super::source::{self, Source, SourceGradient, with_source};
 use super::spec::{Array, ArraySpec, Place, Range as Values};
 use super::trace::Trace;
 use super::{reader, readout};
@@ -253,17 +253,7 @@ struct Scratch<R> {
     source: SourceGradient<R>,
 }
 
-impl<R> AsRef<SourceGradient<R>> for Scratch<R> {
-    fn as_ref(&self) -> &SourceGradient<R> {
-        &self.source
-    }
-}
-
-impl<R> AsMut<SourceGradient<R>> for Scratch<R> {
-    fn as_mut(&mut self) -> &mut SourceGradient<R> {
-        &mut self.source
-    }
-}
+with_source!(Scratch);
 
 impl<R: Real> Machine<R> for AttentionOverAttentionConfig {
     fn run(&self, params: &Params<R>, traces: &mut [Trace<R>], steps: Range<usize>) {

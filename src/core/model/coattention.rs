@@ -29,7 +29,7 @@ use super::maxout::{self, MAPS, Pointer, PointerGradient};
 use super::mutual::{self, MutualGradient};
 use super::params::Params;
 use super::shape::{LinearSpec, Shape, TensorSpec};
-use super::source::{self, Source, SourceGradient, Weights};
+use super::source::{self, Source, SourceGradient, Weights, with_source};
 use super::spec::{Array, ArraySpec, Place, Range as Values};
 use super::trace::Trace;
 use super::{memory, reader, readout};
@@ -573,17 +573,7 @@ struct Scratch<R> {
     source: SourceGradient<R>,
 }
 
-impl<R> AsRef<SourceGradient<R>> for Scratch<R> {
-    fn as_ref(&self) -> &SourceGradient<R> {
-        &self.source
-    }
-}
-
-impl<R> AsMut<SourceGradient<R>> for Scratch<R> {
-    fn as_mut(&mut self) -> &mut SourceGradient<R> {
-        &mut self.source
-    }
-}
+with_source!(Scratch);
 
 impl<R: Real> Scratch<R> {
     /// Empties the gradients for an episode.

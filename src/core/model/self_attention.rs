@@ -19,7 +19,7 @@ use super::machine::{Machine, Workspace, both};
 use super::params::Params;
 use super::reader::{self, ReaderGradient};
 use super::shape::{LinearSpec, Shape};
-use super::source::{self, Source, SourceGradient};
+use super::source::{self, Source, SourceGradient, with_source};
 use super::spec::{Array, Place};
 use super::trace::Trace;
 use super::{head, memory, readout};
@@ -182,17 +182,7 @@ struct Scratch<R> {
     source: SourceGradient<R>,
 }
 
-impl<R> AsRef<SourceGradient<R>> for Scratch<R> {
-    fn as_ref(&self) -> &SourceGradient<R> {
-        &self.source
-    }
-}
-
-impl<R> AsMut<SourceGradient<R>> for Scratch<R> {
-    fn as_mut(&mut self) -> &mut SourceGradient<R> {
-        &mut self.source
-    }
-}
+with_source!(Scratch);
 
 impl<R: Real> Machine<R> for SelfAttentionConfig {
     fn run(&self, params: &Params<R>, traces: &mut [Trace<R>], steps: Range<usize>) {

@@ -111,6 +111,24 @@ impl<R: Real> SourceGradient<R> {
     }
 }
 
+/// Says where the scratch of a machine has the gradients of its source: in the field `source`.
+macro_rules! with_source {
+    ($scratch:ident) => {
+        impl<R> AsRef<SourceGradient<R>> for $scratch<R> {
+            fn as_ref(&self) -> &SourceGradient<R> {
+                &self.source
+            }
+        }
+
+        impl<R> AsMut<SourceGradient<R>> for $scratch<R> {
+            fn as_mut(&mut self) -> &mut SourceGradient<R> {
+                &mut self.source
+            }
+        }
+    };
+}
+pub(super) use with_source;
+
 /// The weights of a source, the first ones of its machine.
 pub(super) fn weights<'a, R>(
     source: &impl Source,

@@ -25,7 +25,7 @@ use super::machine::{GradientRecorder, Machine, Upstream, Workspace, both, recor
 use super::params::Params;
 use super::recompute::Rules;
 use super::shape::{LinearSpec, Shape, TensorSpec};
-use super::source::{self, Source, SourceGradient, Weights};
+use super::source::{self, Source, SourceGradient, Weights, with_source};
 use super::spec::{Array, ArraySpec, LEARNED, Place, Range as Values};
 use super::trace::Trace;
 use super::{memory, reader, readout};
@@ -314,17 +314,7 @@ struct Scratch<R> {
     source: SourceGradient<R>,
 }
 
-impl<R> AsRef<SourceGradient<R>> for Scratch<R> {
-    fn as_ref(&self) -> &SourceGradient<R> {
-        &self.source
-    }
-}
-
-impl<R> AsMut<SourceGradient<R>> for Scratch<R> {
-    fn as_mut(&mut self) -> &mut SourceGradient<R> {
-        &mut self.source
-    }
-}
+with_source!(Scratch);
 
 impl<R: Real> Machine<R> for StructuredConfig {
     fn run(&self, params: &Params<R>, traces: &mut [Trace<R>], steps: Range<usize>) {

@@ -102,7 +102,7 @@ pub(super) fn check_random(option: &str, name: &str, config: &ModelConfig) -> an
 pub(super) fn check_alignment(name: &str, config: &ModelConfig, task: &Task) -> anyhow::Result<()> {
     ensure!(
         has_single_reader(config),
-        "--alignment: {name}: the machine has no single read head on a memory with a row per step; `model.kind` bahdanau, luong, caption, lstmn and self-attention have one"
+        "--alignment: {name}: the machine has no single read head on a memory with a row per step; `model.kind` bahdanau, luong, caption, lstmn, lstmn-decoder and self-attention have one"
     );
     let task_name = task.name();
     ensure!(
@@ -208,7 +208,7 @@ pub(super) fn check_size(
     };
     let sizes = [
         (steps, "steps"),
-        (config.rows_of(source), "rows"),
+        (config.rows_of([steps, source]), "rows"),
         (config.columns(), "columns"),
         (config.sizes().layers, "layers"),
         (config.sizes().units, "units"),

@@ -482,7 +482,7 @@ fn derived(shown: &RecordedEpisode, of: Quantity) -> Result<Gradients, String> {
 /// Checks that recording this number of steps, with those of the source, does not take too much memory.
 pub fn check_recording(config: &ModelConfig, [steps, source]: [usize; 2]) -> Result<(), String> {
     let bytes = Demand::Recording.with_source(config, [steps, source]);
-    let rows = config.rows_of(source);
+    let rows = config.rows_of([steps, source]);
     let what = format!("{steps} steps of a memory of {rows} rows");
     let advice = "Choose a shorter episode or fewer rows.";
     if bytes > LARGEST_RECORDING {

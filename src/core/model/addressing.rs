@@ -83,12 +83,14 @@ impl Stage {
             }
             Self::Content => {
                 let beta = strength(head, t);
-                let seen = head.mechanism.sees.count(t, head.content.width());
-                let (w_c, unseen) = head.content.row_mut(t).split_at_mut(seen);
-                if seen > 0 {
-                    content(simd, beta, &head.similarity.row(t)[..seen], w_c);
+                let seen = head.mechanism.sees.range(t, head.content.width());
+                let w_c = head.content.row_mut(t);
+                w_c[..seen.start].fill(R::ZERO);
+                w_c[seen.end..].fill(R::ZERO);
+                if !seen.is_empty() {
+                    let similarity = &head.similarity.row(t)[seen.clone()];
+                    content(simd, beta, similarity, &mut w_c[seen]);
                 }
-                unseen.fill(R::ZERO);
             }
             Self::Interpolation => {
                 if head.gated.width() > 0 {

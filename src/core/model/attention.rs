@@ -353,16 +353,27 @@ pub enum Sees {
     UpToNow,
     /// Those of all steps, later ones too, of M_{t+1}.
     Sequence,
+    /// In the answer, those of this many source steps, of M_t.
+    Source(usize),
+    /// Those of earlier steps of the same part, of M_t: the source, with this many steps, or the answer.
+    OfPart(usize),
 }
 
 impl Sees {
-    /// The number of rows that a head sees in step `t`, of `rows`.
-    pub(super) fn count(self, t: usize, rows: usize) -> usize {
+    /// The rows that a head sees in step `t`, of `rows`.
+    pub(super) fn range(self, t: usize, rows: usize) -> Range<usize> {
         match self {
-            Self::All | Self::Sequence => rows,
-            Self::Earlier => rows.min(t),
-            Self::UpToNow => rows.min(t + 1),
+            Self::All | Self::Sequence => 0..rows,
+            Self::Source(source) => 0..if t < source { 0 } else { rows.min(source) },
+            Self::OfPart(source) if t >= source => source..rows.min(t),
+            Self::Earlier | Self::OfPart(_) => 0..rows.min(t),
+            Self::UpToNow => 0..rows.min(t + 1),
         }
+    }
+
+    /// The number of rows up to the last one that a head sees in step `t`, of `rows`.
+    pub(super) fn count(self, t: usize, rows: usize) -> usize {
+        self.range(t, rows).end
     }
 
     /// True where rows are seen one after the other.

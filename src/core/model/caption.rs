@@ -103,7 +103,7 @@ impl Caption {
 }
 
 kernel! {
-    fn activate_gate<'a, R>(simd; gate: &'a mut [R]) {
+    pub(super) fn activate_gate<'a, R>(simd; gate: &'a mut [R]) {
         each_pack!(simd, at in gate => { at.store(gate, sigmoid(at.load(gate))) });
     }
 }

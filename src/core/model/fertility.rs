@@ -71,7 +71,10 @@ fn normal<R: Real>(s: R, [mean, v]: [R; 2]) -> (f64, [R; 3]) {
 
 /// s, the sums of the weights of an answer.
 pub(super) fn sums<R: Real>(head: &HeadTrace<R>) -> Vec<R> {
-    let mut sums = vec![R::ZERO; head.weighting.width()];
+    // No step of the answer sees the other rows.
+    let sees = head.mechanism.sees;
+    let rows = sees.count(head.first_step, head.weighting.width());
+    let mut sums = vec![R::ZERO; rows];
     let steps = head.first_step.min(head.weighting.steps())..head.weighting.steps();
     steps.for_each(|t| add(&mut sums[..], head.weighting.row(t)));
     sums

@@ -2,6 +2,7 @@
 //! `tests/golden/README.md` for where they come from.
 #![cfg(test)]
 
+use std::ops::Range;
 use std::slice::from_mut;
 
 use ndarray::Array2;
@@ -15,16 +16,17 @@ use super::weighting::bayesian::{DIVERGENCE, NOISE};
 use super::weighting::hard::DRAW;
 use super::{
     AnnotationsConfig, AttentionOverAttentionConfig, BahdanauConfig, CaptionConfig,
-    CoattentionConfig, Direction, Draw, EncoderCell, EncoderConfig, FixedContextConfig, Given,
-    HeadTrace, LstmnConfig, LuongConfig, Model, ModelConfig, MultiHeadConfig, Noise, NoiseMode,
-    Params, SelfAttentionConfig, StructuredConfig, Terms, Trace, Upstream, Workspace,
+    CoattentionConfig, Direction, Draw, EncoderCell, EncoderConfig, FixedContextConfig, Fusion,
+    Given, HeadTrace, LstmnConfig, LstmnDecoderConfig, LuongConfig, Model, ModelConfig,
+    MultiHeadConfig, Noise, NoiseMode, Params, SelfAttentionConfig, StructuredConfig, Terms, Trace,
+    Upstream, Workspace,
 };
 use crate::math::golden::Case;
 use crate::math::matrix::padded;
 use crate::math::{Answer, Linear, Series};
 use crate::train::Redundancy;
 
-const CASES: [&str; 28] = [
+const CASES: [&str; 32] = [
     "fixed_context_a",
     "fixed_context_b",
     "bahdanau_a",
@@ -51,6 +53,10 @@ const CASES: [&str; 28] = [
     "xu_caption_hard_b",
     "lstmn_a",
     "lstmn_b",
+    "lstmn_shallow_fusion_a",
+    "lstmn_shallow_fusion_b",
+    "lstmn_deep_fusion_a",
+    "lstmn_deep_fusion_b",
     "self_attention_a",
     "self_attention_b",
 ];
@@ -81,6 +87,14 @@ fn machine(case: &Case, name: &str) -> ModelConfig {
         return config.into();
     }
     let (x, y) = (size("V_x"), size("V_y"));
+    if name.contains("fusion") {
+        let mut config = LstmnDecoderConfig::new(x, y);
+        (config.size, config.units) = (size("C"), size("A"));
+        if name.contains("deep") {
+            config.fusion = Fusion::Deep;
+        }
+        return config.into();
+    }
     if name.starts_with("lstmn") {
         let mut config = LstmnConfig::new(x, y);
         config.size = size("C");
@@ -181,6 +195,7 @@ fn given(case: &Case, config: &ModelConfig) -> (usize, [Array2<f32>; 2]) {
 fn golden(case: &Case, part: &str, name: &str, config: &ModelConfig) -> Vec<f64> {
     let split = || config.axis("k").unwrap() * config.axis("a").unwrap();
     let score = || case.transposed(part, "score.W");
+    let c_a = || config.axis("c").unwrap() * config.axis("a").unwrap();
     match name {
         "start.hidden.weight" => case.transposed(part, "start.h.W"),
         "start.hidden.bias" => case.numbers(part, "start.h.b"),
@@ -192,6 +207,31 @@ fn golden(case: &Case, part: &str, name: &str, config: &ModelConfig) -> Vec<f64>
         "output.weight" if case.has(part, "L_o") => case.transposed(part, "L_o"),
         "output.hidden" => case.transposed(part, "L_h"),
         "output.context" => case.transposed(part, "L_z"),
+        "fusion.weight" => case.transposed(part, "fusion.W"),
+        "read1.additive_vector" => case.numbers(part, "decoder.intra.v"),
+        "read1.encoder_vector" => case.numbers(part, "encoder.intra.v"),
+        "read0.additive_vector" if case.has(part, "decoder.inter.v") => {
+            case.numbers(part, "decoder.inter.v")
+        }
+        "read0.additive_vector" if case.has(part, "decoder.intra.v") => {
+            case.numbers(part, "score.v")
+        }
+        // [x; ĥ], or h of shallow fusion.
+        "decoder.source.key_weight" if case.has(part, "score.W") => score()[..c_a()].to_vec(),
+        "decoder.source.row_weight" if case.has(part, "score.W") => score()[c_a()..].to_vec(),
+        _ if name.contains(".own.") || name.contains(".source.") => {
+            let (of, which) = name.rsplit_once('.').unwrap();
+            let of = of.replace("own", "intra").replace("source", "inter");
+            let parts: &[_] = if which == "key_weight" {
+                &["W_x", "W_hat"]
+            } else {
+                &["W_h"]
+            };
+            let parts = parts.iter().map(|part| format!("{of}.{part}"));
+            parts
+                .flat_map(|tensor| case.transposed(part, &tensor))
+                .collect()
+        }
         // [x; ĥ].
         "read0.additive_key" if case.has(part, "encoder.intra.W_x") => {
             let [x, state] = ["W_x", "W_hat"].map(|name| format!("encoder.intra.{name}"));
@@ -380,6 +420,20 @@ fn values_and_gradients_of_whole_sequences() {
                 case.assert_close("outputs", what, found);
             }
         };
+        if let [of_source, own] = &trace.heads[..] {
+            let rows = |head: &HeadTrace<f64>, steps: Range<usize>, rows: Range<usize>| {
+                let rows = steps.flat_map(|t| head.weighting.row(t)[rows.clone()].to_vec());
+                rows.collect::<Vec<_>>()
+            };
+            close("source_intra", &rows(own, 0..source, 0..source));
+            close("intra", &rows(own, source..steps, source..steps));
+            for name in ["inter", "weightings"] {
+                close(name, &rows(of_source, source..steps, 0..source));
+            }
+            close("contexts", &answer(&of_source.read));
+            let fusion = trace.own.arrays().find(|(array, _)| array.name == "fusion");
+            close("fusion", &answer(fusion.unwrap().1));
+        }
         if let [head] = &trace.heads[..] {
             let memory: Vec<f64> = trace.memory(steps).iter().copied().collect();
             close("H", &memory);

@@ -5,9 +5,10 @@ use super::attention::{PriorForm, Score, Strength, Switch, Weighting};
 use super::weighting::bayesian::DIVERGENCE;
 use super::{
     AttentionOverAttentionConfig, BahdanauConfig, CaptionConfig, CoattentionConfig, Direction,
-    Draw, EncoderCell, EncoderConfig, FixedContextConfig, Given, HeadTrace, Kind, LstmnConfig,
-    LuongConfig, Model, ModelConfig, MultiHeadConfig, NoiseMode, NtmConfig, Number, Params,
-    PlainConfig, SelfAttentionConfig, StructuredConfig, Terms, Trace, Workspace,
+    Draw, EncoderCell, EncoderConfig, FixedContextConfig, Fusion, Given, HeadTrace, Kind,
+    LstmnConfig, LstmnDecoderConfig, LuongConfig, Model, ModelConfig, MultiHeadConfig, NoiseMode,
+    NtmConfig, Number, Params, PlainConfig, SelfAttentionConfig, StructuredConfig, Terms, Trace,
+    Workspace,
 };
 use crate::math::Real;
 use crate::math::check::{assert_gradient, random_vector};
@@ -116,13 +117,17 @@ fn with_sources() -> Vec<Model<f64>> {
     general.attention.score = Score::General.into();
     let mut sequence = SelfAttentionConfig::new(3, 2);
     sequence.attention.score = Score::General.into();
-    let configs: [ModelConfig; 12] = [
+    let mut deep = LstmnDecoderConfig::new(3, 2);
+    deep.fusion = Fusion::Deep;
+    let configs: [ModelConfig; 14] = [
         bahdanau.into(),
         general.into(),
         luong.into(),
         FixedContextConfig::new(3, 2).into(),
         caption.into(),
         LstmnConfig::new(3, 2).into(),
+        LstmnDecoderConfig::new(3, 2).into(),
+        deep.into(),
         MultiHeadConfig::new(3, 2).into(),
         SelfAttentionConfig::new(3, 2).into(),
         StructuredConfig::new(3, 2).into(),

@@ -72,6 +72,11 @@ pub trait Kind: Keys + Debug + Send + Sync {
         source
     }
 
+    /// [`Kind::of_rows`] for an episode with this many steps, `source` of them before the answer.
+    fn of_episode(&self, steps: usize, source: usize) -> Option<Box<dyn Kind>> {
+        self.of_rows(self.episode_rows(steps, source))
+    }
+
     /// The most memory rows that the machine knows where it has a row per step, and the key that sets them.
     fn most_rows(&self) -> (usize, &'static str) {
         (usize::MAX, "attention.rows")
@@ -165,9 +170,10 @@ impl dyn Kind + '_ {
         self.sizes().rows
     }
 
-    /// Memory rows in an episode with this number of source steps.
-    pub fn rows_of(&self, source: usize) -> usize {
-        self.of_rows(source).map_or(self.rows(), |kind| kind.rows())
+    /// Memory rows in an episode with this many steps, `source` of them before the answer.
+    pub fn rows_of(&self, [steps, source]: [usize; 2]) -> usize {
+        let kind = self.of_episode(steps, source);
+        kind.map_or(self.rows(), |kind| kind.rows())
     }
 
     /// [`Sizes::columns`].

@@ -48,7 +48,7 @@ pub struct LstmnConfig {
 
 /// ĉ_t, [T, C].
 #[rustfmt::skip] // A row for every array.
-const ATTENDED_CELL: Array = &ArraySpec::new("attended_cell", &["t", "c"], "ĉ", Values::Any, "Σ_i w(i)·c_i over the cells of earlier steps (Cheng 2016, equation 6)");
+pub(super) const ATTENDED_CELL: Array = &ArraySpec::new("attended_cell", &["t", "c"], "ĉ", Values::Any, "Σ_i w(i)·c_i over the cells of earlier steps (Cheng 2016, equation 6)");
 
 impl LstmnConfig {
     /// A network with 64 units, and as many in the score.
@@ -173,7 +173,7 @@ fn attend_cells<R: Real>(trace: &mut Trace<R>, t: usize) {
 }
 
 /// Row t of the memory is h_t.
-fn append<R: Real>(trace: &mut Trace<R>, t: usize) {
+pub(super) fn append<R: Real>(trace: &mut Trace<R>, t: usize) {
     let row = trace.layers[0].hidden.row(t).to_vec();
     memory::append(&mut trace.memory_columns, t, Some(row));
 }

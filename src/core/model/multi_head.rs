@@ -89,7 +89,7 @@ const KEY_WEIGHT: Array = &ArraySpec::new("key_weight", &["m", "k"], "W_K", LEAR
 const VALUE_WEIGHT: Array = &ArraySpec::new("value_weight", &["m", "r"], "W_V", LEARNED, "learned; value of a row (Vaswani 2017)");
 /// K_t, [T, d].
 #[rustfmt::skip]
-const ROW_KEY: Array = &ArraySpec::new("row_key", &["t", "k"], "K", Values::Any, "W_Kᵀ·X of this step, with which k is compared (Vaswani 2017)");
+pub const ROW_KEY: Array = &ArraySpec::new("row_key", &["t", "k"], "K", Values::Any, "W_Kᵀ·X of this step, with which k is compared (Vaswani 2017); of `lstmn-decoder` W_hᵀ·h (Cheng 2016)");
 /// V_t, [T, d].
 #[rustfmt::skip]
 const ROW_VALUE: Array = &ArraySpec::new("row_value", &["t", "r"], "V", Values::Any, "W_Vᵀ·X of this step, which is read (Vaswani 2017)");

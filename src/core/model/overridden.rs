@@ -18,9 +18,9 @@ use super::weighting::bayesian::DIVERGENCE;
 use super::{
     Array, AttentionOverAttentionConfig, BahdanauConfig, CaptionConfig, CoattentionConfig, Decoder,
     Dependency, Direction, Draw, EncoderCell, EncoderConfig, EncoderDecoder, FixedContextConfig,
-    Given, LstmnConfig, LuongConfig, Model, ModelConfig, MultiHeadConfig, Noise, NoiseMode,
-    NtmConfig, Number, Params, Place, PlainConfig, Positions, SelfAttentionConfig,
-    StructuredConfig, Terms, Trace, Upstream, Workspace,
+    Fusion, Given, LstmnConfig, LstmnDecoderConfig, LuongConfig, Model, ModelConfig,
+    MultiHeadConfig, Noise, NoiseMode, NtmConfig, Number, Params, Place, PlainConfig, Positions,
+    SelfAttentionConfig, StructuredConfig, Terms, Trace, Upstream, Workspace,
 };
 use crate::math::check::{assert_gradient, random_vector};
 use crate::math::{Answer, Series};
@@ -400,6 +400,16 @@ fn attention_to_earlier_states() {
     config.set_units(3);
     assert_eq!(check(config.clone(), NoiseMode::Mean), ["output"]);
     check_weights(config, NoiseMode::Mean);
+}
+
+#[test]
+fn attention_to_earlier_states_of_encoder_and_decoder() {
+    for fusion in [Fusion::Shallow, Fusion::Deep] {
+        let mut config = LstmnDecoderConfig::new(3, 2);
+        (config.size, config.units, config.fusion) = (4, 3, fusion);
+        assert_eq!(check(config.clone(), NoiseMode::Mean), ["output", "memory"]);
+        check_weights(config, NoiseMode::Mean);
+    }
 }
 
 #[test]

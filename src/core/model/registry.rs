@@ -21,6 +21,7 @@ use super::fixed_context::FixedContextConfig;
 use super::given::{Given, Setting};
 use super::kind::{AsKind, Kind};
 use super::lstmn::LstmnConfig;
+use super::lstmn_decoder::{Fusion, LstmnDecoderConfig};
 use super::luong::LuongConfig;
 use super::machine::{Machine, TOGETHER, Upstream, Workspace, longest};
 use super::multi_head::MultiHeadConfig;
@@ -113,6 +114,8 @@ macro_rules! kinds_and {
             "caption": Caption(CaptionConfig),
             /// An LSTM with attention to its own earlier states.
             "lstmn": Lstmn(LstmnConfig),
+            /// An encoder and a decoder with attention to their own earlier states.
+            "lstmn-decoder": LstmnDecoder(LstmnDecoderConfig),
             /// Multi-head attention over the steps of one sequence.
             "multi-head": MultiHead(MultiHeadConfig),
             /// Self-attention over the states of an encoder.
@@ -139,7 +142,7 @@ kinds_and! {
 
 impl Keys for ModelConfig {
     fn keys(&mut self, to: &mut Table<'_>) {
-        to.key("kind", Field::Choice(self), "`ntm`: a Neural Turing Machine; `plain`: the controller only, without memory, which has only the keys under `controller`; for tasks whose answer comes after the input: `bahdanau`: an encoder and a decoder with attention (Bahdanau 2015); `fixed-context`: the same without attention; `luong`: with attention after the state of the decoder, by default with the general score (Luong 2015); `caption`: a decoder with attention to the patches of a picture (Xu 2015); `structured`: heads with fixed queries over an encoder (Lin 2017); `self-attention`: attention of every step to an encoder that has read them all; for the task `span`: `coattention`: document and question attend to each other, and a decoder points at both ends of the answer (Xiong 2016); `attention-over-attention`: the same, for an answer of one symbol (Cui 2016); without an encoder: `lstmn`: an LSTM with attention to its earlier states (Cheng 2016); `multi-head`: multi-head attention over the steps (Vaswani 2017), for tasks with an answer in any step if it is causal");
+        to.key("kind", Field::Choice(self), "`ntm`: a Neural Turing Machine; `plain`: the controller only, without memory, which has only the keys under `controller`; for tasks whose answer comes after the input: `bahdanau`: an encoder and a decoder with attention (Bahdanau 2015); `fixed-context`: the same without attention; `luong`: with attention after the state of the decoder, by default with the general score (Luong 2015); `caption`: a decoder with attention to the patches of a picture (Xu 2015); `lstmn-decoder`: an encoder and a decoder that attend to their earlier states, too (Cheng 2016); `structured`: heads with fixed queries over an encoder (Lin 2017); `self-attention`: attention of every step to an encoder that has read them all; for the task `span`: `coattention`: document and question attend to each other, and a decoder points at both ends of the answer (Xiong 2016); `attention-over-attention`: the same, for an answer of one symbol (Cui 2016); without an encoder: `lstmn`: an LSTM with attention to its earlier states (Cheng 2016); `multi-head`: multi-head attention over the steps (Vaswani 2017), for tasks with an answer in any step if it is causal");
         (**self).keys(to);
     }
 }
@@ -158,7 +161,10 @@ impl ModelConfig {
         (caption.source.filters, caption.decoder.gate) = (1, Switch::On);
         let kinds = Self::WORDS.iter().map(|(_, config)| config.clone());
         let every = NtmConfig::with_every_mechanism();
-        let all = kinds.chain([every.into(), bahdanau.into(), caption.into()]);
+        let mut lstmn = LstmnDecoderConfig::new(1, 1);
+        lstmn.fusion = Fusion::Deep;
+        let others = [every.into(), bahdanau.into(), caption.into(), lstmn.into()];
+        let all = kinds.chain(others);
         all.collect()
     }
 
@@ -307,7 +313,9 @@ impl<R: Number> Model<R> {
         } = given;
         // An encoder reads at least one step.
         let source = self.config.episode_rows(input.nrows(), source.max(1));
-        if trace.setting.source != source && self.config.has_row_per_step() {
+        let sizes = (source, self.config.rows_of([input.nrows(), source]));
+        if (trace.setting.source, trace.memory_size()[0]) != sizes && self.config.has_row_per_step()
+        {
             *trace = Trace::of_episode(&self.config, input.nrows(), source);
         }
         trace.setting = Setting {

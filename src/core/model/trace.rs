@@ -244,8 +244,8 @@ impl<R: Real> Trace<R> {
     /// An empty trace for an episode with this many steps, `source` of them before the answer.
     pub fn of_episode(kind: &impl AsKind, steps: usize, source: usize) -> Self {
         let kind = kind.kind();
+        let of_rows = kind.of_episode(steps, source);
         let source = kind.episode_rows(steps, source);
-        let of_rows = kind.of_rows(source);
         let mut trace = Self::of(of_rows.as_deref().unwrap_or(kind));
         trace.setting.source = source;
         trace

@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use crate::model::attention::Sees;
 use crate::model::{ModelConfig, peak};
 
 /// The offsets that are reported, in order.
@@ -95,9 +96,10 @@ fn distance(step: usize, right: &Range<usize>) -> isize {
     step.cast_signed() - nearest.cast_signed()
 }
 
-/// True for a machine with one read head on a memory with a row per step.
+/// True for a machine with one read head on a memory with a row per step, or of whose heads the first one attends to the source.
 pub fn has_single_reader(config: &ModelConfig) -> bool {
-    config.has_row_per_step() && config.read_heads() == 1
+    let is_first = config.heads() > 0 && matches!(config.mechanism(0).sees, Sees::Source(_));
+    config.has_row_per_step() && (config.read_heads() == 1 || is_first)
 }
 
 #[cfg(test)]

@@ -95,7 +95,7 @@ impl Demand {
 /// many steps; a gradient w.r.t. every linear map and weighting of every step; the weights of the output layer once
 /// more; and sums for the units of the heads.
 fn backward_bytes(config: &ModelConfig, [steps, source]: [usize; 2]) -> f64 {
-    let rows = config.rows_of(source);
+    let rows = config.rows_of([steps, source]);
     let every = Trace::<f32>::memory_every_for(rows * config.columns(), steps, TAPE_LIMIT);
     let linears = config.shape().linears;
     let ends = linears.iter().map(|map| map.inputs + padded(map.outputs()));

@@ -188,7 +188,11 @@ def recompute_source(config, arrays, task, compare):
             for stage, values in weighting(config, arrays, "read0", t, first, rows, task.get("sampling", "mean")).items():
                 compare(stage, values, arrays[f"read0.{stage}"][t])
             compare("read", arrays["read0.weighting"][t] @ rows, arrays["read0.read"][t])
-    # What is fed back: the last answer, and nothing in the first step.
+    recompute_feedback(arrays, task, first, compare)
+
+
+def recompute_feedback(arrays, task, first, compare):
+    """What is fed back: the last answer, and nothing in the first step."""
     logit = arrays["logit"]
     symbols = task.get("answer") == "symbols"
     answered = np.eye(logit.shape[1])[logit.argmax(1)] if symbols else np.float64(logit > 0)
@@ -307,6 +311,23 @@ def recompute_question(config, arrays, compare):
         compare("beyond", np.full_like(arrays["logit"][source:, asked:], -100), arrays["logit"][source:, asked:])
 
 
+def recompute_fusion(arrays, task, compare):
+    """Encoder and decoder that attend to their earlier states (Cheng 2016): `read0` sees the source, `read1` its own part."""
+    first, steps = int(arrays["mask"].argmax()), len(arrays["input"])
+    rows, number = arrays["controller.hidden"], np.arange(steps)
+    seen = {"read0": lambda t: number < first, "read1": lambda t: (number < t) & ((number < first) == (t < first))}
+    for head, begins, cells in (("read0", first, "source_cell"), ("read1", 0, "attended_cell")):
+        vector = [arrays[f"{head}.{'encoder' if head == 'read1' and t < first else 'additive'}_vector"] for t in range(steps)]
+        row_key, key = arrays[f"{head}.row_key"], arrays[f"{head}.key"]
+        energies = np.array([np.tanh(key[t] + row_key) @ vector[t] for t in range(steps)])
+        recompute_heads(arrays, head, begins, seen[head], energies, np.zeros(steps), rows, compare)
+        if cells in arrays:
+            compare(cells, arrays[f"{head}.weighting"] @ arrays["controller.cell"], arrays[cells])
+    for t in range(steps):
+        compare("memory", np.where((number <= t)[:, None], rows, 0), arrays["memory"][t + 1])
+    recompute_feedback(arrays, task, first, compare)
+
+
 def recompute_memory(config, arrays, task, compare):
     """A machine whose heads read and write in every step; a controller alone has none."""
     heads = [f"{kind}{number}" for kind in ("read", "write") for number in range(config.get(kind, 0))]
@@ -339,7 +360,9 @@ def recompute(path):
         difference = np.abs(found - recorded) / np.maximum(1, np.maximum(np.abs(recorded), size))
         worst[name] = max(worst.get(name, 0.0), float(difference.max()))
 
-    if "feedback" in arrays:
+    if model.get("kind") == "lstmn-decoder":
+        recompute_fusion(arrays, task, compare)
+    elif "feedback" in arrays:
         recompute_source(model, arrays, task, compare)
     elif model.get("kind") in ("lstmn", "multi-head", "self-attention", "structured"):
         recompute_sequence(model, arrays, compare)

@@ -16,7 +16,7 @@ use tapescope::train::Recording;
 
 /// Machines whose memory rows are steps: their task and `model`, which have every score, weighting and bias.
 #[rustfmt::skip]
-const WITH_A_SOURCE: [(&str, &str); 15] = [
+const WITH_A_SOURCE: [(&str, &str); 17] = [
     (SYMBOLS, r#"{"kind": "bahdanau", "attention": {"bias": {"position": "on", "markov": 1, "fertility": 3}}}"#),
     (SYMBOLS, r#"{"kind": "bahdanau", "encoder": {"cell": "gru"}, "attention": {"score": "location", "rows": 12, "weighting": "hard"}}"#),
     (BITS, r#"{"kind": "bahdanau", "attention": {"score": "cosine", "weighting": "weibull"}}"#),
@@ -28,6 +28,8 @@ const WITH_A_SOURCE: [(&str, &str); 15] = [
     (BITS, r#"{"kind": "multi-head", "embedding": 10, "heads": {"read": 2, "size": 3}}"#),
     (SYMBOLS, r#"{"kind": "multi-head", "embedding": 10, "attention": {"causal": "off"}, "positions": {"kind": "sinusoidal"}}"#),
     (SYMBOLS, r#"{"kind": "self-attention", "encoder": {"size": 5}, "attention": {"score": "general"}}"#),
+    (BITS, r#"{"kind": "lstmn-decoder", "decoder": {"size": 9}}"#),
+    (SYMBOLS, r#"{"kind": "lstmn-decoder", "decoder": {"size": 7, "fusion": "deep"}}"#),
     (BITS, r#"{"kind": "structured", "encoder": {"size": 5}, "heads": {"read": 3}}"#),
     (ROUNDS, r#"{"kind": "coattention", "encoder": {"size": 5}, "fusion": {"size": 4}, "decoder": {"size": 3, "maxout": 4}}"#),
     (CLOZE, r#"{"kind": "attention-over-attention", "encoder": {"size": 5}}"#),

@@ -43,6 +43,7 @@ def read_preset(source: Union[Path, Preset]) -> Dict[str, Any]:
 _SECTIONS = {"ntm": ("memory", "controller", "heads"), "plain": ("controller",), "bahdanau": ("encoder", "decoder", "attention"),
              "fixed-context": ("encoder",), "luong": ("encoder", "decoder", "attention"),
              "caption": ("annotations", "decoder", "attention"), "lstmn": ("controller", "attention"),
+             "lstmn-decoder": ("decoder", "attention"),
              "multi-head": ("embedding", "layers", "heads", "attention", "positions"), "self-attention": ("encoder", "attention"),
              "structured": ("encoder", "heads", "attention", "decoder"), "coattention": ("encoder", "fusion", "decoder"),
              "attention-over-attention": ("encoder",)}
@@ -50,7 +51,8 @@ _SECTIONS = {"ntm": ("memory", "controller", "heads"), "plain": ("controller",),
 _FORWARD = {"direction": "forward", "size": 64}
 _OWN_DEFAULTS: Dict[str, Dict[str, Dict[str, Any]]] = {
     "fixed-context": {"encoder": _FORWARD}, "luong": {"encoder": _FORWARD, "attention": {"score": "general"}},
-    "lstmn": {"controller": {"size": 64}, "attention": {"units": 64}}, "multi-head": {"heads": {"read": 4}},
+    "lstmn": {"controller": {"size": 64}, "attention": {"units": 64}}, "lstmn-decoder": {"attention": {"units": 64}},
+    "multi-head": {"heads": {"read": 4}},
     "structured": {"heads": {"read": 4}}}
 
 
@@ -237,6 +239,18 @@ def _sequence_shapes(model: Mapping[str, Any], x: int, y: int) -> Dict[str, Shap
         linear("controller0", x + c, 4 * c)
         linear("output", c, y)
         return {**shapes, "read0.additive_key": (x + c, a), "read0.additive_row": (c, a), "read0.additive_vector": (1, a)}
+    if kind == "lstmn-decoder":
+        c, a, is_deep = decoder["size"], attention["units"], decoder["fusion"] == "deep"
+        seen = y + c * (1 if is_deep else 2)
+        linear("encoder", x + c, 4 * c)
+        linear("decoder", seen, 4 * c)
+        linear("output", seen - y, y)
+        for name, keys in (("encoder.own", x + c), ("decoder.own", seen), ("decoder.source", y + c if is_deep else c)):
+            shapes[name + ".key_weight"], shapes[name + ".row_weight"] = (keys, a), (c, a)
+        if is_deep:
+            shapes["fusion.weight"] = (c + y, c)
+        vectors = "read0.additive_vector", "read1.additive_vector", "read1.encoder_vector"
+        return {**shapes, **dict.fromkeys(vectors, (1, a))}
     if kind == "multi-head":
         c, size, layers = model["embedding"], heads["size"], model["layers"]
         linear("output", c, y)

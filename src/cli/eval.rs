@@ -289,7 +289,7 @@ impl Eval {
         let config = &trained.machine.config;
         let on_memory = match (config.rows(), config.columns()) {
             (0, _) => String::new(),
-            _ if config.has_source() => " with a memory row for each input step".to_owned(),
+            _ if config.has_source_rows() => " with a memory row for each input step".to_owned(),
             _ if config.has_row_per_step() => " with a memory row for each step".to_owned(),
             (rows, columns) => format!(" on a memory of {rows} × {columns}"),
         };

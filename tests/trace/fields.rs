@@ -62,13 +62,15 @@ enum Base {
     Pointing,
     /// Of attention over attention.
     Cloze,
+    /// Attention to earlier states of encoder and decoder.
+    Both,
     /// 81 steps, of whose memory the file has the first, the last and a keyframe.
     Long,
 }
 
 use Base::{
-    After, Cloze, Earlier, Encoder, EncoderLocal, EncoderLognormal, Fixed, Gradient, Items, Layers,
-    Long, Pictures, Plain, Pointing, Sampled,
+    After, Both, Cloze, Earlier, Encoder, EncoderLocal, EncoderLognormal, Fixed, Gradient, Items,
+    Layers, Long, Pictures, Plain, Pointing, Sampled,
 };
 
 const COPY: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
@@ -102,6 +104,8 @@ const POINTING: &str = r#"{"task": {"kind": "span", "symbols": 4, "positions": 6
     "model": {"kind": "coattention", "encoder": {"size": 3}, "fusion": {"size": 2}, "decoder": {"size": 3, "maxout": 2, "pool": 2}}}"#;
 const CLOZE: &str = r#"{"task": {"kind": "span", "symbols": 4, "positions": 6, "length": [5, 6], "question": 1, "asked_for": "symbol"},
     "model": {"kind": "attention-over-attention", "encoder": {"size": 3}}}"#;
+const BOTH: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
+    "model": {"kind": "lstmn-decoder", "decoder": {"size": 4, "fusion": "deep"}, "attention": {"units": 3}}}"#;
 
 type Row = (&'static str, Base, &'static str, &'static [By]);
 
@@ -189,6 +193,7 @@ const FIELDS: &[Row] = &[
     ("model.decoder.maxout", Pointing, "3", &[Named, Weights, Diff]),
     ("model.decoder.pool", Pointing, "3", &[Named, Weights, Diff]),
     ("model.decoder.stop", Pointing, r#""off""#, &[Named, Weights, Diff]),
+    ("model.decoder.fusion", Both, r#""shallow""#, &[Refused]),
     ("model.heads.key_activation", Plain, r#""identity""#, &[Named, Weights, Diff]),
     ("model.heads.add_activation", Plain, r#""identity""#, &[Named, Weights, Diff]),
     ("model.heads.initial_weighting", Plain, r#""learned""#, &[Named, Weights, Diff]),
@@ -235,6 +240,8 @@ const ARRAYS: &[(&str, Base, &[By])] = &[
     ("context", Pictures, &[Verify, Diff]),
     ("attended_cell", Earlier, &[Verify, Diff]),
     ("embedded", Layers, &[Verify, Diff]),
+    ("source_cell", Both, &[Verify, Diff]),
+    ("fusion", Both, &[Verify, Diff]),
     ("units", Fixed, &[Verify, Diff]),
     ("combined", Fixed, &[Verify, Diff]),
     ("attended_context", Pointing, &[Verify, Diff]),
@@ -276,6 +283,7 @@ const ARRAYS: &[(&str, Base, &[By])] = &[
     ("HEAD.value_weight", Layers, &[Verify, Diff]),
     ("HEAD.row_key", Layers, &[Verify, Diff]),
     ("HEAD.row_value", Layers, &[Verify, Diff]),
+    ("HEAD.encoder_vector", Both, &[Verify, Diff]),
     ("HEAD.vector", Fixed, &[Verify, Diff]),
     ("HEAD.distribution", Sampled, &[Verify, Diff]),
     ("HEAD.bilinear", Sampled, &[Verify, Diff]),
@@ -324,6 +332,7 @@ impl Honest {
             Fixed => FIXED.to_owned(),
             Pointing => POINTING.to_owned(),
             Cloze => CLOZE.to_owned(),
+            Both => BOTH.to_owned(),
             EncoderLognormal => ENCODER.replace("weibull", "lognormal"),
             Long => COPY.replace("[3, 3]", "[40, 40]"),
         };
@@ -432,7 +441,7 @@ impl Bench {
         let bases = bases
             .into_iter()
             .chain(encoders)
-            .chain([Earlier, Layers, Fixed, Pointing, Cloze]);
+            .chain([Earlier, Layers, Fixed, Pointing, Cloze, Both]);
         let honest = bases.map(|base| (base, Honest::new(base, folder.path())));
         let bench = Self {
             honest: honest.collect(),

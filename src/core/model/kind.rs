@@ -209,6 +209,11 @@ impl dyn Kind + '_ {
         self.first_step() > 0
     }
 
+    /// True where the memory has a row for each source step, and no other.
+    pub fn has_source_rows(&self) -> bool {
+        self.has_source() && self.rows_of([2, 1]) < 2
+    }
+
     /// True for a machine that reads the whole input before it answers.
     pub fn reads_ahead(&self) -> bool {
         let sees_all = self.heads() > 0 && self.mechanism(0).sees == Sees::Sequence;

@@ -3,7 +3,7 @@
 use crate::figure::facts::equations::{InStep, added, n, product, through};
 use crate::model::attention::Score;
 use crate::model::score::{additive, general, location};
-use crate::model::{Array, HeadTrace};
+use crate::model::{Array, HeadTrace, ROW_KEY};
 
 /// The words for a score.
 #[derive(Debug)]
@@ -63,6 +63,9 @@ const ADDITIVE: ScoreText = ScoreText {
     word: "additive",
     number: "Bahdanau 2015",
     equation: |head| {
+        if head.series(ROW_KEY).is_some() {
+            return "K(i) = v · tanh(k + h(i) · W_h)".to_owned();
+        }
         let mut biases = String::new();
         for (_, name) in BIASES.iter().filter(|(of, _)| head.series(of).is_some()) {
             biases.push_str(" + ");
@@ -74,11 +77,21 @@ const ADDITIVE: ScoreText = ScoreText {
     step: "scores its key with every row by a learned layer",
     is_product: false,
     sum: |at, row| {
-        let query = through(at.row(&at.head.key), at.own(additive::ADDITIVE_KEY));
+        let key = at.row(&at.head.key);
         let memory: Vec<f32> = at.memory(row).collect();
-        let seen = through(&memory, at.own(additive::ADDITIVE_ROW));
-        let units = at.own(additive::ADDITIVE_VECTOR).iter();
-        let units = units.zip(query.iter().zip(seen));
+        let mut vector = at.own(additive::ADDITIVE_VECTOR);
+        let (query, seen) = if let Some(keys) = at.head.series(ROW_KEY) {
+            let own = at.own(additive::ENCODER_VECTOR);
+            if at.step < at.head.first_step && !own.is_empty() {
+                vector = own;
+            }
+            (key.to_vec(), keys.row(row).to_vec())
+        } else {
+            let weights =
+                [additive::ADDITIVE_KEY, additive::ADDITIVE_ROW].map(|array| at.own(array));
+            (through(key, weights[0]), through(&memory, weights[1]))
+        };
+        let units = vector.iter().zip(query.iter().zip(seen));
         let biases = biases(at, row);
         let terms = units.enumerate().map(|(unit, (&v, (q, m)))| {
             let bias = biases.get(unit).copied();

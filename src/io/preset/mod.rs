@@ -61,7 +61,7 @@ const INCLUDED: &[Group] = included! {
         "copy_local_monotonic" "copy_local_predictive" "copy_hard" "copy_plain"
         "recall_bayesian_weibull" "recall_bayesian_lognormal" "recall_four_heads";
     SECTIONS[1] =>
-        "transduce" "transduce_luong" "transduce_fixed_context" "transduce_off_by_one"
+        "transduce" "transduce_luong" "transduce_fixed_context" "transduce_off_by_one" "transduce_lstmn"
         "caption" "caption_hard" "caption_bayesian_weibull" "frames_local_predictive" "copy_bahdanau";
     SECTIONS[2] =>
         "copy_lstmn" "copy_multi_head" "copy_self_attention" "aspects_structured"

@@ -23,7 +23,7 @@ use super::write::{GRADIENT, NUMERIC, gradient};
 use crate::io::error::{bounded, parse, short};
 use crate::io::{Error, file, memory_limit};
 use crate::keys::Choice;
-use crate::model::{Conventions, Draw, ModelConfig, NoiseMode, Trace, array};
+use crate::model::{Conventions, Draw, ModelConfig, NoiseMode, Place, Trace, array};
 use crate::task::{Episode, External, Phase, Task};
 use crate::train::{
     ABSENT, AuxLosses, Demand, Ending, LARGEST_RECORDING, Quantity, Recording, Score, is_unrecorded,
@@ -544,7 +544,15 @@ fn build(
     declared.extend(machine.declared);
     let config = machine.config;
     let (t, weighting) = (form.axes.t.size, from.shape("read0.weighting"));
-    let source = weighting.and_then(|shape| shape.get(1).copied());
+    let mut source = weighting.and_then(|shape| shape.get(1).copied());
+    if source == Some(t) && config.has_source() && !config.has_source_rows() {
+        // With a row for every step, the scored steps say how many the source has.
+        let mask = Described::new(&Trace::new(&config), t, Place::Machine, MASK);
+        let mask = from.has("mask").then(|| from.values(&mask));
+        // What is wrong with them is said where all arrays are read.
+        let mask = mask.and_then(Result::ok).unwrap_or_default();
+        source = mask.iter().position(|&mask| mask > 0.0).or(source);
+    }
     let mut trace = Trace::of_episode(&config, t, source.unwrap_or(0).min(t));
     let mut arrays = Arrays {
         from,

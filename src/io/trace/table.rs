@@ -201,7 +201,7 @@ pub(super) fn written(trace: &Trace, steps: usize, full_memory: bool) -> Vec<Des
 
 impl Described {
     /// Describes an array; with a single layer it has no axis of layers.
-    fn new(trace: &Trace, steps: usize, place: Place, spec: Array) -> Self {
+    pub(super) fn new(trace: &Trace, steps: usize, place: Place, spec: Array) -> Self {
         // Of a key or a read that is as long as a row, the axis is that of the row.
         let is_row =
             |axis| ["k", "r"].contains(&axis) && width(trace, axis) == trace.memory_size()[1];

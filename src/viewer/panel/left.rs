@@ -58,7 +58,7 @@ pub fn episode_ui(ui: &mut Ui, session: &Session) {
     if config.has_row_per_step() {
         let rows = session.open.as_ref().map_or(0, |open| open.all.total());
         if rows > 0 {
-            let of = if config.has_source() {
+            let of = if config.has_source_rows() {
                 "source step"
             } else {
                 "step"

@@ -1,6 +1,7 @@
 //! `tapescope render`: figures of an episode, as SVG, PNG or animated GIF.
 
 mod learning;
+mod sentence;
 
 use std::io::Write;
 use std::ops::{ControlFlow, RangeInclusive};
@@ -62,6 +63,7 @@ Examples:
   tapescope render runs/copy-1 --over-training --length 10 --out learning.gif
   tapescope render copy --length 8 --layout debug --gradient bit:14,3 --out gradients.svg
   tapescope render recall_bayesian_weibull --samples 20 --layout debug --out spread.svg
+  tapescope render runs/sentences-1 --text \"the cat sat on the mat\" --head R0 --out attention.svg
 
 Layouts: paper is Figure 6 of Graves, Wayne and Danihelka (2014). debug shows all arrays over time, the
 stages of one head (--head, default: the first write head) and the memory at --step. closeup shows one
@@ -114,6 +116,12 @@ pub(super) struct Render {
     /// a GIF or an animated PNG.
     #[arg(long, conflicts_with_all = ["compare", "stages", "motion", "samples", "weights", "gradient"])]
     over_training: bool,
+    /// Draw what each word of this text attended to, line by line, with a machine of the task `text` whose heads
+    /// attend to the words: an SVG or a PNG.
+    #[arg(long, value_name = "TEXT", conflicts_with_all = ["compare", "layout", "step", "steps", "stages", "motion",
+          "over_training", "orientation", "show_rows", "size", "delay", "samples", "gradient", "length", "items", "repeats",
+          "seed", "episode", "sample", "input"])]
+    text: Option<String>,
     /// Heads to draw, such as W0 or W0,R1; in the layouts debug and closeup the head whose stages are shown, and one
     /// beside it [default: all; in the layout paper the first head of each kind].
     #[arg(long, value_name = "HEAD", value_delimiter = ',')]
@@ -191,6 +199,9 @@ impl Render {
         let format = self.format()?;
         if self.over_training {
             return self.learning(format, out);
+        }
+        if let Some(text) = &self.text {
+            return self.sentence(text, format, out);
         }
         self.check(format)?;
         let drawn = self.recording(&self.source)?;

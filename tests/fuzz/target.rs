@@ -4,9 +4,11 @@ use std::io::Write;
 use std::time::Duration;
 
 use tapescope::io::trace::{self, Source};
-use tapescope::io::{Error, Experiment, Trained, bits, checkpoint, episodes, log, pairs, weights};
+use tapescope::io::{
+    Error, Experiment, Trained, bits, checkpoint, episodes, log, pairs, text as sentences, weights,
+};
 use tapescope::model::{Draw, Model, NoiseMode};
-use tapescope::task::{Episodes, HeldOut, Pairs, Task, Tokens};
+use tapescope::task::{Episodes, HeldOut, Pairs, Task, Text, Tokens};
 use tapescope::train::{Recording, Trainer};
 
 use super::container;
@@ -151,6 +153,12 @@ pub fn all() -> Vec<Target> {
             corpus: PAIRS.map(|lines| lines.as_bytes().to_vec()).into(),
             damage: text,
             read: read_pairs,
+        },
+        Target {
+            name: "text",
+            corpus: SENTENCES.map(|lines| lines.as_bytes().to_vec()).into(),
+            damage: text,
+            read: read_sentences,
         },
     ]
 }
@@ -472,6 +480,28 @@ fn read_pairs(file: &[u8]) -> Result<(), String> {
         for episode in [task.episode(1, 0), task.training_episode(1, 0)] {
             assert_eq!(episode.input.ncols(), task.inputs());
             assert!(episode.scored_steps() > 1);
+        }
+    }
+    Ok(())
+}
+
+const SENTENCES: [&str; 2] = ["the cat sat\na cat ran\n", "\u{feff}b a\r\n\r\nà  b\r\na"];
+
+fn read_sentences(file: &[u8]) -> Result<(), String> {
+    for tokens in [Tokens::Words, Tokens::Characters] {
+        let read = match sentences::from_bytes(file, LABEL, tokens) {
+            Ok((read, _)) => read,
+            Err(error) => return said(&error),
+        };
+        let mut task = Text::NONE;
+        (task.tokens, task.held_out) = (tokens, HeldOut::Last(1));
+        let Ok(task) = task.with(read.into()) else {
+            return Err("no split".to_owned());
+        };
+        let task = Task::Text(task);
+        for episode in [task.episode(1, 0), task.training_episode(1, 0)] {
+            assert_eq!(episode.input.ncols(), task.inputs());
+            assert_eq!(episode.scored_steps(), episode.steps());
         }
     }
     Ok(())

@@ -86,6 +86,7 @@ pub fn answered(recording: &Recording, step: usize) -> Option<String> {
 pub fn short(name: &str) -> Cow<'_, str> {
     match name {
         "delimiter" => "|".into(),
+        "start symbol" => "start".into(),
         "question delimiter" => "?".into(),
         "end symbol" | "end of span" => "end".into(),
         _ => match name.split_once(' ') {
@@ -148,7 +149,11 @@ impl SourceSteps {
             return None;
         }
         let rows = recording.trace.memory_size()[0];
-        let steps = recording.episode.source().min(rows);
+        // Without a source, every step of the machine is a row.
+        let steps = match recording.episode.source() {
+            0 => rows,
+            source => source.min(rows),
+        };
         let alignment = recording.task.alignment(&recording.episode);
         let mut names = vec![String::new(); steps];
         if recording.episode.answer == Answer::Symbols {
@@ -201,8 +206,8 @@ impl SourceSteps {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{BahdanauConfig, Model, NtmConfig};
-    use crate::task::{Caption, Copy, Frames, Transduce};
+    use crate::model::{BahdanauConfig, Model, MultiHeadConfig, NtmConfig};
+    use crate::task::{Caption, Copy, Frames, Text, Transduce};
 
     fn recording(task: &Task) -> Recording {
         let machine = BahdanauConfig::new(task.inputs(), task.outputs());
@@ -260,6 +265,19 @@ mod tests {
             assert!(source.names.iter().all(|name| !name.is_empty()));
             assert_eq!(source.picture, is_caption.then_some([4, 4]));
         }
+    }
+
+    #[test]
+    fn rows_of_a_machine_without_a_source_have_the_words_of_their_steps() {
+        let mut text = Text::NONE;
+        text.symbols = "a b".to_owned();
+        let task = Task::Text(text.clone());
+        let machine = MultiHeadConfig::new(task.inputs(), task.outputs());
+        let episode = text.episode_of("b c a").unwrap();
+        let recording = Recording::of(&Model::new(machine, 1), &task, episode, None);
+        let source = SourceSteps::of(&recording).unwrap();
+        assert_eq!(source.names, ["start symbol", "b", "unknown", "a"]);
+        assert_eq!(&*short(&source.names[0]), "start");
     }
 
     #[test]

@@ -5,3 +5,4 @@ pub mod compare;
 pub mod debug;
 pub mod figure;
 pub mod learning;
+pub mod sentence;

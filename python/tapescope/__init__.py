@@ -10,8 +10,8 @@
 
 Reading, writing and recording traces and weights (`load`, `Recorder`, `read_weights`, `write_weights`) needs NumPy only.
 Running, training, checking and drawing need the extension of the wheel. docs/formats.md of Tapescope specifies the files.
-`tapescope.pytorch` converts machines to PyTorch modules and back; `tapescope.pytorch_ntm` records and converts machines of
-pytorch-ntm. Both need torch.
+`tapescope.pytorch` converts machines to PyTorch modules and back; `tapescope.pytorch_attention` records models with
+nn.MultiheadAttention; `tapescope.pytorch_ntm` records and converts machines of pytorch-ntm. All need torch.
 """
 
 from ._episodes import EpisodesError, episodes, write_episodes

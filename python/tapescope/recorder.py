@@ -544,17 +544,23 @@ class Recorder:
             model = {"kind": self._kind, **part, **({"attention": self._attention} if self._attention else {})}
         axes: Dict[str, Any] = {"t": {"size": self.steps, "phases": phases}}
         axes.update({axis: {"size": size} for axis, (size, _) in self._sizes.items()})
-        return {
-            "format": FORMAT,
-            "version": VERSION,
-            "generator": {"name": "tapescope", "version": __version__},
-            "task": self._task,
-            "model": model,
-            **({"conventions": conventions} if conventions else {}),
-            "numeric": {"dtype": "float32", "decimal": "shortest-roundtrip", "nonfinite": "string",
-                        "layout": "row-major"},
-            "axes": axes,
-        }
+        return meta_of(self._task, model, axes, conventions)
+
+
+def meta_of(task: Mapping[str, Any], model: Mapping[str, Any], axes: Mapping[str, Any],
+            conventions: Optional[Mapping[str, Any]] = None) -> Dict[str, Any]:
+    """Internal: returns everything of a trace but its arrays."""
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "generator": {"name": "tapescope", "version": __version__},
+        "task": task,
+        "model": model,
+        **({"conventions": conventions} if conventions else {}),
+        "numeric": {"dtype": "float32", "decimal": "shortest-roundtrip", "nonfinite": "string",
+                    "layout": "row-major"},
+        "axes": axes,
+    }
 
 
 def _check_attention(attention: Mapping[str, Any]) -> None:

@@ -215,6 +215,12 @@ class Trace:
             rows = self["memory.last"]
             written: Array = np.where(np.arange(len(rows))[:, None] < step, rows, self["memory.initial"])
             return written
+        if "embedded" in self:  # a row for every step; without a causal head all rows from the first step on
+            rows = self["embedded"]
+            is_causal = self.meta["model"].get("attention", {}).get("causal", "on") == "on"
+            seen = step if is_causal else len(rows) * (step > 0)
+            appended: Array = np.where(np.arange(len(rows))[:, None] < seen, rows, np.zeros_like(rows))
+            return appended
         every = self.meta["axes"].get("f", {}).get("every", 64)
         memory, start = self["memory.initial"], 0
         frames: Sequence[Array] = list(self.arrays.get("memory.keyframes", ()))

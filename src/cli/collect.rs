@@ -158,6 +158,7 @@ impl Collect {
         columns.extend(aux_losses(
             runs.map(|run| &run.experiment),
             |row: &(_, Summary)| decimals(median(row.1.redundancy), 4),
+            |row| decimals(median(row.1.head_divergence), 4),
             |row| decimals(median(row.1.divergence), 4),
         ));
         if self.fresh.is_some() {

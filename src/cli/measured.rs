@@ -45,14 +45,18 @@ pub(super) fn errors() -> [Column<CaseResult>; 5] {
 pub(super) fn aux_losses<'a, R>(
     mut experiments: impl Iterator<Item = &'a Experiment> + Clone,
     redundancy: fn(&R) -> String,
+    apart: fn(&R) -> String,
     divergence: fn(&R) -> String,
 ) -> impl Iterator<Item = Column<R>> {
     let has_penalty = |of: &Experiment| of.training.redundancy != Redundancy::Off;
     let has_penalty = experiments.clone().any(has_penalty);
+    let is_apart = |of: &Experiment| of.training.head_divergence != Redundancy::Off;
+    let is_apart = experiments.clone().any(is_apart);
     let is_bayesian = experiments.any(|of| of.model.is_bayesian());
     let redundancy = has_penalty.then(|| Column::numbers("redundancy", 0, redundancy));
+    let apart = is_apart.then(|| Column::numbers("head divergence", 0, apart));
     let divergence = is_bayesian.then(|| Column::numbers("divergence", 0, divergence));
-    redundancy.into_iter().chain(divergence)
+    redundancy.into_iter().chain(apart).chain(divergence)
 }
 
 /// Returns the columns of the auxiliary losses of measurements: those that any of these experiments has.
@@ -62,6 +66,7 @@ pub(super) fn measured_aux_losses(
     aux_losses(
         experiments.iter(),
         |case: &CaseResult| aux_loss(case.measured.mean.aux.redundancy),
+        |case| aux_loss(case.measured.mean.aux.head_divergence),
         |case| aux_loss(case.measured.mean.aux.divergence),
     )
 }

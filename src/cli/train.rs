@@ -386,9 +386,10 @@ fn diverged(
         }
         None => format!("the weights before that are in {path}"),
     };
-    let or_weight = match trainer.config.redundancy {
-        Redundancy::Off => "",
-        _ => " or training.redundancy.weight",
+    let or_weight = match (trainer.config.redundancy, trainer.config.head_divergence) {
+        (Redundancy::Off, Redundancy::Off) => "",
+        (_, Redundancy::Off) => " or training.redundancy.weight",
+        _ => " or training.head_divergence.weight",
     };
     Ok(CliError::Diverged(format!(
         "{diverged}; {left}; try a smaller training.optimizer.learning_rate{or_weight}"

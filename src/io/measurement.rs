@@ -272,7 +272,7 @@ pub struct Number(#[serde(with = "number")] pub f64);
 struct AuxKeys<const OF_TRAINING: bool>;
 
 impl<const OF_TRAINING: bool> AuxKeys<OF_TRAINING> {
-    fn names() -> [String; 6] {
+    fn names() -> [String; AuxLosses::NAMES.len()] {
         let prefix = if OF_TRAINING { "training_" } else { "" };
         AuxLosses::NAMES.map(|name| [prefix, name].concat())
     }

@@ -65,6 +65,7 @@ impl Trained {
             machine: &self.machine,
             task,
             redundancy: self.now().training.redundancy,
+            head_divergence: self.now().training.head_divergence,
             seed,
             episodes: task.at_most(episodes),
         }

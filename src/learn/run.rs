@@ -150,7 +150,7 @@ impl Run {
         let seen = looks.then_some(&self.diagnostics);
         let found = self.watcher.look(progress, &update, seen);
         self.progress.findings.extend(found);
-        self.keep(validated);
+        self.keep(validated.as_ref());
         if self.trainer.finished() {
             self.progress.end = Some(End::Finished);
         }
@@ -197,11 +197,11 @@ impl Run {
     }
 
     /// Stores a training snapshot when it is due, or when it is the best so far.
-    fn keep(&mut self, validated: Option<HistoryPoint>) {
+    fn keep(&mut self, validated: Option<&HistoryPoint>) {
         let progress = &mut self.progress;
         let recent_mean = progress.curve.recent_mean();
         progress
             .snapshots
-            .keep(&self.trainer, validated, recent_mean);
+            .keep(&self.trainer, validated.copied(), recent_mean);
     }
 }

@@ -66,6 +66,7 @@ fn attention_learns_to_copy_and_is_verified_without_tolerance() {
         machine,
         task: &trainer.task,
         redundancy: Redundancy::Off,
+        head_divergence: Redundancy::Off,
         seed: 7,
         episodes: 20,
     };
@@ -422,6 +423,7 @@ fn every_machine_answers_with_symbols() {
             machine,
             task: &task,
             redundancy: Redundancy::Off,
+            head_divergence: Redundancy::Off,
             seed: 1,
             episodes: 6,
         };

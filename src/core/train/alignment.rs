@@ -163,6 +163,7 @@ mod tests {
                 machine,
                 task,
                 redundancy: Redundancy::Off,
+                head_divergence: Redundancy::Off,
                 seed: 1,
                 episodes: 5,
             };

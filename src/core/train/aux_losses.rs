@@ -11,6 +11,8 @@ use rand::RngExt;
 pub struct AuxLosses {
     /// The redundancy of the heads, the mean over the steps (Lin et al. 2017, equation 8).
     pub redundancy: Option<f64>,
+    /// The divergence of the heads, which training subtracts, nats, the mean over the steps.
+    pub head_divergence: Option<f64>,
     /// The divergence of Bayesian heads from their priors, nats, summed over heads, steps and rows (Fan et al. 2020).
     pub divergence: Option<f64>,
     /// The reward of hard heads minus the moving baseline: ln p(y|s) − b, nats (Xu et al. 2015). Absent in evaluations,
@@ -26,8 +28,9 @@ pub struct AuxLosses {
 
 impl AuxLosses {
     /// The names of the auxiliary losses, in the order of reports.
-    pub const NAMES: [&'static str; 6] = [
+    pub const NAMES: [&'static str; 7] = [
         "redundancy",
+        "head_divergence",
         "divergence",
         "reward",
         "coverage",
@@ -36,15 +39,16 @@ impl AuxLosses {
     ];
 
     /// Returns the losses in the order of [`AuxLosses::NAMES`].
-    pub fn each(&self) -> [Option<f64>; 6] {
+    pub fn each(&self) -> [Option<f64>; 7] {
         let mut all = *self;
         all.each_mut().map(|loss| *loss)
     }
 
     /// [`AuxLosses::each`], mutable.
-    pub fn each_mut(&mut self) -> [&mut Option<f64>; 6] {
+    pub fn each_mut(&mut self) -> [&mut Option<f64>; 7] {
         let Self {
             redundancy,
+            head_divergence,
             divergence,
             reward,
             coverage,
@@ -52,7 +56,13 @@ impl AuxLosses {
             agreement,
         } = self;
         [
-            redundancy, divergence, reward, coverage, fertility, agreement,
+            redundancy,
+            head_divergence,
+            divergence,
+            reward,
+            coverage,
+            fertility,
+            agreement,
         ]
     }
 

@@ -23,6 +23,8 @@ pub struct TrainingConfig {
     pub clip: Clip,
     /// The penalty on heads that attend to the same rows.
     pub redundancy: Redundancy,
+    /// The divergence of heads, an alternative: its heads, and the weight with which the loss subtracts it.
+    pub head_divergence: Redundancy,
     /// Penalties on how much a source row is given in all.
     pub source: SourceConfig,
     /// Training of heads that sample a row.
@@ -63,6 +65,7 @@ impl Default for TrainingConfig {
             lr_drop_factor: 0.1,
             clip: Clip::WORDS[0].1,
             redundancy: Redundancy::Off,
+            head_divergence: Redundancy::Off,
             source: SourceConfig::default(),
             hard: HardConfig::default(),
             bayesian: BayesianConfig::default(),
@@ -84,6 +87,11 @@ impl Keys for TrainingConfig {
         to.key("lr_drop_factor", Number(&mut self.lr_drop_factor, &Rule::FRACTION), "factor on the learning rate after this drop");
         self.clip.keys(&mut to.section("clip"));
         self.redundancy.keys(&mut to.section("redundancy"));
+        let mut apart = to.section("head_divergence");
+        apart.key("kind", Choice(&mut self.head_divergence), "heads whose divergence is rewarded, an alternative to the redundancy penalty: the sum of KL(w_a ‖ w_b) over all ordered pairs of different heads of a layer");
+        if let Redundancy::Read(weight) | Redundancy::Write(weight) | Redundancy::Both(weight) = &mut self.head_divergence {
+            apart.key("weight", Number(weight, &WEIGHT), "weight of the divergence (mean over the steps, in nats) that the loss subtracts; it has no upper bound, so a large weight can outgrow the answers; 0 only measures it. Weights below 1e-12 count as 1e-12 in logarithms");
+        }
         to.key("batch", Integer(&mut self.batch, 1..=4096), "sequences per update; the gradient is their mean");
         to.key("sequences", Integer64(&mut self.sequences, 1..=Self::MAX_SEQUENCES), "training sequences in the whole run");
         to.key("seed", Integer64(&mut self.seed, 0..=u64::MAX), "seed of the initial weights and of every episode");

@@ -154,7 +154,7 @@ mod tests {
             // Of an evaluation there is none.
             point.training_aux.reward = Some(-value);
         }
-        let [redundancy, divergence, reward, ..] = spread_aux(&[&points, &other]);
+        let [redundancy, _, divergence, reward, ..] = spread_aux(&[&points, &other]);
         let medians = |curve: &[Spread]| curve.iter().map(|of| of.median).collect::<Vec<_>>();
         assert_eq!(medians(&redundancy), [0.25, 0.125]);
         assert!(divergence.is_empty());

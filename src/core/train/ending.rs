@@ -152,6 +152,7 @@ mod tests {
                 machine: &saying(config, 0),
                 task: &task,
                 redundancy: Redundancy::Off,
+                head_divergence: Redundancy::Off,
                 seed: 1,
                 episodes: 1,
             };

@@ -130,6 +130,8 @@ pub struct Evaluator<'a> {
     pub task: &'a Task,
     /// The penalty to measure in addition to the answers.
     pub redundancy: Redundancy,
+    /// The divergence of heads to measure.
+    pub head_divergence: Redundancy,
     /// Seed of the episodes.
     pub seed: u64,
     /// The number of episodes.
@@ -199,6 +201,7 @@ impl Evaluator<'_> {
                 .run_together([input].into_iter(), limit, traces);
             let mut score = score(&episode, trace, &mut vec![0.0; episode.steps()]);
             score.aux.redundancy = self.redundancy.mean(trace);
+            score.aux.head_divergence = self.head_divergence.divergence(trace);
             (score, known(&episode, trace))
         };
         self.each(threads, stop, measure)
@@ -256,6 +259,7 @@ mod tests {
             machine: &Model::new(config, 4),
             task: &task,
             redundancy: Redundancy::Read(0.1),
+            head_divergence: Redundancy::Off,
             seed: 1,
             episodes: 20,
         };
@@ -289,6 +293,7 @@ mod tests {
             machine: &Model::new(config, 4),
             task: &task,
             redundancy: Redundancy::Off,
+            head_divergence: Redundancy::Off,
             seed: 1,
             episodes: 20,
         };

@@ -3,14 +3,18 @@
 //! A is [heads, N], the weightings of one step: P = ‖A·Aᵀ − I‖²_F, the sum of the squares, and by A it is
 //! 4·(A·Aᵀ − I)·A. It is 0 only where every head is on a separate row. In two parts: the diagonal costs where a
 //! head is spread over rows, the rest where two heads look at the same ones ([`Penalty`]).
+//!
+//! What it replaced: the divergence of heads, D = Σ_{a≠b} KL(w_a ‖ w_b), which the loss subtracts. By w_a it is
+//! Σ_b (ln w_a − ln w_b + 1 − w_b / w_a). It grows without bound where a head leaves the rows of another one.
 
 use std::ops::Range;
 
 use super::config::Redundancy;
 use crate::keys::ConfigError;
 use crate::math::kernel::kernel;
+use crate::math::pack::each_pack;
 use crate::math::softmax::dot;
-use crate::math::{Real, Series};
+use crate::math::{Pack, Real, Series};
 use crate::model::{HeadTrace, ModelConfig, Trace, Upstream};
 
 /// P of a step, in its two parts; 0 where every head is on a separate row.
@@ -18,7 +22,7 @@ use crate::model::{HeadTrace, ModelConfig, Trace, Upstream};
 pub struct Penalty {
     /// Σ_i (1 − a_i·a_i)², 0 to the number of heads: the cost of heads that are spread over rows.
     pub spread: f64,
-    /// 2 Σ_{i<j} (a_i·a_j)², 0 to h·(h − 1) for h heads: the cost of heads that address the same rows.
+    /// 2 Σ_{i<j} (a_i·a_j)², 0 to h·(h − 1) for each layer of h heads: the cost of heads that address the same rows.
     pub shared: f64,
 }
 
@@ -68,16 +72,18 @@ impl Redundancy {
 
     /// Holds it to the heads that a machine has.
     ///
+    /// `field` is its key.
+    ///
     /// # Errors
     /// There are none of this kind.
-    pub fn fits(self, config: &ModelConfig) -> Result<(), ConfigError> {
+    pub fn fits(self, config: &ModelConfig, field: &'static str) -> Result<(), ConfigError> {
         let (found, missing, others) = match self {
             Self::Read(_) => ("read", "read heads", config.write_heads()),
             Self::Write(_) => ("write", "write heads", config.read_heads()),
             Self::Off | Self::Both(_) => ("both", "heads", 0),
         };
         let is_right = self == Self::Off || self.heads(config) > 0;
-        ConfigError::unless(is_right, "redundancy.kind", found, || {
+        ConfigError::unless(is_right, field, found, || {
             let others = if others > 0 {
                 " and the other kind"
             } else {
@@ -90,7 +96,13 @@ impl Redundancy {
     /// The mean of P over the steps in which heads attend; `None` where it is off.
     pub fn mean<R: Real>(self, trace: &Trace<R>) -> Option<f64> {
         self.weight()?;
-        Some(self.sum(trace, R::ZERO, &mut []) / attending(trace))
+        Some(self.sum(pair, trace, R::ZERO, &mut []) / attending(trace))
+    }
+
+    /// The mean of D, the divergence of these heads, over the steps in which heads attend, in nats; `None` where it is off.
+    pub fn divergence<R: Real>(self, trace: &Trace<R>) -> Option<f64> {
+        self.weight()?;
+        Some(self.sum(apart, trace, R::ZERO, &mut []) / attending(trace))
     }
 
     /// P of a step over the heads that it is of; `None` where there are none.
@@ -120,7 +132,17 @@ impl Redundancy {
         })
     }
 
-    /// [`Redundancy::mean`]; and sets the gradient of `scale` × its share of the loss by the weightings.
+    /// Sets the gradients w.r.t. the weightings of its heads to zero.
+    pub fn clear<R: Real>(self, trace: &Trace<R>, upstream: &mut Upstream<R>) {
+        for (head, by) in trace.heads.iter().zip(&mut upstream.weightings) {
+            if self.counts(head) {
+                by.reshape(trace.steps(), head.weighting.width());
+                by.as_mut_slice().fill(R::ZERO);
+            }
+        }
+    }
+
+    /// [`Redundancy::mean`]; and adds the gradient of `scale` × its share of the loss by the weightings.
     pub fn gradient<R: Real>(
         self,
         trace: &Trace<R>,
@@ -128,19 +150,27 @@ impl Redundancy {
         upstream: &mut Upstream<R>,
     ) -> Option<f64> {
         let (weight, steps) = (self.weight()?, attending(trace));
-        for (head, by) in trace.heads.iter().zip(&mut upstream.weightings) {
-            if self.counts(head) {
-                by.reshape(trace.steps(), head.weighting.width());
-                by.as_mut_slice().fill(R::ZERO);
-            }
-        }
-        let share = 4.0 * scale * weight / steps;
-        let sum = self.sum(trace, R::from_f64(share), &mut upstream.weightings);
+        let share = R::from_f64(4.0 * scale * weight / steps);
+        let sum = self.sum(pair, trace, share, &mut upstream.weightings);
         Some(sum / steps)
     }
 
-    /// Σ_t P_t; adds `scale`·(A·Aᵀ − I)·A to the gradients by the weightings, where there are any.
-    fn sum<R: Real>(self, trace: &Trace<R>, scale: R, by: &mut [Series<R>]) -> f64 {
+    /// [`Redundancy::divergence`]; and adds the gradient of `scale` × its share of the loss, which subtracts it.
+    pub fn divergence_gradient<R: Real>(
+        self,
+        trace: &Trace<R>,
+        scale: f64,
+        upstream: &mut Upstream<R>,
+    ) -> Option<f64> {
+        let (weight, steps) = (self.weight()?, attending(trace));
+        let share = R::from_f64(-scale * weight / steps);
+        let sum = self.sum(apart, trace, share, &mut upstream.weightings);
+        Some(sum / steps)
+    }
+
+    /// Sums a term over the pairs of heads and the steps; adds `scale` times its gradients w.r.t. the weightings, where
+    /// there are any.
+    fn sum<R: Real>(self, term: Term<R>, trace: &Trace<R>, scale: R, by: &mut [Series<R>]) -> f64 {
         let mut sum = 0.0;
         for (i, j) in self.pairs(trace) {
             let (below, from) = by.split_at_mut(j.min(by.len()));
@@ -150,11 +180,21 @@ impl Redundancy {
             };
             let of = [i, j].map(|head| &trace.heads[head].weighting);
             let steps = trace.heads[i].first_step..of[0].steps();
-            sum += pair(of[0], of[1], steps, i == j, scale, by);
+            sum += term(of[0], of[1], steps, i == j, scale, by);
         }
         sum
     }
 }
+
+/// The part of a pair of heads in a sum over steps, as [`pair`].
+type Term<R> = for<'a> fn(
+    &'a Series<R>,
+    &'a Series<R>,
+    Range<usize>,
+    bool,
+    R,
+    [Option<&'a mut Series<R>>; 2],
+) -> f64;
 
 /// Steps in which heads attend, at least 1.
 fn attending<R: Real>(trace: &Trace<R>) -> f64 {
@@ -184,6 +224,41 @@ kernel! {
     }
 }
 
+kernel! {
+    /// The part of a pair of heads in Σ D over these steps, both divergences: Σ (a − b)·(ln a − ln b), as [`pair`].
+    fn apart<'a, R>(
+        simd; head: &'a Series<R>, other: &'a Series<R>, steps: Range<usize>, is_same: bool, scale: R,
+        by: [Option<&'a mut Series<R>>; 2],
+    ) -> f64 {
+        let (mut sum, mut by, floor) = (0.0, by, R::from_f64(FLOOR));
+        // A head does not differ from itself.
+        for t in steps.filter(|_| !is_same) {
+            let (a, b) = (head.row(t), other.row(t));
+            let mut total = Pack::splat(simd, R::ZERO);
+            each_pack!(simd, at in a => {
+                let [a, b] = [at.load(a), at.load(b)];
+                let [high_a, high_b] = [a.max(floor), b.max(floor)];
+                let (apart, off) = (high_a.ln() - high_b.ln(), a - b);
+                total += at.new_or(off * apart, R::ZERO);
+                // At the floor the logarithm is constant.
+                let slope = |x: Pack<R, _>| off / x * ((x - floor) * R::from_f64(1e30)).min(R::ONE);
+                let d = [apart + slope(high_a), Pack::splat(simd, R::ZERO) - apart - slope(high_b)];
+                for (by, d) in by.iter_mut().zip(d) {
+                    if let Some(by) = by {
+                        let to = by.row_mut(t);
+                        at.store(to, at.load(to) + d * scale);
+                    }
+                }
+            });
+            sum += total.sum().to_f64();
+        }
+        sum
+    }
+}
+
+/// The least weight in a logarithm.
+const FLOOR: f64 = 1e-12;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -207,6 +282,101 @@ mod tests {
         (trace, Workspace::new(&machine.config))
     }
 
+    /// The gradients w.r.t. all weightings, head by head; zeros where there are none.
+    fn gradients(trace: &Trace<f64>, workspace: &Workspace<f64>) -> Vec<f64> {
+        let found = trace.heads.iter().zip(&workspace.upstream.weightings);
+        let found = found.flat_map(|(head, by)| match by.width() {
+            0 => vec![0.0; head.weighting.as_slice().len()],
+            _ => by.as_slice().to_vec(),
+        });
+        found.collect()
+    }
+
+    /// Weightings of 5 heads, 4 steps and 6 rows that are distributions.
+    fn distributions() -> Vec<f64> {
+        let mut values = random_vector(7, 5 * 4 * 6);
+        for row in values.chunks_mut(6) {
+            row.iter_mut().for_each(|value| *value = value.exp());
+            let sum: f64 = row.iter().sum();
+            row.iter_mut().for_each(|value| *value /= sum);
+        }
+        values
+    }
+
+    #[test]
+    fn gradient_of_the_divergence() {
+        // A weight below the floor, and one that both heads lack.
+        let mut values = distributions();
+        values[0] = 1e-14;
+        (values[1], values[25], values[49]) = (0.0, 0.0, 0.0);
+        let (trace, mut workspace) = with(&values);
+        for of in [
+            Redundancy::Read(0.7),
+            Redundancy::Write(0.7),
+            Redundancy::Both(0.7),
+        ] {
+            workspace.upstream.weightings.fill(Series::new(0));
+            of.clear(&trace, &mut workspace.upstream);
+            let mean = of.divergence_gradient(&trace, 0.5, &mut workspace.upstream);
+            assert_eq!(mean, of.divergence(&trace));
+            let found = gradients(&trace, &workspace);
+            assert!(found.iter().all(|value| value.is_finite()));
+            // Differences would cross the floor.
+            let inside = |index: &usize| values[*index] > 1e-3;
+            let places: Vec<usize> = (0..values.len()).filter(inside).collect();
+            let chosen = |of: &[f64]| places.iter().map(|&at| of[at]).collect::<Vec<_>>();
+            let loss = |some: &[f64]| {
+                let mut all = values.clone();
+                places
+                    .iter()
+                    .zip(some)
+                    .for_each(|(&at, &value)| all[at] = value);
+                -0.5 * 0.7 * of.divergence(&with(&all).0).unwrap()
+            };
+            assert_gradient("weightings", &chosen(&values), &chosen(&found), loss);
+        }
+        assert_eq!(Redundancy::Off.divergence(&trace), None);
+    }
+
+    #[test]
+    fn divergence_matches_an_independent_program() {
+        let case = Case::load("head_divergence");
+        let mut of_heads = distributions();
+        let values = by_head(&case.numbers("inputs", "A"));
+        of_heads[..values.len()].copy_from_slice(&values);
+        let (trace, mut workspace) = with(&of_heads);
+        let of = Redundancy::Read(1.0);
+        of.clear(&trace, &mut workspace.upstream);
+        let mean = of.divergence_gradient(&trace, -1.0, &mut workspace.upstream);
+        case.assert_close("outputs", "divergence", &[mean.unwrap()]);
+        let found = gradients(&trace, &workspace);
+        let off = found.iter().zip(by_head(&case.numbers("gradients", "A")));
+        assert!(off.fold(0.0, |most: f64, (a, b)| most.max((a - b).abs())) < 1e-10);
+    }
+
+    #[test]
+    fn heads_that_share_no_row_have_a_finite_divergence() {
+        let mut weightings = vec![0.0; 5 * 4 * 6];
+        for (index, row) in weightings.chunks_mut(6).enumerate() {
+            row[index / 4] = 1.0;
+        }
+        let (trace, mut workspace) = with(&weightings);
+        let of = Redundancy::Write(1.0);
+        of.clear(&trace, &mut workspace.upstream);
+        let mean = of.divergence_gradient(&trace, 1.0, &mut workspace.upstream);
+        assert!((mean.unwrap() - 2.0 * 1e12_f64.ln()).abs() < 1e-9);
+        let found = gradients(&trace, &workspace);
+        assert!(found.iter().all(|value| value.is_finite()));
+        let alike = with(&[0.25; 5 * 4 * 6]).0;
+        assert_eq!(Redundancy::Both(1.0).divergence(&alike), Some(0.0));
+    }
+
+    /// [steps, heads, rows] of 3 heads, 4 steps and 6 rows as the steps of one head after those of another.
+    fn by_head(of: &[f64]) -> Vec<f64> {
+        let places = (0..3).flat_map(|head| (0..4).map(move |t| (t * 3 + head) * 6));
+        places.flat_map(|at| of[at..at + 6].to_vec()).collect()
+    }
+
     #[test]
     fn gradient() {
         let values = random_vector(3, 5 * 4 * 6);
@@ -217,14 +387,10 @@ mod tests {
             Redundancy::Both(0.7),
         ] {
             workspace.upstream.weightings.fill(Series::new(0));
+            penalty.clear(&trace, &mut workspace.upstream);
             let mean = penalty.gradient(&trace, 0.5, &mut workspace.upstream);
             assert_eq!(mean, penalty.mean(&trace));
-            let found = trace.heads.iter().zip(&workspace.upstream.weightings);
-            let found = found.flat_map(|(head, by)| match by.width() {
-                0 => vec![0.0; head.weighting.as_slice().len()],
-                _ => by.as_slice().to_vec(),
-            });
-            let found: Vec<f64> = found.collect();
+            let found = gradients(&trace, &workspace);
             let loss = |values: &[f64]| 0.5 * 0.7 * penalty.mean(&with(values).0).unwrap();
             assert_gradient("weightings", &values, &found, loss);
         }
@@ -233,11 +399,6 @@ mod tests {
     #[test]
     fn values_and_gradient_match_an_independent_program() {
         let case = Case::load("redundancy");
-        // There [steps, heads, rows]; here the steps of one head after those of another.
-        let by_head = |of: &[f64]| -> Vec<f64> {
-            let places = (0..3).flat_map(|head| (0..4).map(move |t| (t * 3 + head) * 6));
-            places.flat_map(|at| of[at..at + 6].to_vec()).collect()
-        };
         let mut of_heads = vec![0.0; 5 * 4 * 6];
         let values = by_head(&case.numbers("inputs", "A"));
         of_heads[..values.len()].copy_from_slice(&values);
@@ -245,6 +406,7 @@ mod tests {
         let penalty = Redundancy::Read(1.0);
         let steps = (0..4).map(|t| penalty.at(&trace, t).unwrap().total());
         case.assert_close("outputs", "penalties", &steps.collect::<Vec<_>>());
+        penalty.clear(&trace, &mut workspace.upstream);
         let mean = penalty
             .gradient(&trace, 1.0, &mut workspace.upstream)
             .unwrap();

@@ -212,6 +212,7 @@ mod tests {
             machine,
             task,
             redundancy: Redundancy::Off,
+            head_divergence: Redundancy::Off,
             seed: 11,
             episodes: 7,
         }

@@ -243,7 +243,12 @@ impl Tape {
             if context.config.source.agreement > 0.0 {
                 by.weightings[0].reshape(0, 0);
             }
-            result.aux.redundancy = context.config.redundancy.gradient(trace, scale, by);
+            let (redundancy, apart) = (context.config.redundancy, context.config.head_divergence);
+            for of in [redundancy, apart] {
+                of.clear(trace, by);
+            }
+            result.aux.redundancy = redundancy.gradient(trace, scale, by);
+            result.aux.head_divergence = apart.divergence_gradient(trace, scale, by);
             let reward = context.is_random.then(|| context.reward(&result)).flatten();
             let (config, sequences) = (context.config, context.sequences);
             by.terms = config.terms(trace.sampling, reward, scale, sequences);
@@ -512,6 +517,7 @@ impl Trainer {
             machine: &self.state.machine,
             task: &self.task,
             redundancy: self.config.redundancy,
+            head_divergence: self.config.head_divergence,
             seed,
             episodes: self.task.at_most(self.config.validation_episodes),
         };
@@ -641,11 +647,12 @@ mod tests {
 
     #[test]
     fn penalty_separates_heads_and_weight_0_only_measures() {
-        let trained = |redundancy| {
+        let trained = |redundancy, apart| {
             let mut trainer = small(4, 2000, 1);
             let mut model = trainer.state.machine.config.ntm().cloned().unwrap();
             (model.read_heads, model.write_heads) = (2, 2);
             trainer.config.redundancy = redundancy;
+            trainer.config.head_divergence = apart;
             trainer = Trainer::new(trainer.task, model, trainer.config, 1);
             while !trainer.finished() {
                 trainer.update().unwrap();
@@ -657,7 +664,7 @@ mod tests {
             Redundancy::Both(0.0),
             Redundancy::Both(3.0),
         ]
-        .map(trained);
+        .map(|of| trained(of, Redundancy::Both(0.0)));
         assert_eq!(off.machine, measured.machine);
         let last = |state: &State| *state.history.last().unwrap();
         assert_eq!(last(&off).training_aux.redundancy, None);
@@ -669,6 +676,14 @@ mod tests {
         };
         let (without, with) = (of(&measured), of(&both));
         assert!(with < 0.7 * without, "{without} without it, {with} with it");
+        // The other term: what it measures changes nothing, and grows where the loss subtracts it.
+        let off = trained(Redundancy::Off, Redundancy::Off);
+        assert_eq!(off.machine, measured.machine);
+        assert_eq!(last(&off).training_aux.head_divergence, None);
+        let apart = trained(Redundancy::Off, Redundancy::Both(0.05));
+        let of = |state: &State| last(state).validation.aux.head_divergence.unwrap();
+        let (without, with) = (of(&measured), of(&apart));
+        assert!(with > 2.0 * without, "{without} without it, {with} with it");
     }
 
     /// Holds two states to be alike in all but the time they took.

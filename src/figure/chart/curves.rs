@@ -9,6 +9,7 @@ use crate::train::{AuxLosses, Spread};
 /// The auxiliary losses and their units, as [`AuxLosses::NAMES`].
 const BESIDE: [&str; AuxLosses::NAMES.len()] = [
     "Redundancy of heads",
+    "Divergence of heads, nats",
     "Divergence, nats",
     "Reward in training, nats",
     "Coverage penalty in training",
@@ -128,7 +129,7 @@ mod tests {
             let points = [(10, [values[0]; 3]), (20, [values[1]; 3])];
             curve("", &points).points
         };
-        (one.aux[1], one.aux[2]) = (of([900.0, 4.0]), of([-0.5, 0.25]));
+        (one.aux[2], one.aux[3]) = (of([900.0, 4.0]), of([-0.5, 0.25]));
         let curves = [one, curve("other", &[(10, [1.0; 3])])];
         let drawing = learning_curves(&curves, 0.1, false).draw();
         assert!(drawing.height > without.height + 200.0);

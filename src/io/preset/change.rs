@@ -6,7 +6,7 @@ use crate::io::Error;
 use crate::train::Change;
 
 /// Keys, or sections of them, that stay as they are while a machine learns, and why. Every other key may change.
-const FIXED: [(&str, &str); 24] = [
+const FIXED: [(&str, &str); 25] = [
     ("name", "it names the run"),
     ("title", "it names the run"),
     ("description", "it describes the start of the run"),
@@ -37,6 +37,10 @@ const FIXED: [(&str, &str); 24] = [
     (
         "training.redundancy.kind",
         "the penalty is measured from the first update on",
+    ),
+    (
+        "training.head_divergence.kind",
+        "the divergence is measured from the first update on",
     ),
     (
         "training.sequences",

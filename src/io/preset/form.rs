@@ -106,8 +106,13 @@ impl Experiment {
             return fail(&path, &format!("is empty; expected at least one {one}"));
         }
         valid(check(&mut self), "", file)?;
-        let penalty = self.training.redundancy.fits(&self.model);
+        let training = &self.training;
+        let penalty = training.redundancy.fits(&self.model, "redundancy.kind");
         valid(penalty, "training.", file)?;
+        let apart = training
+            .head_divergence
+            .fits(&self.model, "head_divergence.kind");
+        valid(apart, "training.", file)?;
         let agreement = self.training.source.fits(&self.task, &self.model);
         valid(agreement, "", file)?;
         Ok(self)

@@ -146,6 +146,9 @@ pub struct Summary {
     /// The redundancy of the heads at the best validation, where there is a penalty on it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub redundancy: Option<MedianAndWorst>,
+    /// The divergence of the heads at the best validation, where the loss subtracts it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub head_divergence: Option<MedianAndWorst>,
     /// The divergence of Bayesian heads from their priors at the best validation, where there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub divergence: Option<MedianAndWorst>,
@@ -184,6 +187,7 @@ impl Setting {
             worst_after: of(|_, outcome| outcome.worst_after).map(|pair| pair.worst),
             best: of(|_, outcome| outcome.best),
             redundancy: of(|_, outcome| outcome.aux.redundancy),
+            head_divergence: of(|_, outcome| outcome.aux.head_divergence),
             divergence: of(|_, outcome| outcome.aux.divergence),
             fresh: of(|run, _| run.fresh_bits()),
         }

@@ -138,6 +138,8 @@ pub enum Slot {
     TableLine(usize),
     /// The redundancy of some heads at the step.
     Penalty(&'static str),
+    /// The singular values of the overlap of heads.
+    Spectrum,
     /// All rows in little, while only some are shown.
     Minimap,
     /// The description of the step or of its stage.

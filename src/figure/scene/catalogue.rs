@@ -486,7 +486,7 @@ impl<'a> Catalogue<'a> {
             title: "Overlap of heads".to_owned(),
             name: "overlap of heads".to_owned(),
             whose: format!("overlap of heads at step {step}"),
-            note: format!("A·A′ at step {step}"),
+            note: format!("A·A′ at step {step}, σ its singular values"),
             alt: MEANING.replace('\n', "; "),
             natural: overlap.natural(),
             down: Down::all("head", trace.heads.len()),

@@ -7,12 +7,16 @@ use crate::figure::scene::cells::Cells;
 use crate::figure::scene::fonts::text_width;
 use crate::figure::scene::paint::{At, Draw, Surface};
 use crate::figure::{Anchor, Area, HeadName, Scale, Style, facts::numbers};
+use crate::math::eigenvalues;
 use crate::model::Trace;
 use crate::train::{ABSENT, Penalty, Redundancy, is_unrecorded, overlap};
 
 /// The meaning of a number of A·A′.
 pub const MEANING: &str = "overlap of two weightings (0: disjoint, 1: same single row)\n\
     a head with itself: 1 on a single row, less when spread";
+/// The meaning of the singular values of A·A′.
+pub const SPECTRUM: &str = "singular values of A·A′, largest first, 0 to the number of heads\n\
+    all 1: each head is on a separate row; one large and the others 0: all heads attend alike";
 /// Cells at least this large have their number printed.
 const PRINTED: Printed = ([26.0, 10.5], Anchor::Middle);
 /// Cells grow no larger.
@@ -26,6 +30,8 @@ const LINE: f32 = 12.0;
 /// Gap between the cells and the words, and width of the group name.
 const APART: f32 = 14.0;
 const WHO: f32 = 34.0;
+/// Widths of the bars of the singular values, and of the bars with their numbers.
+const SIGMA: [f32; 2] = [24.0, 62.0];
 /// Room for a number among the words.
 const NUMBER: f32 = 38.0;
 const SMALL: f32 = 10.0;
@@ -99,8 +105,10 @@ impl Redundant {
         let short = |heads: [usize; 2]| numbers::short(overlap_of(trace, step, heads), 4);
         let one = |&head: &usize| format!("(1 − {})²", short([head; 2]));
         let own = heads.iter().map(one);
+        let layer = |head: usize| trace.heads[head].mechanism.layer;
         let after = |at: usize| heads[at + 1..].iter().map(move |&other| (at, other));
         let pairs = (0..heads.len()).flat_map(after);
+        let pairs = pairs.filter(|&(at, other)| layer(heads[at]) == layer(other));
         let pairs = pairs.map(|(at, other)| format!("{}²", short([heads[at], other])));
         let sum = |terms: Vec<String>| match terms.len() {
             0 => "0".to_owned(),
@@ -187,6 +195,10 @@ pub struct Overlap<'a> {
     pub cells: Cells<'a>,
     /// The heads, in their order.
     pub names: Vec<HeadName>,
+    /// The singular values of the matrix, largest first; empty if it was not recorded.
+    pub spectrum: Vec<f32>,
+    /// The heads before which a kind or a layer begins, but the first.
+    bounds: Vec<usize>,
     /// The groups of heads, with spread, shared and P of the step.
     costs: Vec<(&'static str, [f32; 3])>,
     /// The area of their text.
@@ -194,7 +206,7 @@ pub struct Overlap<'a> {
 }
 
 fn words_width(parts: bool) -> f32 {
-    APART + WHO + NUMBER * if parts { 3.0 } else { 1.0 }
+    APART + SIGMA[1] + WHO + NUMBER * if parts { 3.0 } else { 1.0 }
 }
 
 impl<'a> Overlap<'a> {
@@ -209,8 +221,23 @@ impl<'a> Overlap<'a> {
         let value = move |column, row| overlap_of(trace, step, [row, column]);
         let mut cells = Cells::new([heads, heads], scale, value);
         cells.version = (step, 0);
+        let group = |head: usize| {
+            let head = &trace.heads[head];
+            (head.is_write(), head.mechanism.layer)
+        };
+        let matrix = (0..heads * heads).map(|at| value(at % heads, at / heads).into());
+        let matrix: Vec<f64> = matrix.collect();
+        let spectrum = if matrix.iter().all(|value| value.is_finite()) {
+            eigenvalues(matrix, heads)
+        } else {
+            Vec::new()
+        };
         (!all.0.is_empty()).then(|| Self {
             cells,
+            spectrum: spectrum.into_iter().map(|value| value as f32).collect(),
+            bounds: (1..heads)
+                .filter(|&head| group(head) != group(head - 1))
+                .collect(),
             names: (0..heads).map(|head| HeadName::of(trace, head)).collect(),
             costs: all.0.iter().map(|of| (of.who, of.at(step))).collect(),
             words: None,
@@ -231,10 +258,18 @@ impl<'a> Overlap<'a> {
         let (width, height) = (cell(words) * heads, LARGEST[1] * heads);
         let cells = Area::new(area.left, area.top, width, area.height().min(height));
         self.words = words.map(|parts| {
-            let (left, top) = (cells.right + APART, cells.top - LABELS);
-            Area::new(left, top, words_width(parts) - APART, LABELS + self.least())
+            let (left, top) = (cells.right + APART + SIGMA[1], cells.top - LABELS);
+            let width = words_width(parts) - APART - SIGMA[1];
+            Area::new(left, top, width, LABELS + self.least())
         });
         cells
+    }
+
+    /// The area of the singular values, a line for every row of the cells.
+    pub fn sigma(&self, cells: &Area) -> Option<Area> {
+        let words = self.words.filter(|_| !self.spectrum.is_empty())?;
+        let left = words.left - SIGMA[1];
+        Some(cells.across(left, left + SIGMA[1] - APART))
     }
 
     /// The penalties among them, a line for each.
@@ -265,9 +300,29 @@ impl<'a> Overlap<'a> {
         if let Some(words) = &self.words {
             self.tell(on, words);
         }
+        if let Some(area) = self.sigma(at.area) {
+            self.singular_values(on, &at, &area);
+        }
     }
 
-    /// Outlines the diagonal cells, and separates read heads from write heads by lines.
+    /// Draws the singular values as bars, of full length at the number of heads, with their numbers where these fit.
+    fn singular_values(&self, on: &mut Surface<'_>, at: &At<'_>, area: &Area) {
+        let (colours, most) = (on.page.colours, self.spectrum.len() as f32);
+        let style = Style::new(SMALL, colours.subdued);
+        on.text("σ", [area.left, area.top - LABELS / 2.0], style);
+        for ((_, place), &value) in at.axis.all().zip(&self.spectrum) {
+            let length = SIGMA[0] * (value / most).clamp(0.0, 1.0);
+            let bar = Area::new(area.left, place.min, length.max(1.0), place.span());
+            on.rect(bar.inset(0.0, 0.15 * place.span()), colours.subdued);
+            if place.span() >= SMALL {
+                let style = Style::new(SMALL, colours.text).mono().end();
+                let number = numbers::plain(value.max(0.0), 2, 4);
+                on.text(number.trim_start(), [area.right, place.center()], style);
+            }
+        }
+    }
+
+    /// Outlines the diagonal cells, and separates read heads from write heads, and layers, by lines.
     fn grid(&self, on: &mut Surface<'_>, at: &At<'_>) {
         let (colours, width) = (on.page.colours, self.cell_width(at));
         for (row, place) in at.axis.all() {
@@ -278,11 +333,11 @@ impl<'a> Overlap<'a> {
             }
         }
         on.frame(*at.area, colours.line);
-        let reads = self.names.iter().filter(|name| !name.is_write).count();
-        if reads > 0
-            && let Some(place) = at.axis.place_of(reads)
-        {
-            let (x, y, area) = (at.area.left + reads as f32 * width, place.min, at.area);
+        for &head in &self.bounds {
+            let Some(place) = at.axis.place_of(head) else {
+                continue;
+            };
+            let (x, y, area) = (at.area.left + head as f32 * width, place.min, at.area);
             let upright = area.upright(x);
             let level = area.level(y);
             on.line(&upright, colours.text, 1.0);
@@ -345,7 +400,7 @@ mod tests {
     use crate::figure::fixture::recording;
     use crate::figure::scene::layout::Scene;
     use crate::figure::{Figure, Layout, Options, Pages, Picture};
-    use crate::model::{Model, NtmConfig};
+    use crate::model::{Model, MultiHeadConfig, NtmConfig};
     use crate::task::{Copy, Task};
     use crate::train::{Recording, is_absent};
 
@@ -474,6 +529,47 @@ mod tests {
             [(3, [0.5; 2]), (4, [0.5; 2])]
         );
         assert_eq!(heaviest(trace, 2, [0, 2], 3), []);
+    }
+
+    #[test]
+    fn singular_values_belong_to_the_matrix_and_stand_beside_it() {
+        let recording = recording();
+        let all = Redundancies::of(&recording.trace);
+        let of = Overlap::new(&recording.trace, 6, Scale::weighting(false), &all).unwrap();
+        let matrix: Vec<f32> = of.cells.all().collect();
+        let trace: f32 = (0..4).map(|head| matrix[5 * head]).sum();
+        let square: f32 = matrix.iter().map(|value| value * value).sum();
+        let squares = of.spectrum.iter().map(|value| value * value);
+        assert_eq!(of.spectrum.len(), 4);
+        assert!(of.spectrum.is_sorted_by(|a, b| a >= b));
+        assert!((of.spectrum.iter().sum::<f32>() - trace).abs() < 1e-5);
+        assert!((squares.sum::<f32>() - square).abs() < 1e-5);
+        for dark in [false, true] {
+            let options = Options {
+                dark,
+                ..Options::new(Layout::Debug)
+            };
+            let svg = Figure::new(&recording, options).draw().to_svg();
+            assert_eq!(svg.matches(">σ<").count(), 1);
+        }
+    }
+
+    #[test]
+    fn penalty_of_a_machine_with_layers_is_explained_by_pairs_within_a_layer() {
+        let task = Task::Copy(Copy {
+            bits: 3,
+            length: 4..=4,
+        });
+        let mut config = MultiHeadConfig::new(task.inputs(), task.outputs());
+        (config.heads, config.layers) = (2, 2);
+        let recording = Recording::new(&Model::new(config, 3), &task, 7, 0);
+        let all = Redundancies::of(&recording.trace);
+        let [own, pairs] = all.0[0].terms(&recording.trace, 0);
+        // All heads are on the only row.
+        assert_eq!(pairs, "2 · (1.0000² + 1.0000²)");
+        assert_eq!((own.matches('²').count(), all.0[0].at(0)[1]), (4, 4.0));
+        let of = Overlap::new(&recording.trace, 0, Scale::weighting(false), &all).unwrap();
+        assert_eq!(of.bounds, [2]);
     }
 
     #[test]

@@ -82,6 +82,7 @@ pub fn part_ui(ui: &mut Ui, place: &PlacedPanel<'_>, all: &[PlacedPanel<'_>], vi
         Slot::Moves(head) => parts::moves_ui(ui, place, head, view),
         Slot::TableLine(head) => parts::table_line_ui(ui, place, head, view),
         Slot::Penalty(who) => parts::penalty_ui(ui, place, who, view),
+        Slot::Spectrum => parts::spectrum_ui(ui, place, view),
         Slot::Minimap => parts::minimap_ui(ui, place, view),
         Slot::Legends => parts::legends_ui(ui, place, view),
         Slot::NoOverlap => parts::no_overlap_ui(ui, place, view),

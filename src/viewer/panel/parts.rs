@@ -14,8 +14,9 @@ use crate::figure::facts::stages::{COLUMNS, columns_of};
 use crate::figure::narrate::mechanism;
 use crate::figure::page::debug::legends::{LEGENDS_SIZE, legends, overlap_size};
 use crate::figure::page::debug::table::{emitted_value, table_cells};
-use crate::figure::scene::overlap::Redundant;
+use crate::figure::scene::overlap::{Redundant, SPECTRUM};
 use crate::figure::scene::paint::{Draw, Surface};
+use crate::figure::scene::panel::Content;
 use crate::figure::{
     Area, EMITTED, Ink, PanelId, Picture, PlacedPanel, Stage, facts::numbers, head_label, narrate,
 };
@@ -165,6 +166,25 @@ pub fn penalty_ui(ui: &Ui, place: &PlacedPanel<'_>, who: &str, view: &mut View<'
     let response = label(ui, rect(&place.area), place.slot(), &name);
     if response.hovered() {
         view.pointed.readout = Some(description);
+    }
+}
+
+/// The singular values of the overlap of heads.
+pub fn spectrum_ui(ui: &Ui, place: &PlacedPanel<'_>, view: &mut View<'_>) {
+    let panel = view.catalogue().panel(PanelId::new(Picture::Overlap));
+    let Some(Content::Overlap(overlap)) = panel.map(|panel| panel.content) else {
+        return;
+    };
+    let values = overlap
+        .spectrum
+        .iter()
+        .map(|&value| numbers::short(value, 4));
+    let values = values.collect::<Vec<_>>().join(", ");
+    let name = format!("singular values of the overlap of heads: {values}");
+    let response = label(ui, rect(&place.area), place.slot(), &name);
+    if response.hovered() {
+        let step = view.step();
+        view.tell(format!("step {step}  σ"), values, SPECTRUM);
     }
 }
 

@@ -217,14 +217,18 @@ impl Painting<'_, '_> {
         let left = x.min + BESIDE;
         let place = panel.at(Area::new(left, y.min + above, x.max - left, height));
         let mut end = place.area.bottom;
-        let mut penalties = Vec::new();
+        let (mut penalties, mut sigma) = (Vec::new(), None);
         if let Content::Overlap(overlap) = &place.panel.content {
             end = overlap.words.map_or(end, |words| words.bottom.max(end));
             penalties.extend(overlap.lines());
+            sigma = overlap.sigma(&place.area);
         }
         self.picture(place);
         for (of, line) in self.of.seen.facts.redundancies.0.iter().zip(penalties) {
             self.part(Slot::Penalty(of.who), of.who.to_owned(), line);
+        }
+        if let Some(area) = sigma {
+            self.part(Slot::Spectrum, "singular values".to_owned(), area);
         }
         Some(Span::new(y.min, end))
     }

@@ -399,7 +399,13 @@ fn diverged(
 /// Formats the auxiliary losses.
 fn aux_text(means: &AuxLosses) -> String {
     let means = AuxLosses::NAMES.into_iter().zip(means.each());
-    let told = means.filter_map(|(name, mean)| Some(format!(", {name} {}", decimals(mean?, 4))));
+    let told = means.filter_map(|(name, mean)| {
+        Some(format!(
+            ", {} {}",
+            name.replace('_', " "),
+            decimals(mean?, 4)
+        ))
+    });
     told.collect()
 }
 

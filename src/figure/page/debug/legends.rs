@@ -4,7 +4,7 @@ use super::{Painting, SMALL, area};
 use crate::figure::facts::rows::Span;
 use crate::figure::facts::source::{SourceSteps, TRUTH};
 use crate::figure::scene::catalogue::Catalogue;
-use crate::figure::scene::fonts::area_of;
+use crate::figure::scene::fonts::{area_of, text_width};
 use crate::figure::scene::overlap::{BESIDE, LABELS};
 use crate::figure::scene::paint::{Draw, Surface};
 use crate::figure::scene::panel::{Content, Panel, PlacedPanel, shades};
@@ -210,7 +210,12 @@ impl Painting<'_, '_> {
         if y.span() < above + (LEAST_ROW * heads).max(overlap.least()) || x.span() < 120.0 {
             return None;
         }
-        let words = "head overlap (0: disjoint, 1: same row)";
+        let words = [
+            "head overlap (0: disjoint, 1: same row), σ: its singular values",
+            "head overlap (0: disjoint, 1: same row)",
+        ];
+        let fits = usize::from(text_width(words[0], SMALL) > x.span());
+        let words = words[fits];
         let at = [x.min, y.min + HEADING / 2.0];
         self.text(Slot::Text("overlap"), words, at, self.quiet(SMALL));
         let height = (ROW * heads).min(y.span() - above);

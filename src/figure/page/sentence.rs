@@ -8,6 +8,7 @@ use crate::figure::scene::layout::Scene;
 use crate::figure::scene::paint::{Draw, Surface};
 use crate::figure::scene::panel::legend;
 use crate::figure::{Area, Drawing, HeadName, Options, Pages, Scale, Style};
+use crate::model::HeadTrace;
 use crate::task::{Text, Tokens};
 use crate::train::Recording;
 
@@ -28,6 +29,7 @@ const HEADING: f32 = 26.0;
 /// Room at both sides of a word.
 const PAD: f32 = 4.0;
 const LETTERS: f32 = 14.0;
+
 /// The words of an episode, with the attention of some heads.
 #[derive(Debug)]
 pub struct Sentence<'a> {
@@ -51,12 +53,10 @@ impl<'a> Sentence<'a> {
         let mut notes = vec![format!(
             "Each line: the outlined {one}, and shaded by weight the {one}s that it attends to."
         )];
-        let unknown = task.unknown(text);
+        let (known, unknown) = (task.known(), task.unknown(text).join("  "));
         if !unknown.is_empty() {
             notes.push(format!(
-                "unknown, not in the vocabulary of {} {one}s: {}",
-                task.known(),
-                unknown.join("  ")
+                "unknown, not in the vocabulary of {known} {one}s: {unknown}"
             ));
         }
         let all = (0..recording.trace.heads.len()).collect();
@@ -97,36 +97,18 @@ impl<'a> Sentence<'a> {
         &weights[..count.min(weights.len())]
     }
 
-    /// Width and height of a block: the words with a heading.
-    fn block(&self) -> [f32; 2] {
-        let width = self
-            .words
-            .iter()
-            .fold(LEAST, |most, word| most.max(word.2[1]));
-        let height = |&head: &usize| {
-            let steps = 0..self.words.len();
-            let lines = steps.map(|step| {
-                let last = self.weights(head, step).len().saturating_sub(1);
-                GAP + LINE * (self.words.get(last).map_or(0, |word| word.1) + 1) as f32
-            });
-            HEADING + lines.sum::<f32>()
-        };
-        [width, self.heads.iter().map(height).fold(0.0, f32::max)]
-    }
-
-    /// Paints a head at a point.
-    fn head(&self, on: &mut Surface<'_>, head: usize, [left, top]: [f32; 2], width: f32) {
+    /// Paints a head from a point down; returns where it ends.
+    fn head(&self, on: &mut Surface<'_>, head: usize, [left, top]: [f32; 2], width: f32) -> f32 {
         let (trace, colours) = (&self.recording.trace, on.page.colours);
         let name = HeadName::of(trace, head);
         let scale = Scale::weighting(self.options.log_scale).of_head(name);
-        let layer = trace.heads[head].mechanism.layer;
-        let layer = if trace.heads.iter().any(|head| head.mechanism.layer > 0) {
-            format!(" · layer {layer}")
-        } else {
-            String::new()
+        let layer = |head: &HeadTrace| head.mechanism.layer;
+        let title = match trace.heads.last().map(layer) {
+            Some(1..) => format!("{name} · layer {}", layer(&trace.heads[head])),
+            _ => name.to_string(),
         };
         let style = Style::new(13.0, colours.head(name)).bold();
-        on.text(format!("{name}{layer}"), [left, top + 8.0], style);
+        on.text(title, [left, top + 8.0], style);
         legend(on, [left + width, top + 8.0], 70.0, scale);
         let mut y = top + HEADING;
         for step in 0..self.words.len() {
@@ -137,9 +119,8 @@ impl<'a> Sentence<'a> {
                 let place = Area::new(left + from, top, to - from - 1.0, LINE - 1.0);
                 let ground = colours.of(scale, weight);
                 on.rect(place, ground);
-                let style = Style::new(LETTERS, text_on(ground)).middle();
-                let style = style.bold_if(at == step);
-                on.text(&**word, [place.middle(), place.centre()], style);
+                let style = Style::new(LETTERS, text_on(ground)).bold_if(at == step);
+                on.text(&**word, [place.middle(), place.centre()], style.middle());
                 if at == step {
                     on.outline(place, colours.accent);
                     on.outline(place.inset(1.0, 1.0), colours.accent);
@@ -148,44 +129,36 @@ impl<'a> Sentence<'a> {
             }
             y += LINE * lines as f32 + GAP;
         }
+        y
     }
 }
 
 impl Pages for Sentence<'_> {
     fn scene(&self) -> Scene<'_> {
         let page = self.options.page(0);
-        let [width, height] = self.block();
+        let edges = self.words.iter().map(|word| word.2[1]);
+        let width = edges.fold(LEAST, f32::max);
         let across = ((WIDTH + APART) / (width + APART)) as usize;
         let across = across.clamp(1, self.heads.len().max(1));
         let blocks = (across as f32 * (width + APART) - APART).max(NOTES);
         let size = self.recording.episode.size;
-        let title = format!(
-            "text, {} {size}: attention",
-            self.recording.task.size_name()
-        );
+        let title = format!("text, length {size}: attention");
         let ground = page.colours.panel;
         let mut drawing = Drawing::new(blocks + 2.0 * MARGIN, 0.0, ground, title);
         let (style, mut y) = (Style::new(13.0, page.colours.subdued), MARGIN);
-        for line in self
-            .notes
-            .iter()
-            .flat_map(|note| lines(note, &style, blocks))
-        {
+        let notes = self.notes.iter();
+        for line in notes.flat_map(|note| lines(note, &style, blocks)) {
             drawing.text(line, [MARGIN, y], style);
             y += 18.0;
         }
         y += 8.0;
         for heads in self.heads.chunks(across) {
+            let top = y;
             for (at, &head) in heads.iter().enumerate() {
-                let left = MARGIN + at as f32 * (width + APART);
-                self.head(
-                    &mut Surface::new(&mut drawing, &page),
-                    head,
-                    [left, y],
-                    width,
-                );
+                let place = [MARGIN + at as f32 * (width + APART), top];
+                let end = self.head(&mut Surface::new(&mut drawing, &page), head, place, width);
+                y = y.max(end + APART);
             }
-            y += height + APART;
         }
         drawing.height = y;
         (drawing, Vec::new())

@@ -197,6 +197,8 @@ pub struct Overlap<'a> {
     pub names: Vec<HeadName>,
     /// The singular values of the matrix, largest first; empty if it was not recorded.
     pub spectrum: Vec<f32>,
+    /// True where there is room for them.
+    has_sigma: bool,
     /// The heads before which a kind or a layer begins, but the first.
     bounds: Vec<usize>,
     /// The groups of heads, with spread, shared and P of the step.
@@ -206,7 +208,7 @@ pub struct Overlap<'a> {
 }
 
 fn words_width(parts: bool) -> f32 {
-    APART + SIGMA[1] + WHO + NUMBER * if parts { 3.0 } else { 1.0 }
+    APART + WHO + NUMBER * if parts { 3.0 } else { 1.0 }
 }
 
 impl<'a> Overlap<'a> {
@@ -235,6 +237,7 @@ impl<'a> Overlap<'a> {
         (!all.0.is_empty()).then(|| Self {
             cells,
             spectrum: spectrum.into_iter().map(|value| value as f32).collect(),
+            has_sigma: false,
             bounds: (1..heads)
                 .filter(|&head| group(head) != group(head - 1))
                 .collect(),
@@ -248,26 +251,33 @@ impl<'a> Overlap<'a> {
     /// fit into the cells, else P alone, else omitted.
     pub(crate) fn place(&mut self, area: &Area) -> Area {
         let heads = self.names.len().max(1) as f32;
-        let cell = |words: Option<bool>| {
-            let free = area.width() - words.map_or(0.0, words_width);
+        let cell = |(words, sigma): (Option<bool>, f32)| {
+            let free = area.width() - words.map_or(0.0, words_width) - sigma;
             (free / heads).min(LARGEST[0])
         };
-        let choices = [(Some(true), PRINTED.0[0]), (Some(false), 8.0)];
-        let fits = |(words, least): &(Option<bool>, f32)| cell(*words) >= *least;
-        let words = choices.into_iter().find(fits).and_then(|(words, _)| words);
-        let (width, height) = (cell(words) * heads, LARGEST[1] * heads);
+        // The singular values need room beside the text and numbers in the cells.
+        let choices = [
+            ((Some(true), SIGMA[1]), PRINTED.0[0]),
+            ((Some(true), 0.0), PRINTED.0[0]),
+            ((Some(false), 0.0), 8.0),
+        ];
+        let found = choices
+            .into_iter()
+            .find(|(what, least)| cell(*what) >= *least);
+        let (words, sigma) = found.map_or((None, 0.0), |(what, _)| what);
+        self.has_sigma = sigma > 0.0 && !self.spectrum.is_empty();
+        let (width, height) = (cell((words, sigma)) * heads, LARGEST[1] * heads);
         let cells = Area::new(area.left, area.top, width, area.height().min(height));
         self.words = words.map(|parts| {
-            let (left, top) = (cells.right + APART + SIGMA[1], cells.top - LABELS);
-            let width = words_width(parts) - APART - SIGMA[1];
-            Area::new(left, top, width, LABELS + self.least())
+            let (left, top) = (cells.right + APART + sigma, cells.top - LABELS);
+            Area::new(left, top, words_width(parts) - APART, LABELS + self.least())
         });
         cells
     }
 
     /// The area of the singular values, a line for every row of the cells.
     pub fn sigma(&self, cells: &Area) -> Option<Area> {
-        let words = self.words.filter(|_| !self.spectrum.is_empty())?;
+        let words = self.words.filter(|_| self.has_sigma)?;
         let left = words.left - SIGMA[1];
         Some(cells.across(left, left + SIGMA[1] - APART))
     }

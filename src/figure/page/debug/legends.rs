@@ -4,7 +4,7 @@ use super::{Painting, SMALL, area};
 use crate::figure::facts::rows::Span;
 use crate::figure::facts::source::{SourceSteps, TRUTH};
 use crate::figure::scene::catalogue::Catalogue;
-use crate::figure::scene::fonts::{area_of, text_width};
+use crate::figure::scene::fonts::area_of;
 use crate::figure::scene::overlap::{BESIDE, LABELS};
 use crate::figure::scene::paint::{Draw, Surface};
 use crate::figure::scene::panel::{Content, Panel, PlacedPanel, shades};
@@ -210,12 +210,7 @@ impl Painting<'_, '_> {
         if y.span() < above + (LEAST_ROW * heads).max(overlap.least()) || x.span() < 120.0 {
             return None;
         }
-        let words = [
-            "head overlap (0: disjoint, 1: same row), σ: its singular values",
-            "head overlap (0: disjoint, 1: same row)",
-        ];
-        let fits = usize::from(text_width(words[0], SMALL) > x.span());
-        let words = words[fits];
+        let words = "head overlap (0: disjoint, 1: same row)";
         let at = [x.min, y.min + HEADING / 2.0];
         self.text(Slot::Text("overlap"), words, at, self.quiet(SMALL));
         let height = (ROW * heads).min(y.span() - above);
@@ -233,6 +228,11 @@ impl Painting<'_, '_> {
             self.part(Slot::Penalty(of.who), of.who.to_owned(), line);
         }
         if let Some(area) = sigma {
+            let at = [x.min + 196.0, y.min + HEADING / 2.0];
+            if x.span() >= 350.0 {
+                let words = "σ: its singular values";
+                self.text(Slot::Text("singular values"), words, at, self.quiet(SMALL));
+            }
             self.part(Slot::Spectrum, "singular values".to_owned(), area);
         }
         Some(Span::new(y.min, end))

@@ -120,6 +120,7 @@ fn skills() -> Vec<Skill> {
         Skill::of("transduce_luong", 8, 4.0, 0.85),
         Skill::of("transduce_fixed_context", 5, 3.0, 0.9),
         Skill::of("caption", 4, 2.0, 0.9),
+        Skill::of("frames_local_predictive", 4, 1.0, 0.95),
         Skill::of("copy_lstmn", 10, 1.0, 0.95),
         Skill::of("copy_multi_head", 10, 1.0, 0.95),
         Skill::of("copy_self_attention", 10, 1.0, 0.95),

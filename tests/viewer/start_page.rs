@@ -58,7 +58,7 @@ fn encoder_decoder_machines_have_a_section_and_learn_live() {
     let is_there = |machine: &Machine| machine.other_way.as_ref().is_some_and(|it| it.0 == section);
     let machines = machines.filter(|(_, machine)| is_there(machine));
     let machines: Vec<_> = machines.map(|(at, it)| (at, it.title.clone())).collect();
-    assert_eq!(machines.len(), 4);
+    assert_eq!(machines.len(), 5);
     for (index, title) in machines {
         let card = harness.get_by_label(&format!("Show {title}")).rect();
         assert!(card.top() > top, "{title}");

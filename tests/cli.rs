@@ -1,12 +1,13 @@
 //! The command line as transcripts: what is typed, what comes out, and the exit code.
 //!
-//! `TRYCMD=overwrite cargo test --test cli` writes what comes out now into `tests/cli/*.trycmd`.
+//! `TRYCMD=overwrite cargo test --test cli` writes what comes out now into `tests/cli/*.trycmd` and docs/uncertainty.md.
 
 #[test]
 fn transcripts() {
     trycmd::TestCases::new()
         .env("COLUMNS", "100")
         .case("tests/cli/*.trycmd")
+        .case("docs/uncertainty.md")
         .run();
 }
 

@@ -10,7 +10,7 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use tapescope::io::preset::{self, Override};
+use tapescope::io::preset::{self, FAMILY, FAMILY_ABOUT, Mechanism, Override, UNCERTAINTY};
 use tapescope::io::trace::{self, Listed};
 use tapescope::io::{Experiment, weights};
 use tapescope::keys::{Absent, Field, Keys, Table, Words};
@@ -69,6 +69,76 @@ fn the_page_lists_every_array() {
     let rows: Vec<_> = trace::arrays().iter().map(row).collect();
     let rows = ["|---|---|---|---|---|".to_owned(), rows.join("\n")].join("\n");
     held("docs/formats.md", "| array | dims |", "", &rows);
+}
+
+/// The file name of the picture of a mechanism.
+fn picture(of: &Mechanism) -> String {
+    let name = of.name.to_lowercase().replace([',', '(', ')'], "");
+    format!("{}.svg", name.replace(' ', "-"))
+}
+
+/// The command that draws the picture of a mechanism.
+fn drawing(of: &Mechanism) -> String {
+    let (mut words, mut own) = (vec!["tapescope render".to_owned()], of.picture.to_owned());
+    for (name, value) in of.link.split('&').filter_map(|pair| pair.split_once('=')) {
+        match name {
+            "machine" => words.push(value.to_owned()),
+            "step" | "stage" | "head" => {}
+            _ => words.push(format!("--{name} {value}")),
+        }
+    }
+    if !own.contains("--layout") {
+        own = format!("--layout weightings {own}").trim_end().to_owned();
+    }
+    if !own.contains("--size") {
+        own += " --size 420x190";
+    }
+    words.extend([own, format!("--out docs/attention/{}", picture(of))]);
+    words.join(" ")
+}
+
+#[test]
+fn the_attention_page_shows_every_mechanism() {
+    let mut lines = vec![String::new(), FAMILY_ABOUT.to_owned(), String::new()];
+    for group in &FAMILY {
+        lines.extend([format!("## {}", group.title), String::new()]);
+        lines.extend([group.about.to_owned(), String::new()]);
+        lines.push("| picture | mechanism |\n|---|---|".to_owned());
+        for of in group.mechanisms {
+            let (file, machine) = (picture(of), of.machine());
+            let (paper, place) = of.paper.split_once(", ").unwrap();
+            let words = [
+                format!("**{}**", of.name),
+                format!("`{}`", of.equation),
+                of.purpose.to_owned(),
+                format!("[{paper}](https://arxiv.org/abs/{}), {place}", of.arxiv),
+                format!("`tapescope view --link '{}'`", of.link),
+            ];
+            let words = words.join("<br>");
+            let name = format!("{}: an episode of {machine}", of.name);
+            lines.push(format!("| ![{name}](attention/{file}) | {words} |"));
+            let drawn = fs::read_to_string(format!("docs/attention/{file}"));
+            assert!(drawn.is_ok(), "missing; run: {}", drawing(of));
+        }
+        lines.push(String::new());
+    }
+    lines.extend(["## The pictures".to_owned(), String::new()]);
+    let words = "These commands draw the pictures above, in the folder of the source:\n\n```";
+    lines.push(words.to_owned());
+    let all = FAMILY.iter().flat_map(|group| group.mechanisms);
+    lines.extend(all.map(drawing));
+    lines.push("```".to_owned());
+    let (first, last) = ("<!-- the table of mechanisms -->", "<!-- its end -->");
+    held("docs/attention.md", first, last, &lines.join("\n"));
+}
+
+#[test]
+fn the_uncertainty_page_opens_every_example_of_the_window() {
+    let page = fs::read_to_string("docs/uncertainty.md").unwrap();
+    for of in UNCERTAINTY.mechanisms {
+        let view = format!("`tapescope view --link '{}'`", of.link);
+        assert!(page.contains(&view), "docs/uncertainty.md has not {view}");
+    }
 }
 
 #[test]

@@ -292,6 +292,8 @@ pub enum Window {
     TogglePresent,
     /// Show or leave the start page.
     ToggleWelcome,
+    /// Show the page on attention mechanisms, or return from it to the start page.
+    ToggleFamily,
     /// Dark, light or as the system has it.
     NextTheme,
     /// One of them.

@@ -181,7 +181,7 @@ const SAVE: &str = if HAS_FILES {
 
 /// The table, in the order of the list of all commands.
 #[rustfmt::skip]
-pub static TABLE: [Entry; 94] = [
+pub static TABLE: [Entry; 95] = [
     entry(Group::Play, Precondition::Episode, Command::Play(Play::Toggle), "Play or pause", &[key(Key::Space)], "at the end, starts again", ""),
     entry(Group::Time, Precondition::StepAfter, Command::Play(Play::Step(1)), "Go to next step", &[key(Key::ArrowRight)], "one step forward", ""),
     entry(Group::Time, Precondition::StepBefore, Command::Play(Play::Step(-1)), "Go to previous step", &[key(Key::ArrowLeft)], "one step back", ""),
@@ -223,6 +223,7 @@ pub static TABLE: [Entry; 94] = [
     entry(Group::Look, Precondition::Draws, Command::Episode(Episode::Sampling(NoiseMode::Expected)), "Use expected weighting", &[], "a hard head attends to all rows by their probability", ""),
     entry(Group::Episode, Precondition::Editable, Command::Edit(Edit::Toggle), "Edit input", &[key(Key::E)], "Space or a click flips a bit or chooses a symbol, dragging paints bits", "flip bits symbols change"),
     entry(Group::Episode, Precondition::Nothing, Command::Window(Window::ToggleWelcome), "Open start page", &[key(Key::W)], "all machines, recent files", ""),
+    entry(Group::Episode, Precondition::Nothing, Command::Window(Window::ToggleFamily), "Show attention mechanisms", &[], "each with a picture, its equation, its paper and an episode", "family uncertainty papers lecture"),
     entry(Group::Episode, Precondition::Nothing, Command::Ask(Ask::For(Subject::File(FilePurpose::Open))), "Open file", &[control(Key::O)], "a trace (.json, .json.gz, .npz) or weights; or drop a file", "load import file"),
     entry(Group::Episode, Precondition::Episode, Command::Ask(Ask::For(Subject::File(FilePurpose::Save))), "Save trace", &[control(Key::S)], "the episode on screen, as .json, .json.gz or .npz", "export download json"),
     entry(Group::Episode, Precondition::Episode, Command::Ask(Ask::For(Subject::File(FilePurpose::Figure(Format::Png)))), "Save figure as PNG", &[control_shift(Key::E), control(Key::E)], "or as .svg, or as .gif with every step", "export image picture screenshot"),

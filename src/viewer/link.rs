@@ -14,7 +14,10 @@ use crate::train::UNSEEN_SEED;
 
 /// The names that a link knows.
 const NAMES: &str =
-    "machine, length, items, repeats, seed, sample, rows, flip, step, stage, head and layout";
+    "machine, length, items, repeats, seed, sample, rows, flip, step, stage, head, layout and page";
+
+/// The name of the page on attention mechanisms.
+const PAGE: &str = "attention";
 
 /// Keys for the position in an episode: a link to a recorded trace has no others.
 const PLACES: [&str; 4] = ["step", "stage", "head", "layout"];
@@ -80,6 +83,8 @@ impl Link {
             "step" => self.begin.step = Some(number(name, value)?),
             "stage" => self.begin.stage = Some(number(name, value)?),
             "head" => self.begin.head = Some(value.to_owned()),
+            "page" if value == PAGE => self.begin.family = true,
+            "page" => return invalid(format!("page={value}; the only page is {PAGE}.")),
             "layout" => {
                 self.begin.layout = WindowLayout::named(value);
                 if self.begin.layout.is_none() {
@@ -274,6 +279,7 @@ impl Link {
             ("stage", text(begin.stage)),
             ("head", begin.head.clone()),
             ("layout", text(begin.layout.map(WindowLayout::name))),
+            ("page", begin.family.then(|| PAGE.to_owned())),
         ];
         let said = pairs.into_iter();
         let said = said.filter_map(|(name, value)| Some((name, value?)));
@@ -331,6 +337,7 @@ mod tests {
             "machine=copy&length=20&seed=7&step=21&head=R0",
             "machine=repeat_copy&length=5&repeats=3&seed=18446744073709551615&rows=4096",
             "items=4&sample=2&flip=3.1,4.0&stage=2&layout=close-up",
+            "machine=caption&page=attention",
             "",
         ] {
             let link = Link::parse(text).unwrap();
@@ -353,6 +360,7 @@ mod tests {
             ("seed=18446744073709551616", "whole number"),
             ("flip=3", "STEP.CHANNEL"),
             ("layout=round", "close-up, debug, paper"),
+            ("page=results", "page=results; the only page is attention."),
             ("items=3", "the task copy has length"),
             ("length=0", "allows 1 to"),
             ("length=99999999", "allows 1 to"),

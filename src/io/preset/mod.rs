@@ -7,6 +7,7 @@ mod ablation;
 mod change;
 mod difference;
 mod experiment;
+mod family;
 pub(in crate::io) mod form;
 mod keys;
 pub(in crate::io) mod written;
@@ -15,6 +16,7 @@ pub use ablation::{Ablation, Ablations, WHOLE, ablations, stages};
 pub use change::fixed;
 pub(in crate::io) use difference::changes;
 pub use experiment::{EvaluationConfig, Experiment, Override};
+pub use family::{FAMILY, FAMILY_ABOUT, Mechanism, MechanismGroup, UNCERTAINTY};
 pub(in crate::io) use keys::{at, flatten, last, visit};
 pub use keys::{of_every_kind, table};
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::figure::{HeadName, head_named};
 use crate::model::NoiseMode;
 use crate::train::Quantity;
-use crate::viewer::command::Episode;
+use crate::viewer::command::{Episode, Window};
 use crate::viewer::link::Link;
 use crate::viewer::state::{
     Effect, Job, Kind, Mode, Open, OpenedFile, RowZoom, SAMPLES, State, StepZoom, WindowLayout,
@@ -175,7 +175,7 @@ impl State {
     /// Puts an episode on screen.
     pub(super) fn show(&mut self, mut open: Open) {
         if std::mem::take(&mut self.welcome.shown) {
-            self.pending.play = !self.settings.look.still;
+            self.pending.play = !self.settings.look.still && self.pending.begin.step.is_none();
         }
         let heads = self.head_names();
         let before = self.session.open.as_ref();
@@ -283,6 +283,9 @@ impl State {
         let head = |label: String| head_named(self.trace()?, &label);
         if let Some(head) = begin.head.and_then(head) {
             self.select_head(head);
+        }
+        if begin.family {
+            self.window(Window::ToggleFamily);
         }
     }
 

@@ -23,13 +23,19 @@ impl State {
                 self.presenting = !self.presenting && self.session.open.is_some();
                 (self.welcome.shown, self.drawer) = (false, false);
             }
+            Window::ToggleWelcome | Window::ToggleFamily
+                if self.welcome.shown && self.welcome.family =>
+            {
+                self.welcome.family = false;
+            }
             Window::ToggleWelcome if self.welcome.shown && self.session.open.is_some() => {
                 self.welcome.shown = false;
             }
             // Its pictures are recorded meanwhile.
-            Window::ToggleWelcome => {
+            Window::ToggleWelcome | Window::ToggleFamily => {
                 self.player.pause();
                 (self.welcome.shown, self.presenting) = (true, false);
+                self.welcome.family = window == Window::ToggleFamily;
                 self.start(Job::Recent(self.settings.recent.clone()));
                 self.record_cards();
             }

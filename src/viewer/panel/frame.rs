@@ -6,6 +6,7 @@ use egui::{
 };
 
 use super::compare::compare_ui;
+use super::family::family_ui;
 use super::paper::{close_up_ui, paper_ui};
 use super::top::{top_ui, under_way_ui};
 use super::welcome::welcome_ui;
@@ -184,6 +185,9 @@ fn start_ui(ui: &mut Ui, state: &State, textures: &mut Textures, job: Option<&Pe
     let palette = Palette::of(ui);
     let frame = Frame::new().fill(palette.background);
     CentralPanel::default().frame(frame).show(ui, |ui| {
+        if state.welcome.shown && state.welcome.family {
+            return family_ui(ui, state, textures);
+        }
         if state.welcome.shown {
             return welcome_ui(ui, state, textures);
         }

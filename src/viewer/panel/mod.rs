@@ -6,6 +6,7 @@ pub mod command_palette;
 pub mod compare;
 pub mod copy_menu;
 pub mod dialogs;
+pub mod family;
 pub mod frame;
 mod gradients;
 pub mod keys;

@@ -14,7 +14,7 @@ use crate::figure::page::debug::WITHOUT_GAPS;
 use crate::figure::scene::cells::Cells;
 use crate::figure::scene::paint::Page;
 use crate::figure::{At, Paint, PanelId, Picture, narrate};
-use crate::io::preset;
+use crate::io::preset::{self, Mechanism};
 use crate::math::Series;
 use crate::task::Task;
 use crate::viewer::command::{Ask, Episode, File, Learn, Subject, Tour, Window};
@@ -40,17 +40,32 @@ const INSIDE: f32 = 12.0;
 /// Above its title, and between that and the words below.
 const ABOVE: f32 = 10.0;
 const BETWEEN: f32 = 3.0;
-const GAP: f32 = 16.0;
+pub const GAP: f32 = 16.0;
 /// Share of a picture that the answer has.
 const ANSWER: f32 = 0.28;
 
 const SENTENCES: &str = "A Neural Turing Machine is a neural network with an external memory. Its heads find a row by \
      content or by location, and read or write it. Watch how, step by step, forwards and backwards.";
 
+/// What the picture of a card shows.
+pub const PICTURES: &str = "Each picture: output over time (top); weights of each head on memory rows in the colour of the head, or \
+     hidden units without a memory (bottom). Strong colour: large value.";
+
 /// The start page.
 pub fn welcome_ui(ui: &mut Ui, state: &State, textures: &mut Textures) {
-    let scrolled = ScrollArea::vertical().auto_shrink([false, false]);
-    scrolled.show(ui, |ui| {
+    page_ui(ui, "start page", |ui| {
+        words_ui(ui, &state.session);
+        ui.add_space(GAP);
+        cards_ui(ui, state, textures);
+        ui.add_space(GAP);
+        files_ui(ui, &state.welcome.recent);
+    });
+}
+
+/// A page in the middle of the window, to scroll.
+pub fn page_ui(ui: &mut Ui, name: &str, add: impl FnOnce(&mut Ui)) {
+    let scrolled = ScrollArea::vertical().id_salt(name);
+    scrolled.auto_shrink([false, false]).show(ui, |ui| {
         let all = ui.available_width();
         let margin = or_pointer(ui.ctx(), 16.0, 24.0);
         let width = WIDTH.min(all - 2.0 * margin).max(0.0);
@@ -63,11 +78,7 @@ pub fn welcome_ui(ui: &mut Ui, state: &State, textures: &mut Textures) {
             ui.vertical(|ui| {
                 ui.spacing_mut().item_spacing.x = 8.0;
                 ui.set_width(width);
-                words_ui(ui, &state.session);
-                ui.add_space(GAP);
-                cards_ui(ui, state, textures);
-                ui.add_space(GAP);
-                files_ui(ui, &state.welcome.recent);
+                add(ui);
                 ui.add_space(GAP);
             });
         });
@@ -93,33 +104,58 @@ fn words_ui(ui: &mut Ui, session: &Session) {
         }
         named_button(ui, Tour::Start);
         named_button(ui, Learn::Toggle);
+        named_button(ui, Window::ToggleFamily);
         if !by_finger {
             named_button(ui, Ask::For(Subject::Keys));
         }
     });
 }
 
-/// A card of the start page.
-struct Card<'a> {
+/// A card with a picture.
+pub struct Card<'a> {
     /// The key of its picture.
     key: String,
     title: &'a str,
-    about: String,
+    /// The paragraphs below the title, and whether each is prominent.
+    about: Vec<(String, bool)>,
     command: Episode,
     open: Option<&'a Open>,
+    /// True where the episode always plays, not only below the pointer.
+    plays: bool,
 }
 
 impl<'a> Card<'a> {
     fn new(state: &'a State, key: &str, title: &'a str, about: &str, command: Episode) -> Self {
-        let open = state.welcome.pictures.get(key).and_then(Option::as_ref);
-        let verdict = open.map(|open| narrate::verdict(&open.shown.recording));
-        let verdict = verdict.map_or(String::new(), |words| format!(" {}.", capitalised(&words)));
-        Self {
+        let mut card = Self {
             key: key.to_owned(),
             title,
-            about: format!("{about}{verdict}"),
+            about: Vec::new(),
             command,
-            open,
+            open: state.welcome.pictures.get(key).and_then(Option::as_ref),
+            plays: false,
+        };
+        let verdict = card
+            .open
+            .map(|open| narrate::verdict(&open.shown.recording));
+        let verdict = verdict.map_or(String::new(), |words| format!(" {}.", capitalised(&words)));
+        card.about.push((format!("{about}{verdict}"), false));
+        card
+    }
+
+    /// The card of a mechanism, with an episode of its machine.
+    pub fn of(state: &'a State, mechanism: &'static Mechanism) -> Self {
+        let (key, arxiv) = (mechanism.machine().to_owned(), mechanism.arxiv);
+        Self {
+            title: mechanism.name,
+            about: vec![
+                (mechanism.equation.to_owned(), true),
+                (mechanism.purpose.to_owned(), false),
+                (format!("{}, arXiv:{arxiv}", mechanism.paper), false),
+            ],
+            command: Episode::Link(mechanism.link),
+            open: state.welcome.pictures.get(&key).and_then(Option::as_ref),
+            plays: true,
+            key,
         }
     }
 }
@@ -146,9 +182,7 @@ fn cards_ui(ui: &mut Ui, state: &State, textures: &mut Textures) {
         let command = Episode::Failure(Some(which));
         Card::new(state, &failure.key(), failure.title, failure.about, command)
     });
-    let words = "Each picture: output over time (top); weights of each head on memory rows in the colour of the head, or \
-         hidden units without a memory (bottom). Strong colour: large value.";
-    note(ui, words);
+    note(ui, PICTURES);
     ui.add_space(2.0);
     let fails = "Each plays up to its first wrong bit, at the mark, and explains it.";
     let others = preset::SECTIONS.map(|section| (section, "", machines(Some(section))));
@@ -174,7 +208,13 @@ fn cards_ui(ui: &mut Ui, state: &State, textures: &mut Textures) {
 }
 
 /// Cards, as many beside each other as there is room for, so much taller than usual.
-fn section_ui(ui: &mut Ui, cards: &[Card<'_>], more: f32, state: &State, textures: &mut Textures) {
+pub fn section_ui(
+    ui: &mut Ui,
+    cards: &[Card<'_>],
+    more: f32,
+    state: &State,
+    textures: &mut Textures,
+) {
     let all = ui.available_width();
     let across = |least: f32, most: f32| ((all + GAP) / (least + GAP)).floor().clamp(1.0, most);
     // Four in a line rather than one alone in the next.
@@ -189,9 +229,9 @@ fn section_ui(ui: &mut Ui, cards: &[Card<'_>], more: f32, state: &State, texture
     for line in cards.chunks(across as usize) {
         let inside = width - 2.0 * INSIDE;
         let words: Vec<_> = line.iter().map(|card| words_of(ui, card, inside)).collect();
-        let taller = words.iter().map(|[title, about]| {
-            let words = title.size().y + BETWEEN + about.size().y;
-            2.0 * INSIDE + PICTURE + ABOVE + words
+        let taller = words.iter().map(|words| {
+            let words: f32 = words.iter().map(|words| words.size().y + BETWEEN).sum();
+            2.0 * INSIDE + PICTURE + ABOVE - BETWEEN + words
         });
         let height = taller.fold(least, f32::max).ceil();
         ui.horizontal_top(|ui| {
@@ -204,15 +244,17 @@ fn section_ui(ui: &mut Ui, cards: &[Card<'_>], more: f32, state: &State, texture
     }
 }
 
-/// Lays out the title, and below it the task and the result.
-fn words_of(ui: &Ui, card: &Card<'_>, width: f32) -> [Arc<Galley>; 2] {
+/// Lays out the title, and the paragraphs below it.
+fn words_of(ui: &Ui, card: &Card<'_>, width: f32) -> Vec<Arc<Galley>> {
     let (palette, painter) = (Palette::of(ui), ui.painter());
     let title = theme::heading(or_pointer(ui.ctx(), 16.0, 13.0));
     let about = theme::text(or_pointer(ui.ctx(), 14.0, 12.0));
-    [
-        painter.layout(card.title.to_owned(), title, palette.strong, width),
-        painter.layout(card.about.clone(), about, palette.subdued, width),
-    ]
+    let title = painter.layout(card.title.to_owned(), title, palette.strong, width);
+    let about = card.about.iter().map(|(text, is_prominent)| {
+        let ink = [palette.subdued, palette.text][usize::from(*is_prominent)];
+        painter.layout(text.clone(), about.clone(), ink, width)
+    });
+    [title].into_iter().chain(about).collect()
 }
 
 /// Shows picture, title, task and result; while the pointer is over it, the episode plays.
@@ -220,7 +262,7 @@ fn card_ui(
     ui: &mut Ui,
     size: Vec2,
     card: &Card<'_>,
-    [title, about]: [Arc<Galley>; 2],
+    about: Vec<Arc<Galley>>,
     state: &State,
     textures: &mut Textures,
 ) {
@@ -232,7 +274,7 @@ fn card_ui(
     let (picture, words) = inside.split_top_bottom_at_y(inside.top() + PICTURE);
     let palette = Palette::with_map(ui.visuals().dark_mode, state.settings.look.map);
     let painter = ui.painter();
-    let played = played(ui, &response);
+    let played = played(ui, &response, card.plays);
     if let Some(open) = card.open {
         picture_ui(ui, picture, &card.key, open, palette, textures);
         let recording = &open.shown.recording;
@@ -246,10 +288,12 @@ fn card_ui(
         let words = "no picture yet";
         painter.text(at, Align2::CENTER_CENTER, words, font, palette.subdued);
     }
-    let at = words.left_top() + vec2(0.0, ABOVE);
-    let below = at + vec2(0.0, title.size().y + BETWEEN);
-    painter.galley(at, title, palette.strong);
-    painter.galley(below, about, palette.subdued);
+    let mut at = words.left_top() + vec2(0.0, ABOVE);
+    for words in about {
+        let height = words.size().y;
+        painter.galley(at, words, palette.text);
+        at.y += height + BETWEEN;
+    }
     if let Some(share) = played.filter(|_| card.open.is_some()) {
         to_come_ui(ui, picture, share);
     }
@@ -260,13 +304,13 @@ fn card_ui(
 /// Durations of playing an episode on its card and resting at its end, in seconds.
 const PLAYS: [f64; 2] = [4.0, 1.2];
 
-/// Returns the share of the episode that a hovered card has played, 0 to 1, repeating; none where nothing is
-/// to move.
-fn played(ui: &Ui, response: &egui::Response) -> Option<f32> {
+/// Returns the share of the episode that a card has played since the pointer is over it, or always, 0 to 1,
+/// repeating; none where nothing is to move.
+fn played(ui: &Ui, response: &egui::Response, always: bool) -> Option<f32> {
     let (id, now) = (response.id.with("since"), ui.input(|input| input.time));
     // As the settings have it.
     let is_still = ui.style().animation_time <= 0.0;
-    if is_still || !response.hovered() {
+    if is_still || !(always || response.hovered()) {
         ui.data_mut(|data| data.remove::<f64>(id));
         return None;
     }

@@ -143,6 +143,8 @@ pub struct Frame {
 pub struct Welcome {
     /// True while it is on screen.
     pub shown: bool,
+    /// True while it shows the attention mechanisms instead of all machines.
+    pub family: bool,
     /// An episode of every machine, by its name, and of every failure, by its key, once it is recorded.
     pub pictures: HashMap<String, Option<Open>>,
     /// Machines that could not be fetched for their pictures, by name.
@@ -183,7 +185,7 @@ impl State {
             toasts: Toasts::default(),
             dialog: None,
             pending: Pending {
-                play: !settings.look.still && begin.step.is_none(),
+                play: !settings.look.still && begin.step.is_none() && !begin.family,
                 begin,
                 ..Pending::default()
             },

@@ -24,6 +24,8 @@ pub struct StartOptions {
     pub head: Option<String>,
     /// The layout of the pictures.
     pub layout: Option<WindowLayout>,
+    /// True to open the page on attention mechanisms first.
+    pub family: bool,
 }
 
 /// An option that the initial episode cannot satisfy, formatted as the command line reports it.

@@ -1,0 +1,51 @@
+//! The page on attention mechanisms: what they have in common, a card for each, and where uncertainty comes from.
+
+use egui::Ui;
+
+use super::welcome::{Card, GAP, PICTURES, page_ui, section_ui};
+use crate::io::preset::{FAMILY, FAMILY_ABOUT, MechanismGroup, UNCERTAINTY};
+use crate::viewer::command::{Ask, Replacement, Subject, Window};
+use crate::viewer::state::State;
+use crate::viewer::theme::{self, Palette};
+use crate::viewer::widget::{
+    Textures, named_button, note, on_click, primary_button, section, words,
+};
+
+/// The page on attention mechanisms.
+pub fn family_ui(ui: &mut Ui, state: &State, textures: &mut Textures) {
+    page_ui(ui, "attention", |ui| {
+        let palette = Palette::of(ui);
+        let title = "Attention mechanisms";
+        words(ui, title, theme::heading(22.0), palette.strong);
+        ui.add_space(2.0);
+        words(ui, FAMILY_ABOUT, theme::text(14.0), palette.text);
+        ui.add_space(6.0);
+        ui.horizontal_wrapped(|ui| {
+            on_click(
+                &primary_button(ui, "Return to start page"),
+                Window::ToggleFamily,
+            );
+            named_button(ui, Ask::For(Subject::Glossary));
+        });
+        ui.add_space(GAP);
+        note(ui, PICTURES);
+        for group in &FAMILY {
+            group_ui(ui, group, state, textures);
+        }
+        group_ui(ui, &UNCERTAINTY, state, textures);
+        note(
+            ui,
+            "Training from another seed finds other parameters, and they answer differently too:",
+        );
+        named_button(ui, Replacement::Seeds(10));
+    });
+}
+
+/// Shows the mechanisms that attend to the same kind of rows.
+fn group_ui(ui: &mut Ui, group: &MechanismGroup, state: &State, textures: &mut Textures) {
+    section(ui, group.title);
+    note(ui, group.about);
+    ui.add_space(2.0);
+    let cards = group.mechanisms.iter().map(|of| Card::of(state, of));
+    section_ui(ui, &cards.collect::<Vec<_>>(), 0.0, state, textures);
+}

@@ -136,6 +136,10 @@ fn pages_and_dialogs_are_reachable_by_keyboard() {
         with(&[Command::Window(Window::ToggleWelcome)]),
         "the start page",
     );
+    is_whole(
+        with(&[Command::Window(Window::ToggleFamily)]),
+        "the page on attention mechanisms",
+    );
     is_whole(with(&[Command::Tour(Tour::Start)]), "the tour");
     let dialogs = [
         Command::Ask(Ask::For(Subject::Settings)),

@@ -22,7 +22,7 @@ fn learn_a_while(screen: &mut Screen) {
 
 /// The first of them are the layouts: kept in both themes, and in a large window too. Of the others one picture is
 /// kept, of the smallest window.
-const LAYOUTS: usize = 9;
+const LAYOUTS: usize = 10;
 
 const SCENES: &[Scene] = &[
     ("all stages", "copy", |screen| {
@@ -41,6 +41,9 @@ const SCENES: &[Scene] = &[
         partway(screen, 5, "shift", 0.5);
     }),
     ("start page", "copy", |screen| press(screen, Key::W)),
+    ("attention mechanisms", "copy", |screen| {
+        act(screen, Window::ToggleFamily);
+    }),
     ("compare, an input bit", "copy", |screen| {
         act(screen, Compare::KeepAsA);
         press(screen, Key::E);
@@ -352,6 +355,9 @@ pub const ON_PHONE: &[Scene] = &[
     }),
     ("start page", "copy", |screen| {
         act(screen, Window::ToggleWelcome);
+    }),
+    ("attention mechanisms", "copy", |screen| {
+        act(screen, Window::ToggleFamily);
     }),
     ("episode", "copy", |screen| {
         go_to(screen, 12, "output");

@@ -1,6 +1,8 @@
 //! The start page.
 
 use super::*;
+use tapescope::figure::head_named;
+use tapescope::io::preset::{FAMILY, Mechanism, UNCERTAINTY};
 
 fn included_with(settings: Settings, size: Vec2) -> Screen {
     let options = Options {
@@ -46,6 +48,93 @@ fn every_machine_has_a_card_that_opens_it() {
         press(&mut harness, Key::Escape);
         harness.get_by_label("Go to next step");
     }
+}
+
+/// All mechanisms on the page, and the sources of uncertainty.
+fn mechanisms() -> impl Iterator<Item = &'static Mechanism> {
+    let groups = FAMILY.iter().chain([&UNCERTAINTY]);
+    groups.flat_map(|group| group.mechanisms)
+}
+
+#[test]
+fn every_attention_mechanism_has_a_card_that_opens_its_machine() {
+    for size in [LARGE, SMALL, phone::PHONE] {
+        let mut harness = included_with(Settings::default(), size);
+        act(&mut harness, Window::ToggleWelcome);
+        click(&mut harness, "Show attention mechanisms");
+        for group in &FAMILY {
+            harness.get_by_label(&group.title.to_uppercase());
+        }
+        for mechanism in mechanisms() {
+            let name = format!("Show {}", mechanism.name);
+            harness.get_by_label(&name).scroll_to_me();
+            harness.run_steps(3);
+            let card = harness.get_by_label(&name).rect();
+            assert!(card.left() >= 0.0 && card.right() <= size.x, "{name}");
+            let picture = harness.state().welcome.pictures.get(mechanism.machine());
+            assert!(matches!(picture, Some(Some(_))), "{name}: no episode");
+            click(&mut harness, &name);
+            let state = harness.state();
+            let machine = state.session.machine().unwrap();
+            assert_eq!(machine.name, mechanism.machine());
+            assert!(!state.welcome.shown && !state.player.playing(), "{name}");
+            let begin = Options::linked(mechanism.link).unwrap().1;
+            assert_eq!(state.player.step(), begin.step.unwrap(), "{name}");
+            let head = |label: &String| head_named(state.trace().unwrap(), label);
+            let head = begin.head.as_ref().and_then(head);
+            assert!(head.is_none_or(|head| head == state.view.focus), "{name}");
+            act(&mut harness, Window::ToggleFamily);
+        }
+    }
+}
+
+#[test]
+fn attention_page_leads_back_to_the_start_page_and_the_episode() {
+    let mut harness = included_with(Settings::default(), SMALL);
+    act(&mut harness, Window::ToggleFamily);
+    click(&mut harness, "Return to start page");
+    harness.get_by_label("Return to episode");
+    click(&mut harness, "Show attention mechanisms");
+    press(&mut harness, Key::Escape);
+    harness.get_by_label("Return to episode");
+    press(&mut harness, Key::Escape);
+    harness.get_by_label("Go to next step");
+    // And with the keyboard alone.
+    act(&mut harness, Window::ToggleFamily);
+    harness.get_by_label("Show Hard attention").focus();
+    press(&mut harness, Key::Enter);
+    let machine = harness.state().session.machine().unwrap();
+    assert_eq!(machine.name, "copy_hard");
+}
+
+#[test]
+fn pictures_of_attention_mechanisms_move_unless_motion_is_reduced() {
+    for still in [false, true] {
+        let mut settings = Settings::default();
+        settings.look.still = still;
+        let mut harness = included_with(settings, LARGE);
+        act(&mut harness, Window::ToggleFamily);
+        let mut frames = Vec::new();
+        for _ in 0..2 {
+            harness.run_steps(20);
+            frames.push(format!("{:?}", harness.output().shapes));
+        }
+        assert_eq!(frames[0] == frames[1], still);
+    }
+}
+
+#[test]
+fn a_link_opens_the_attention_page() {
+    let (machine, begin) = Options::linked("page=attention").unwrap();
+    assert_eq!((machine, begin.family), ("copy", true));
+    let options = Options {
+        begin,
+        ..Options::included(None)
+    };
+    let mut harness = window_with(SMALL, options);
+    harness.run_steps(3);
+    harness.get_by_label("Return to start page");
+    assert!(!harness.state().player.playing());
 }
 
 #[test]

@@ -8,7 +8,8 @@ use crate::train::Quantity;
 use crate::viewer::command::{Episode, Window};
 use crate::viewer::link::Link;
 use crate::viewer::state::{
-    Effect, Job, Kind, Mode, Open, OpenedFile, RowZoom, SAMPLES, State, StepZoom, WindowLayout,
+    Effect, Job, Kind, Mode, Open, OpenedFile, RecordingInputs, RowZoom, SAMPLES, StartOptions,
+    State, StepZoom, WindowLayout,
 };
 
 impl State {
@@ -143,16 +144,27 @@ impl State {
         self.record();
     }
 
+    /// Returns the machine of a link, and the place to begin.
+    fn linked(&self, link: &str) -> Result<(usize, StartOptions), String> {
+        let (link, machines) = (Link::parse(link)?, &self.session.machines);
+        let name = link.first()?;
+        let index = machines.iter().position(|machine| machine.name == name);
+        let index = index.ok_or_else(|| format!("The machine {name} is not loaded."))?;
+        Ok((index, link.beginning(&machines[index])?))
+    }
+
+    /// Returns the recording job of the episode of a link.
+    pub(super) fn inputs_of_link(&self, link: &str) -> Option<RecordingInputs> {
+        let (index, begin) = self.linked(link).ok()?;
+        let mut session = self.session.clone();
+        session.choose(index);
+        session.begin(begin.rows, begin.asked);
+        session.recording_inputs()
+    }
+
     /// Shows the episode and the place of a link.
     fn open_link(&mut self, link: &str) {
-        let machines = &self.session.machines;
-        let found = Link::parse(link).and_then(|link| {
-            let name = link.first()?;
-            let index = machines.iter().position(|machine| machine.name == name);
-            let index = index.ok_or_else(|| format!("The machine {name} is not loaded."))?;
-            Ok((index, link.beginning(&machines[index])?))
-        });
-        match found {
+        match self.linked(link) {
             Ok((index, begin)) => {
                 self.leave_tour_step();
                 self.dialog = None;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::io::preset::{FAMILY, UNCERTAINTY};
 use crate::platform::HAS_FILES;
 use crate::viewer::command::{Ask, Command, Play, Subject, Window};
 use crate::viewer::narration;
@@ -74,6 +75,14 @@ impl State {
     /// Records the missing pictures of the start page. Machines that are not loaded are fetched one after the other, so
     /// that other requests do not wait for them.
     pub(super) fn record_cards(&mut self) {
+        let groups = FAMILY.iter().chain([&UNCERTAINTY]);
+        let links = groups.filter(|_| self.welcome.family);
+        let links = links.flat_map(|group| group.mechanisms).filter_map(|of| {
+            let inputs = self.inputs_of_link(of.link)?;
+            // The card of its machine fetches it.
+            (!inputs.machine.away).then(|| (of.link.to_owned(), inputs))
+        });
+        let links: Vec<_> = links.collect();
         let (session, welcome) = (&self.session, &mut self.welcome);
         let comes =
             |machine: &Arc<Machine>| machine.away && welcome.pictures.contains_key(&machine.name);
@@ -87,7 +96,7 @@ impl State {
             let inputs = session.inputs_for(failure.request(session)?)?;
             Some((failure.key(), inputs))
         });
-        for (name, inputs) in machines.chain(failures) {
+        for (name, inputs) in machines.chain(failures).chain(links) {
             let machine = &inputs.machine;
             if welcome.pictures.contains_key(&name) {
                 continue;

@@ -2,7 +2,7 @@
 
 use egui::Ui;
 
-use super::welcome::{Card, GAP, PICTURES, page_ui, section_ui};
+use super::welcome::{Card, GAP, page_ui, section_ui};
 use crate::io::preset::{FAMILY, FAMILY_ABOUT, MechanismGroup, UNCERTAINTY};
 use crate::viewer::command::{Ask, Replacement, Subject, Window};
 use crate::viewer::state::State;
@@ -10,6 +10,10 @@ use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::{
     Textures, named_button, note, on_click, primary_button, section, words,
 };
+
+/// What the pictures show.
+const PICTURES: &str = "Each picture shows the episode that a click opens: time to the right, rows down, the weights of each head in its colour \
+     (of the fixed context: the hidden units of the decoder). Strong colour: large weight.";
 
 /// The page on attention mechanisms.
 pub fn family_ui(ui: &mut Ui, state: &State, textures: &mut Textures) {
@@ -29,6 +33,7 @@ pub fn family_ui(ui: &mut Ui, state: &State, textures: &mut Textures) {
         });
         ui.add_space(GAP);
         note(ui, PICTURES);
+        ui.add_space(8.0);
         for group in &FAMILY {
             group_ui(ui, group, state, textures);
         }

@@ -42,13 +42,13 @@ const ABOVE: f32 = 10.0;
 const BETWEEN: f32 = 3.0;
 pub const GAP: f32 = 16.0;
 /// Share of a picture that the answer has.
-const ANSWER: f32 = 0.28;
+pub const ANSWER: f32 = 0.28;
 
 const SENTENCES: &str = "A Neural Turing Machine is a neural network with an external memory. Its heads find a row by \
      content or by location, and read or write it. Watch how, step by step, forwards and backwards.";
 
 /// What the picture of a card shows.
-pub const PICTURES: &str = "Each picture: output over time (top); weights of each head on memory rows in the colour of the head, or \
+const PICTURES: &str = "Each picture: output over time (top); weights of each head on memory rows in the colour of the head, or \
      hidden units without a memory (bottom). Strong colour: large value.";
 
 /// The start page.
@@ -120,8 +120,8 @@ pub struct Card<'a> {
     about: Vec<(String, bool)>,
     command: Episode,
     open: Option<&'a Open>,
-    /// True where the episode always plays, not only below the pointer.
-    plays: bool,
+    /// True for a mechanism: it shows only the heads, and plays without the pointer too.
+    is_mechanism: bool,
 }
 
 impl<'a> Card<'a> {
@@ -132,7 +132,7 @@ impl<'a> Card<'a> {
             about: Vec::new(),
             command,
             open: state.welcome.pictures.get(key).and_then(Option::as_ref),
-            plays: false,
+            is_mechanism: false,
         };
         let verdict = card
             .open
@@ -144,7 +144,7 @@ impl<'a> Card<'a> {
 
     /// The card of a mechanism, with an episode of its machine.
     pub fn of(state: &'a State, mechanism: &'static Mechanism) -> Self {
-        let (key, arxiv) = (mechanism.machine().to_owned(), mechanism.arxiv);
+        let (key, arxiv) = (mechanism.link.to_owned(), mechanism.arxiv);
         Self {
             title: mechanism.name,
             about: vec![
@@ -154,7 +154,7 @@ impl<'a> Card<'a> {
             ],
             command: Episode::Link(mechanism.link),
             open: state.welcome.pictures.get(&key).and_then(Option::as_ref),
-            plays: true,
+            is_mechanism: true,
             key,
         }
     }
@@ -274,9 +274,10 @@ fn card_ui(
     let (picture, words) = inside.split_top_bottom_at_y(inside.top() + PICTURE);
     let palette = Palette::with_map(ui.visuals().dark_mode, state.settings.look.map);
     let painter = ui.painter();
-    let played = played(ui, &response, card.plays);
+    let played = played(ui, &response, card.is_mechanism);
+    let share = if card.is_mechanism { 0.0 } else { ANSWER };
     if let Some(open) = card.open {
-        picture_ui(ui, picture, &card.key, open, palette, textures);
+        picture_ui(ui, picture, &card.key, open, palette, textures, share);
         let recording = &open.shown.recording;
         let fails = matches!(card.command, Episode::Failure(_));
         if let Some((step, _)) = first_wrong(recording).filter(|_| fails) {
@@ -295,7 +296,8 @@ fn card_ui(
         at.y += height + BETWEEN;
     }
     if let Some(share) = played.filter(|_| card.open.is_some()) {
-        to_come_ui(ui, picture, share);
+        let strength = if card.is_mechanism { 0.6 } else { 1.0 };
+        to_come_ui(ui, picture, share, strength);
     }
     focus_ring(ui, &response);
     on_click(&response, card.command);
@@ -321,12 +323,13 @@ fn played(ui: &Ui, response: &egui::Response, always: bool) -> Option<f32> {
     Some((((now - since) % (plays + rests)) / plays).min(1.0) as f32)
 }
 
-/// Covers the part of a picture after the step that is played.
-fn to_come_ui(ui: &Ui, rect: Rect, share: f32) {
+/// Covers the part of a picture after the step that is played, with this opacity.
+fn to_come_ui(ui: &Ui, rect: Rect, share: f32, opacity: f32) {
     let palette = Palette::of(ui);
     let x = rect.left() + share * rect.width();
     let painter = ui.painter();
-    painter.rect_filled(rect.with_min_x(x), 0.0, palette.hovered);
+    let cover = palette.hovered.gamma_multiply(opacity);
+    painter.rect_filled(rect.with_min_x(x), 0.0, cover);
     painter.vline(x, rect.y_range(), (1.5, palette.accent));
 }
 
@@ -366,7 +369,7 @@ fn about(machine: &Machine) -> &'static str {
     }
 }
 
-/// Shows the answer over time, and the positions of the heads.
+/// Shows the answer over time in this share of the picture, and below it the positions of the heads.
 pub fn picture_ui(
     ui: &Ui,
     rect: Rect,
@@ -374,9 +377,10 @@ pub fn picture_ui(
     open: &Open,
     palette: &'static Palette,
     textures: &mut Textures,
+    answer: f32,
 ) {
     let trace = &open.shown.recording.trace;
-    let (answer, heads) = rect.split_top_bottom_at_fraction(ANSWER);
+    let (answer, heads) = rect.split_top_bottom_at_fraction(answer);
     let mut canvas = Canvas::new(ui.painter(), textures, open.serial).of(key);
     let page = Page::on_screen(palette.data, ui.pixels_per_point());
     let mut paint = |rect: Rect, picture, rows: &Rows, cells: &Cells<'_>| {
@@ -393,7 +397,9 @@ pub fn picture_ui(
     };
     let answer = answer.with_max_y(answer.bottom() - 3.0);
     let (channels, cells) = over_time(&trace.output, Scale::Bits);
-    paint(answer, Picture::Output, &channels, &cells);
+    if answer.is_positive() {
+        paint(answer, Picture::Output, &channels, &cells);
+    }
     if let Some(cells) = Cells::of_heads(trace) {
         paint(heads, Picture::Weightings, &open.touched, &cells);
     } else if let Some(layer) = trace.layers.first() {

@@ -17,7 +17,7 @@ use crate::viewer::command::Learn;
 use crate::viewer::keys::{ARROWS, leave_to_widget};
 use crate::viewer::narration::training_charts;
 use crate::viewer::panel::View;
-use crate::viewer::panel::welcome::{ground_ui, picture_ui};
+use crate::viewer::panel::welcome::{ANSWER, ground_ui, picture_ui};
 use crate::viewer::state::{LiveTraining, RunView};
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::{Canvas, area, focus_ring, send};
@@ -156,7 +156,7 @@ fn probe_ui(ui: &Ui, rect: Rect, index: usize, learning: &LiveTraining, view: &m
     };
     if let Some(open) = open {
         let key = format!("run {index}");
-        picture_ui(ui, rect, &key, open, view.palette, view.textures);
+        picture_ui(ui, rect, &key, open, view.palette, view.textures, ANSWER);
     } else {
         ui.painter().rect_filled(rect, 2.0, view.palette.background);
     }

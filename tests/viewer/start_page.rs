@@ -111,8 +111,9 @@ fn attention_page_leads_back_to_the_start_page_and_the_episode() {
 fn pictures_of_attention_mechanisms_move_unless_motion_is_reduced() {
     for still in [false, true] {
         let mut settings = Settings::default();
-        settings.look.still = still;
+        settings.look.still = !still;
         let mut harness = included_with(settings, LARGE);
+        act(&mut harness, Window::ToggleMotion);
         act(&mut harness, Window::ToggleFamily);
         let mut frames = Vec::new();
         for _ in 0..2 {

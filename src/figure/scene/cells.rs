@@ -111,11 +111,13 @@ impl<'a> Cells<'a> {
     }
 
     /// Returns the cells of some columns.
-    pub(crate) fn during(self, columns: Range<usize>) -> Self {
+    pub fn during(self, columns: Range<usize>) -> Self {
         if columns.start == 0 && columns.end >= self.columns {
             return self;
         }
         let (first, count, values) = (columns.start, columns.len(), self.values);
+        let others = self.others.into_iter();
+        let others = others.map(|cells| cells.during(columns.clone())).collect();
         let part = |columns: &Range<usize>| {
             let [start, end] = [columns.start, columns.end].map(|at| at.saturating_sub(first));
             start..end.min(count)
@@ -141,6 +143,7 @@ impl<'a> Cells<'a> {
             skipped: self.skipped.into_iter().skip(first).take(count).collect(),
             outlined,
             values: Box::new(move |column: usize, row: usize| values.at(first + column, row)),
+            others,
             ..self
         }
     }

@@ -43,7 +43,7 @@ impl Mechanism {
 
 /// What all mechanisms have in common, in a paragraph.
 pub const FAMILY_ABOUT: &str = "Attention reads a memory. A head compares its query k with every row M(i); the scores K(i) become weights w(i) \
-     with the sum 1, and the head reads r = Σ w(i) · M(i). Mechanisms differ in the rows that they attend to, in the score, \
+     with the sum 1, and the head reads r\u{a0}=\u{a0}Σ\u{a0}w(i)\u{a0}·\u{a0}M(i). Mechanisms differ in the rows that they attend to, in the score, \
      and in the way from scores to weights.";
 
 /// The mechanisms, by the rows that they attend to.
@@ -92,7 +92,7 @@ pub static FAMILY: [MechanismGroup; 4] = [
                 paper: "Luong 2015, section 3.1", arxiv: "1508.04025",
                 purpose: "Looks at the source after the state is known; one matrix compares both.",
                 link: "machine=transduce_luong&length=6&seed=8&step=9&head=R0", picture: "" },
-            Mechanism { name: "Local attention", equation: "w(i) = softmax(K(i) within p ± D) · exp(−(i − p)² / 2σ²)",
+            Mechanism { name: "Local attention", equation: "w(i) = a(i) · exp(−(i − p)² / 2σ²),  a = softmax(K) within p ± D",
                 paper: "Luong 2015, section 3.2", arxiv: "1508.04025",
                 purpose: "Predicts a centre p and looks at a window around it, however long the source is.",
                 link: "machine=frames_local_predictive&length=5&seed=7&step=34&head=R0", picture: "--steps 30..37" },
@@ -104,7 +104,7 @@ pub static FAMILY: [MechanismGroup; 4] = [
                 paper: "Xu 2015, section 4.2", arxiv: "1502.03044",
                 purpose: "Looks at the part of the picture that the next word is about.",
                 link: "machine=caption&items=3&seed=7&step=18&head=R0", picture: "--layout patches" },
-            Mechanism { name: "Structural biases", equation: "K(i) = v · tanh(k · W_k + M(i) · W_M + Σ wᵤ(i) · W_F),  u < t",
+            Mechanism { name: "Structural biases", equation: "K(i) = v · tanh(k · W_k + M(i) · W_M + f),  f = Σ wᵤ(i) · W_F, u < t",
                 paper: "Cohn 2016, section 3.3", arxiv: "1601.01085",
                 purpose: "Tells the score what each row was given so far (fertility), its position or its neighbours.",
                 link: "machine=caption&items=5&seed=7&step=18&stage=1&head=R0", picture: "--steps 16..22" },
@@ -112,7 +112,7 @@ pub static FAMILY: [MechanismGroup; 4] = [
     MechanismGroup { title: "Its own sequence",
         about: "Each step of one sequence is a row, and other steps of it attend to this row. No head writes.",
         mechanisms: &[
-            Mechanism { name: "LSTM with a tape (LSTMN)", equation: "K(i) = v · tanh([xₜ; ĥₜ₋₁] · W_k + h(i) · W_M),  i < t",
+            Mechanism { name: "LSTM with a tape (LSTMN)", equation: "K(i) = v · tanh(k · W_k + h(i) · W_M),  k = [xₜ; ĥₜ₋₁], i < t",
                 paper: "Cheng 2016, section 3", arxiv: "1601.06733",
                 purpose: "Replaces the one previous state of an LSTM by a weighted sum of all earlier states.",
                 link: "machine=copy_lstmn&length=6&seed=7&step=9&head=R0", picture: "" },
@@ -148,7 +148,7 @@ pub static UNCERTAINTY: MechanismGroup = MechanismGroup { title: "Uncertainty",
             paper: "Xu 2015, section 4.1", arxiv: "1502.03044",
             purpose: "One unlikely row can spoil a whole answer: Sample again (A).",
             link: "machine=copy_hard&length=10&seed=7&sample=5&step=11&head=R0", picture: "" },
-        Mechanism { name: "In the machine", equation: "confidence of an answer ≠ its share of right answers",
+        Mechanism { name: "In the machine", equation: "confidence ≠ share of right answers",
             paper: "Guo 2017, equation 3", arxiv: "1706.04599",
             purpose: "Beyond its trained lengths this machine is certain and wrong; no sample of it shows that.",
             link: "machine=copy_multi_head&length=24&seed=7&step=40&head=R4", picture: "" },

@@ -4,7 +4,7 @@ use egui::Ui;
 
 use super::welcome::{Card, GAP, page_ui, section_ui};
 use crate::io::preset::{FAMILY, FAMILY_ABOUT, MechanismGroup, UNCERTAINTY};
-use crate::viewer::command::{Ask, Replacement, Subject, Window};
+use crate::viewer::command::{Ask, Subject, Window};
 use crate::viewer::state::State;
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::{
@@ -12,8 +12,11 @@ use crate::viewer::widget::{
 };
 
 /// What the pictures show.
-const PICTURES: &str = "Each picture shows the episode that a click opens: time to the right, rows down, the weights of each head in its colour \
-     (of the fixed context: the hidden units of the decoder). Strong colour: large weight.";
+const PICTURES: &str = "Each picture is the episode that a click opens: time to the right, rows down, weights in the colour of their head \
+     (strong: large). Without attention: hidden units.";
+
+/// The randomness that no card shows.
+const SEEDS: &str = "The parameters are uncertain too: training from another seed finds others. Train ten seeds (Ctrl+K) shows it.";
 
 /// The page on attention mechanisms.
 pub fn family_ui(ui: &mut Ui, state: &State, textures: &mut Textures) {
@@ -38,11 +41,7 @@ pub fn family_ui(ui: &mut Ui, state: &State, textures: &mut Textures) {
             group_ui(ui, group, state, textures);
         }
         group_ui(ui, &UNCERTAINTY, state, textures);
-        note(
-            ui,
-            "Training from another seed finds other parameters, and they answer differently too:",
-        );
-        named_button(ui, Replacement::Seeds(10));
+        note(ui, SEEDS);
     });
 }
 

@@ -148,7 +148,7 @@ impl<'a> Card<'a> {
         Self {
             title: mechanism.name,
             about: vec![
-                (mechanism.equation.to_owned(), true),
+                (mechanism.equation.replace(",  ", "\n"), true),
                 (mechanism.purpose.to_owned(), false),
                 (format!("{}, arXiv:{arxiv}", mechanism.paper), false),
             ],
@@ -300,6 +300,9 @@ fn card_ui(
         to_come_ui(ui, picture, share, strength);
     }
     focus_ring(ui, &response);
+    if response.gained_focus() {
+        response.scroll_to_me(None);
+    }
     on_click(&response, card.command);
 }
 
@@ -401,6 +404,14 @@ pub fn picture_ui(
         paint(answer, Picture::Output, &channels, &cells);
     }
     if let Some(cells) = Cells::of_heads(trace) {
+        // Without the answer beside them, they begin with the first weight.
+        let has_weight = |&step: &usize| {
+            let mut heads = trace.heads.iter();
+            heads.any(|head| head.weighting.row(step).iter().any(|&weight| weight > 0.0))
+        };
+        let first = (0..trace.steps()).find(has_weight);
+        let first = first.filter(|_| !answer.is_positive()).unwrap_or(0);
+        let cells = cells.during(first..trace.steps());
         paint(heads, Picture::Weightings, &open.touched, &cells);
     } else if let Some(layer) = trace.layers.first() {
         let (units, cells) = over_time(&layer.hidden, Scale::Signed(1.0));

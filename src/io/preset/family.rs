@@ -48,7 +48,7 @@ pub const FAMILY_ABOUT: &str = "Attention reads a memory. A head compares its qu
 
 /// The mechanisms, by the rows that they attend to.
 #[rustfmt::skip] // Four lines for each.
-pub static FAMILY: [MechanismGroup; 4] = [
+pub static FAMILY: [MechanismGroup; 5] = [
     MechanismGroup { title: "A memory that the machine writes",
         about: "A Neural Turing Machine writes its rows itself and finds them again by content or by location. A head may take its scores and its weights in other ways too.",
         mechanisms: &[
@@ -128,6 +128,18 @@ pub static FAMILY: [MechanismGroup; 4] = [
                 paper: "Vaswani 2017, section 3.2", arxiv: "1706.03762",
                 purpose: "Replaces recurrence: several heads compare all steps at once, by queries, keys and values of their own.",
                 link: "machine=copy_multi_head&length=6&seed=7&step=9&head=R4", picture: "--head R4,R6" },
+        ] },
+    MechanismGroup { title: "Two texts",
+        about: "The words of a document attend to those of a question, and those of the question to the document. The answer is in the document.",
+        mechanisms: &[
+            Mechanism { name: "Dynamic coattention", equation: "L = D′ · Q,  C = [Q; D · softmax(L)] · softmax(L′)",
+                paper: "Xiong 2016, section 2", arxiv: "1611.01604",
+                purpose: "Reads both texts in the light of each other, then points at both ends of the answer, round after round.",
+                link: "machine=span_coattention&length=12&seed=7&step=17&head=R0", picture: "" },
+            Mechanism { name: "Attention over attention", equation: "s = Σ β(j) · α(j),  P(word) = Σ s(i) of its places i",
+                paper: "Cui 2016, section 3", arxiv: "1607.04423",
+                purpose: "Weighs what each word of the question attends to by how much the document attends to that word.",
+                link: "machine=span_attention_over_attention&length=12&seed=7&step=16&head=R0", picture: "" },
         ] },
 ];
 

@@ -79,7 +79,7 @@ fn picture(of: &Mechanism) -> String {
 
 /// The command that draws the picture of a mechanism.
 fn drawing(of: &Mechanism) -> String {
-    let (mut words, mut own) = (vec!["tapescope render".to_owned()], of.picture.to_owned());
+    let mut words = vec!["tapescope render".to_owned()];
     for (name, value) in of.link.split('&').filter_map(|pair| pair.split_once('=')) {
         match name {
             "machine" => words.push(value.to_owned()),
@@ -87,13 +87,16 @@ fn drawing(of: &Mechanism) -> String {
             _ => words.push(format!("--{name} {value}")),
         }
     }
-    if !own.contains("--layout") {
-        own = format!("--layout weightings {own}").trim_end().to_owned();
+    if !of.picture.contains("--layout") {
+        words.push("--layout weightings".to_owned());
     }
-    if !own.contains("--size") {
-        own += " --size 420x190";
+    if !of.picture.is_empty() {
+        words.push(of.picture.to_owned());
     }
-    words.extend([own, format!("--out docs/attention/{}", picture(of))]);
+    if !of.picture.contains("--size") {
+        words.push("--size 420x190".to_owned());
+    }
+    words.push(format!("--out docs/attention/{}", picture(of)));
     words.join(" ")
 }
 

@@ -11,7 +11,7 @@ use super::error::{bounded, short};
 use super::{Error, file};
 use crate::math::random;
 use crate::task::{
-    Episode, MAX_ITEMS, MAX_LENGTH, MAX_QUESTION, MAX_REPEATS, TARGET_NOT_KNOWN, Task,
+    AskedFor, Episode, MAX_ITEMS, MAX_LENGTH, MAX_QUESTION, MAX_REPEATS, TARGET_NOT_KNOWN, Task,
 };
 
 /// The largest file of bits that is read, in bytes.
@@ -287,8 +287,14 @@ impl Form {
                 let question = needed(self.question.as_ref(), "question", task, how)?;
                 let is_short = question.len() <= MAX_QUESTION;
                 let Some(answer) = own.answer(&numbers, question).filter(|_| is_short) else {
-                    let problem = "does not occur once, with an answer and then null behind it, or has more than 16 symbols";
-                    return Err(("question".to_owned(), problem.to_owned()));
+                    let form = match own.asked_for {
+                        AskedFor::Ends => "an answer",
+                        AskedFor::Symbol => "an answer of one symbol",
+                    };
+                    let problem = format!(
+                        "does not occur once, with {form} and then null behind it, or has more than 16 symbols"
+                    );
+                    return Err(("question".to_owned(), problem));
                 };
                 manual.made = own.episode_of(&numbers, question);
                 (own.question, own.span) = (question.len(), answer.len()..=answer.len());

@@ -337,9 +337,11 @@ impl<R: Real> Machine<R> for AttentionOverAttentionConfig {
         all.extend(mutual::dependencies(seen::<R>, importance, no_score));
         let rated = of(machine, IMPORTANCE, &[weighting], rate);
         let content = (head, array::CONTENT);
+        let logit = vec![weighting, (machine, array::INPUT)];
         all.extend([
             of(head, array::WEIGHTING, &[content, importance], weigh),
             rated.only(|t, source| t >= source),
+            Dependency::new(machine, array::LOGIT, logit, Size::One, emit),
         ]);
         all
     }
@@ -350,13 +352,14 @@ impl<R: Real> Machine<R> for AttentionOverAttentionConfig {
             .step(source::weights(&self.source, self.inputs, params));
         let of_pass = |pass, dependency| Dependency { pass, ..dependency };
         let mut attended = self.dependencies(Conventions::OWN);
-        let rated = attended.pop();
+        let rated = attended.split_off(4);
         all.extend(attended.into_iter().map(|one| of_pass(1, one)));
         // The weighting of the answer is made of those of all other steps.
         let weigh = Dependency::with_weights(Place::Head(0), array::WEIGHTING, weigh);
-        let emit = Dependency::with_weights(Place::Machine, array::LOGIT, emit);
-        let answer = rated.into_iter().chain([weigh, emit, readout::output()]);
-        all.extend(answer.map(|one| of_pass(2, one)));
+        let mut answer = rated;
+        answer.insert(1, weigh);
+        answer.push(readout::output());
+        all.extend(answer.into_iter().map(|one| of_pass(2, one)));
         all
     }
 }

@@ -63,15 +63,9 @@ pub struct CoattentionConfig {
     rows: usize,
 }
 
-/// c_t, [T, M].
+/// The arrays beside those of the encoder: two LSTMs over the document, c_t [T, M], and K_t of the answer [T, N].
 #[rustfmt::skip] // A row for every array.
-const CONTEXT: Array = &ArraySpec::new("attended_context", &["t", "m"], "c", Values::Any, "Σ_j w(j)·r_j over the steps of the question, in the steps of the document; 0 in others (Xiong 2016, equation 2)");
-/// K_t of the answer, [T, N].
-#[rustfmt::skip] // A row for every array.
-const POINTING: Array = &ArraySpec::new("pointing", &["t", "n"], "α", Values::Any, "score of every step of the document, the similarity and the logits of the answer; 0 before the answer and for other rows (Xiong 2016, equation 8)");
-/// The LSTMs over the document.
-#[rustfmt::skip] // A row for every array.
-const FUSION: [Array; 10] = [
+const OWN: [Array; 12] = [
     &ArraySpec::scratch("fusion.forward.input"),
     &ArraySpec::scratch("fusion.forward.gates"),
     &ArraySpec::new("fusion.forward.cell", &["t", "o"], "c→", Values::Any, "cell of an LSTM on [M(t); r_t; c_t], forwards; 0 where there is no document"),
@@ -82,7 +76,11 @@ const FUSION: [Array; 10] = [
     &ArraySpec::new("fusion.backward.cell", &["t", "o"], "c←", Values::Any, "cell of an LSTM on [M(t); r_t; c_t], backwards; 0 where there is no document"),
     &ArraySpec::scratch("fusion.backward.cell_tanh"),
     &ArraySpec::new("fusion.backward.hidden", &["t", "o"], "u←", Values::Within(-1.0, 1.0), "state of that LSTM, the second half of U_t (Xiong 2016, equation 4)"),
+    &ArraySpec::new("attended_context", &["t", "m"], "c", Values::Any, "Σ_j w(j)·r_j over the steps of the question, in the steps of the document; 0 in others (Xiong 2016, equation 2)"),
+    &ArraySpec::new("pointing", &["t", "n"], "α", Values::Any, "score of every step of the document, the similarity and the logits of the answer; 0 before the answer and for other rows (Xiong 2016, equation 8)"),
 ];
+const CONTEXT: Array = OWN[10];
+const POINTING: Array = OWN[11];
 
 /// Places of these arrays.
 const AT_FUSION: usize = COUNT;
@@ -90,16 +88,6 @@ const AT_CONTEXT: usize = COUNT + 10;
 const AT_POINTING: usize = COUNT + 11;
 /// All arrays of the machine.
 const ALL: usize = COUNT + 12;
-
-const fn own() -> [Array; ALL] {
-    let mut own = [
-        CONTEXT, POINTING, CONTEXT, CONTEXT, CONTEXT, CONTEXT, CONTEXT, CONTEXT, CONTEXT, CONTEXT,
-        CONTEXT, POINTING,
-    ];
-    let (fusion, _) = own.split_at_mut(10);
-    fusion.copy_from_slice(&FUSION);
-    with_own(own)
-}
 
 /// Arrays in files beside those of encoder and decoder.
 #[rustfmt::skip]
@@ -194,7 +182,7 @@ impl Kind for CoattentionConfig {
     }
 
     fn arrays(&self) -> &'static [Array] {
-        const { &own() }
+        const { &with_own::<12, ALL>(OWN) }
     }
 
     fn width(&self, place: Place, array: Array) -> usize {
@@ -204,7 +192,7 @@ impl Kind for CoattentionConfig {
             (Place::Head(_), array::ROWS) => self.rows * padded(self.source.size),
             (Place::Machine, array::NORMS) => self.rows,
             _ if HAS.contains(&array) => values(),
-            _ => match FUSION.iter().position(|of| *of == array) {
+            _ => match OWN.iter().position(|of| *of == array) {
                 Some(at) => match at % 5 {
                     0 => 3 * self.source.size + self.fusion,
                     1 => padded(4 * self.fusion),
@@ -307,6 +295,13 @@ fn read<R: Real>(trace: &mut Trace<R>, t: usize) {
     }
 }
 
+/// The same, from the memory of the step.
+fn read_again<R: Real>(trace: &mut Trace<R>, t: usize) {
+    let row = trace.memory_row(t + 1);
+    trace.heads[0].set_rows(trace.memory_columns.row(row));
+    read(trace, t);
+}
+
 /// c_t = Σ_j w_t(j)·r_j.
 fn combine<R: Real>(trace: &mut Trace<R>, t: usize) {
     let is_in = document(trace).contains(&t);
@@ -332,6 +327,20 @@ fn fusion_mut<R: Real>(trace: &mut Trace<R>, at: usize) -> CellMut<'_, R> {
 /// The step before step `t` in a direction.
 fn earlier(at: usize, t: usize, document: &Range<usize>) -> Option<usize> {
     [t.checked_sub(1), Some(t + 1).filter(|t| *t < document.end)][at]
+}
+
+/// z_t.
+fn emit<R: Real>(trace: &mut Trace<R>, t: usize) {
+    let (document, is_answer) = (document(trace), t >= trace.setting.source);
+    let logits = trace.logit.row_mut(t);
+    logits.fill(if is_answer {
+        R::from_f64(BEYOND)
+    } else {
+        R::ZERO
+    });
+    let scores = &trace.heads[0].similarity.row(t)[document];
+    let pairs = logits.iter_mut().zip(scores).filter(|_| is_answer);
+    pairs.for_each(|(to, &from)| *to = from);
 }
 
 /// The round of a step of the answer, and what it points at: 0 for the start, 1 for the end.
@@ -537,22 +546,6 @@ impl<'a, R: Real> Parts<'a, R> {
             .row_mut(t)
             .copy_from_slice(&scores);
     }
-
-    /// z_t.
-    fn emit(trace: &mut Trace<R>, t: usize) {
-        let document = document(trace);
-        let logits = trace.logit.row_mut(t);
-        if t < trace.setting.source {
-            logits.fill(R::ZERO);
-            return;
-        }
-        logits.fill(R::from_f64(BEYOND));
-        let scores = &trace.heads[0].similarity.row(t)[document];
-        logits
-            .iter_mut()
-            .zip(scores)
-            .for_each(|(to, &from)| *to = from);
-    }
 }
 
 /// The gradients of an episode.
@@ -613,7 +606,7 @@ impl<R: Real> Machine<R> for CoattentionConfig {
                 if t >= trace.setting.source {
                     parts.answer(trace, t);
                 }
-                Parts::emit(trace, t);
+                emit(trace, t);
                 readout::answer(trace, t);
             }
         }
@@ -692,6 +685,7 @@ impl<R: Real> Machine<R> for CoattentionConfig {
             Dependency::new(place, array, needs.to_vec(), Size::Terms, work)
         };
         let (weighting, pointing) = ((head, array::WEIGHTING), (machine, POINTING));
+        let similarity = (head, array::SIMILARITY);
         let mut all = mutual::dependencies(seen::<R>, pointing, copy_pointing).into_vec();
         all.extend([
             of(
@@ -704,9 +698,10 @@ impl<R: Real> Machine<R> for CoattentionConfig {
                 head,
                 array::READ,
                 &[weighting, (machine, array::MEMORY)],
-                read,
+                read_again,
             ),
             of(machine, CONTEXT, &[weighting, (head, array::READ)], combine),
+            of(machine, array::LOGIT, &[similarity], emit),
         ]);
         all
     }
@@ -737,7 +732,7 @@ impl<R: Real> Machine<R> for CoattentionConfig {
                     rest(trace, at, t);
                 }
             };
-            let [cell, hidden] = [FUSION[5 * at + 2], FUSION[5 * at + 4]];
+            let [cell, hidden] = [OWN[5 * at + 2], OWN[5 * at + 4]];
             let cell = Dependency::with_weights(machine, cell, fuse);
             [cell, Dependency::with_weights(machine, hidden, hide)].map(|one| Dependency {
                 is_backwards: at == 1,
@@ -755,9 +750,8 @@ impl<R: Real> Machine<R> for CoattentionConfig {
         ];
         let answer = answer.map(|one| one.only(|t, source| t >= source));
         let mut answer: Vec<_> = answer.into_iter().collect();
-        answer.extend(self.dependencies(Conventions::OWN).into_iter().take(3));
-        let emit = |trace: &mut Trace<R>, t: usize| Parts::emit(trace, t);
-        answer.push(Dependency::with_weights(machine, array::LOGIT, emit));
+        let again = self.dependencies(Conventions::OWN).into_iter();
+        answer.extend(again.filter(|one| ![array::READ, CONTEXT].contains(&one.array)));
         answer.push(readout::output());
         passes.push(answer);
         let numbered = passes.into_iter().enumerate();
@@ -888,7 +882,7 @@ impl<R: Real> Parts<'_, R> {
         if let Some(to) = recorder.as_deref_mut() {
             // Where there is no document they are 0.
             let zeros = vec![R::ZERO; f];
-            for array in [FUSION[5 * at + 2], FUSION[5 * at + 4]] {
+            for array in [OWN[5 * at + 2], OWN[5 * at + 4]] {
                 to.record_array(trace, Place::Machine, array, trace.steps() - 1, &zeros);
             }
         }

@@ -568,6 +568,7 @@ fn assert_gradients_with_redundancy(
     let by = &mut workspace[0].upstream;
     *by = cross_entropy(model, trace, target);
     let penalty = Redundancy::Read(case.constant("coefficient"));
+    penalty.clear(trace, by);
     let mean = penalty.gradient(trace, 1.0, by).unwrap();
     case.assert_close("outputs", "penalty", &[mean]);
     let mut gradient = Params::zeros(&model.config);

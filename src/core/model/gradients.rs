@@ -165,7 +165,8 @@ fn learned_after<R: Number>(
     for longer in before.iter().copied().chain([0]) {
         let series = |width: usize| {
             let one = |[steps, source]: &[usize; 2]| {
-                let of = |(t, x)| ((source * 31 + t * width + x) as f32).sin();
+                // With other ends of document and question.
+                let of = |(t, x)| ((source * 31 + 18 * longer + t * width + x) as f32).sin();
                 Array2::from_shape_fn((steps + longer, width), of)
             };
             episodes.iter().map(one).collect::<Vec<_>>()

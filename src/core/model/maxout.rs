@@ -41,12 +41,17 @@ struct Units<R> {
     sums: Vec<usize>,
 }
 
-/// The largest sum for each of some units.
-fn maxout<R: Real>(linear: &Linear<R>, x: &[R], units: usize) -> Units<R> {
-    let sums = linear.weight.columns();
-    let mut z = vec![R::ZERO; padded(sums)];
+/// b + W·x, without the first inputs.
+fn sums<R: Real>(linear: &Linear<R>, first: usize, x: &[R]) -> Vec<R> {
+    let mut z = vec![R::ZERO; padded(linear.weight.columns())];
     linear.start(&mut z);
-    linear.forward_from(0, [(x, &mut z)]);
+    linear.forward_from(first, [(x, &mut z)]);
+    z
+}
+
+/// The largest sum for each of some units.
+fn maxout<R: Real>(linear: &Linear<R>, z: &[R], units: usize) -> Units<R> {
+    let sums = linear.weight.columns();
     let best = |unit: usize| {
         let of_unit = (unit..sums).step_by(units);
         of_unit.fold(unit, |best, at| if z[at] > z[best] { at } else { best })
@@ -68,16 +73,20 @@ impl<R: Real> Pointer<'_, R> {
 
     /// The score of every row, [m, U].
     pub(super) fn forward(&self, seen: &[R], rows: &Series<R>) -> Vec<R> {
-        let v = self.highway(seen);
-        let all = (0..rows.steps()).map(|i| self.layers(rows.row(i), &v)[2].values[0]);
+        let of_v = sums(&self.linears[0], rows.width(), &self.highway(seen));
+        let all = (0..rows.steps()).map(|i| self.layers(rows.row(i), &of_v)[2].values[0]);
         all.collect()
     }
 
-    fn layers(&self, row: &[R], v: &[R]) -> [Units<R>; MAPS] {
-        let first = maxout(&self.linears[0], &[row, v].concat(), self.hidden);
-        let second = maxout(&self.linears[1], &first.values, self.hidden);
+    /// The units of all layers, with b_1 + W_1ᵀ·v of the first one.
+    fn layers(&self, row: &[R], of_v: &[R]) -> [Units<R>; MAPS] {
+        let [one, two, three] = [0, 1, 2].map(|at| &self.linears[at]);
+        let mut z = of_v.to_vec();
+        add_vector_product(row, one.weight.rows_from(0).part(0..row.len()), &mut z);
+        let first = maxout(one, &z, self.hidden);
+        let second = maxout(two, &sums(two, 0, &first.values), self.hidden);
         let both = [&first.values[..], &second.values].concat();
-        let third = maxout(&self.linears[2], &both, 1);
+        let third = maxout(three, &sums(three, 0, &both), 1);
         [first, second, third]
     }
 
@@ -91,9 +100,11 @@ impl<R: Real> Pointer<'_, R> {
     ) -> Vec<R> {
         let (v, hidden) = (self.highway(seen), self.hidden);
         let mut d_v = vec![R::ZERO; hidden];
+        let of_v = sums(&self.linears[0], rows.width(), &v);
+        by.make_room(rows.steps());
         for (i, &d_score) in d_scores.iter().enumerate() {
             let row = rows.row(i);
-            let [first, second, third] = self.layers(row, &v);
+            let [first, second, third] = self.layers(row, &of_v);
             let both = [&first.values[..], &second.values].concat();
             let d_both = by.push(self.linears, 2, (&both, &third), &[d_score]);
             let (d_first, d_second) = d_both.split_at(hidden);
@@ -116,6 +127,7 @@ impl<R: Real> Pointer<'_, R> {
 
 /// The inputs of a weight, each with the gradient w.r.t. its product.
 struct Pairs<R> {
+    count: usize,
     x: Series<R>,
     dz: Series<R>,
 }
@@ -123,15 +135,19 @@ struct Pairs<R> {
 impl<R: Real> Pairs<R> {
     fn new(inputs: usize, outputs: usize) -> Self {
         let (x, dz) = (Series::new(inputs), Series::new(padded(outputs)));
-        Self { x, dz }
+        Self { count: 0, x, dz }
+    }
+
+    fn resize(&mut self, count: usize) {
+        self.x.resize(count);
+        self.dz.resize(count);
     }
 
     fn push(&mut self, x: &[R], dz: &[R]) {
-        let count = self.x.steps();
         for (series, values) in [(&mut self.x, x), (&mut self.dz, dz)] {
-            series.resize(count + 1);
-            series.row_mut(count).copy_from_slice(values);
+            series.row_mut(self.count).copy_from_slice(values);
         }
+        self.count += 1;
     }
 
     fn rows(&self) -> (Rows<'_, R>, Rows<'_, R>) {
@@ -156,9 +172,17 @@ impl<R: Real> PointerGradient<R> {
 
     /// Empties it for an episode.
     pub(super) fn reset(&mut self) {
-        for Pairs { x, dz } in self.maps.iter_mut().chain([&mut self.seen]) {
-            x.resize(0);
-            dz.resize(0);
+        for pairs in self.maps.iter_mut().chain([&mut self.seen]) {
+            pairs.count = 0;
+            pairs.resize(0);
+        }
+    }
+
+    /// Makes room for another step.
+    fn make_room(&mut self, rows: usize) {
+        let maps = self.maps.iter_mut().map(|pairs| (pairs, rows));
+        for (pairs, more) in maps.chain([(&mut self.seen, 1)]) {
+            pairs.resize(pairs.count + more);
         }
     }
 

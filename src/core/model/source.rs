@@ -107,6 +107,8 @@ impl<R: Real> SourceGradient<R> {
         self.rows.as_mut_slice().fill(R::ZERO);
         for (weight, series) in self.products.iter_mut().enumerate() {
             series.resize(steps.min(source.multiplied(trace, weight).steps()));
+            // Steps that no part of the source has stay so.
+            series.as_mut_slice().fill(R::ZERO);
         }
     }
 }

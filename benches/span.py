@@ -74,9 +74,9 @@ def measure(options, out, length, rounds):
 
 
 def of_rounds(options, out, length, rounds):
-    """The share of right answers in each round of 100 episodes, and the share of episodes in which a round changes the pair."""
+    """The share of right answers in each round, and the share of episodes in which a round changes the pair."""
     right, changed, trace = np.zeros(rounds), np.zeros(rounds - 1), os.path.join(out, "trace.npz")
-    for seed in range(1000000, 1000100):
+    for seed in range(1000000, 1000000 + EPISODES):
         if os.path.exists(trace):
             os.remove(trace)
         subprocess.run([options.binary, "trace", out, "--length", str(length), "--seed", str(seed), "--out", trace], check=True,
@@ -86,7 +86,7 @@ def of_rounds(options, out, length, rounds):
             pairs, wanted = (arrays[name][answer].argmax(1).reshape(rounds, 2) for name in ("output", "target"))
         right += (pairs == wanted).all(1)
         changed += (pairs[1:] != pairs[:-1]).any(1)
-    return {"right": list(right / 100), "changed": list(changed / 100)}
+    return {"right": list(right / EPISODES), "changed": list(changed / EPISODES)}
 
 
 def middle(values):

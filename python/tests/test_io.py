@@ -355,7 +355,7 @@ class Io(Test):
         ours = keys(TREE)
         self.assertEqual(printed - ours - {"model.memory.initial.constant"}, set())
         # Nor what other heads bring with them.
-        of_heads = {key for key in ours if key.startswith(("model.heads.attention.", "model.encoder", "model.decoder", "model.attention", "model.annotations",
+        of_heads = {key for key in ours if key.startswith(("model.heads.attention.", "model.encoder", "model.decoder", "model.attention", "model.annotations", "model.fusion",
                                                                   "model.embedding", "model.layers", "model.heads.size", "model.positions",
                                                                   "training.hard.", "training.bayesian.", "training.source"))}
         self.assertEqual(ours - printed - others - of_heads, set())

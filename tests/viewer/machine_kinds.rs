@@ -65,8 +65,13 @@ fn walked_from(machine: Machine, step: usize) -> Vec<String> {
 
 /// An untrained machine of some kind, for copying.
 fn of_kind(model: &str) -> Machine {
+    of_task(r#"{"kind": "copy", "bits": 4, "length": [1, 5]}"#, model)
+}
+
+/// An untrained machine of some kind.
+fn of_task(task: &str, model: &str) -> Machine {
     let preset = format!(
-        r#"{{"name": "any", "task": {{"kind": "copy", "bits": 4, "length": [1, 5]}}, "model": {model},
+        r#"{{"name": "any", "task": {task}, "model": {model},
             "training": {{"optimizer": {{"kind": "adam", "learning_rate": 0.01}}, "sequences": 8, "batch": 8}}}}"#
     );
     let experiment = Experiment::from_json(&preset, "any.json", &[]).unwrap();
@@ -102,7 +107,7 @@ fn an_encoder_and_a_decoder_open_in_every_layout() {
         // The episode of the first index: a step of the source, and the last ones of the answer.
         for step in [1, 7] {
             let stages = walked_from(of_kind(&model), step);
-            assert_eq!(stages[0], "controller", "{attention}");
+            assert_eq!(stages[0], "decoder", "{attention}");
             assert!(stages.iter().any(|stage| stage == "read"), "{stages:?}");
         }
     }
@@ -117,8 +122,53 @@ fn every_machine_with_a_source_opens_in_every_layout() {
             "attention": {"bias": {"position": "on", "markov": 3}}}"#,
     ] {
         let stages = walked_from(of_kind(model), 7);
-        assert_eq!(stages[0], "controller", "{model}");
+        assert_eq!(stages[0], "decoder", "{model}");
         assert!(stages.iter().any(|stage| stage == "read"), "{stages:?}");
+    }
+    let asked = r#""kind": "span", "symbols": 4, "positions": 6, "length": [5, 6], "question": 1"#;
+    let twice = format!(r#"{{{asked}, "span": [1, 1], "rounds": 2}}"#);
+    let symbol = format!(r#"{{{asked}, "asked_for": "symbol"}}"#);
+    for (task, model, network) in [
+        (
+            &twice,
+            r#"{"kind": "coattention", "encoder": {"size": 4}}"#,
+            "decoder",
+        ),
+        (
+            &symbol,
+            r#"{"kind": "attention-over-attention", "encoder": {"size": 3}}"#,
+            "encoder",
+        ),
+    ] {
+        // A step of the document, one of the question, and the last one of the answer.
+        for step in [1, 7, 9] {
+            let stages = walked_from(of_task(task, model), step);
+            assert_eq!(stages[0], network, "{model}");
+        }
+    }
+    for (model, network) in [
+        (
+            r#"{"kind": "lstmn-decoder", "decoder": {"size": 4, "fusion": "deep"}}"#,
+            "decoder",
+        ),
+        (
+            r#"{"kind": "lstmn", "controller": {"size": 4}}"#,
+            "controller",
+        ),
+        (
+            r#"{"kind": "multi-head", "embedding": 6, "heads": {"read": 2, "size": 3}}"#,
+            "embedding",
+        ),
+        (
+            r#"{"kind": "self-attention", "encoder": {"size": 3}}"#,
+            "encoder",
+        ),
+        (
+            r#"{"kind": "structured", "encoder": {"size": 3}, "heads": {"read": 2}}"#,
+            "encoder",
+        ),
+    ] {
+        assert_eq!(walked_from(of_kind(model), 7)[0], network, "{model}");
     }
     let fixed = r#"{"kind": "fixed-context", "encoder": {"size": 4}}"#;
     assert_eq!(walked_from(of_kind(fixed), 7), ["controller", "output"]);

@@ -17,7 +17,7 @@ use super::attention::{AttentionConfig, Mechanism, Score, Sees};
 use super::config::check_channels;
 use super::dependency::{Conventions, Dependency, Size};
 use super::encoder::{COUNT, Direction, EncoderConfig, Parts, with_own};
-use super::kind::{Kind, Sizes};
+use super::kind::{Kind, Sizes, row_per_step};
 use super::machine::{GradientRecorder, Machine, Upstream, Workspace, record};
 use super::mutual::{self, MutualGradient};
 use super::params::Params;
@@ -119,13 +119,7 @@ impl Kind for AttentionOverAttentionConfig {
         self.source.axis(axis)
     }
 
-    fn of_rows(&self, rows: usize) -> Option<Box<dyn Kind>> {
-        let rows = rows.max(1);
-        Some(Box::new(Self {
-            rows,
-            ..self.clone()
-        }))
-    }
+    row_per_step!();
 
     fn first_step(&self) -> usize {
         self.rows
@@ -148,10 +142,6 @@ impl Kind for AttentionOverAttentionConfig {
             sees: Sees::Sequence,
             ..self.attention.of_reader()
         }
-    }
-
-    fn set_channels(&mut self, inputs: usize, outputs: usize) {
-        (self.inputs, self.outputs) = (inputs, outputs);
     }
 
     fn validate(&self) -> Result<(), ConfigError> {

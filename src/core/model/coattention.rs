@@ -22,8 +22,8 @@ use super::config::check_channels;
 use super::controller::cell::{self, Cell, CellBack, CellGradient, CellMut, one_lstm};
 use super::controller::feedforward;
 use super::dependency::{Conventions, Dependency, Size};
-use super::encoder::{COUNT, Direction, EncoderConfig, Parts as EncoderParts, with_own};
-use super::kind::{Kind, Sizes};
+use super::encoder::{self, COUNT, Direction, EncoderConfig, Parts as EncoderParts, with_own};
+use super::kind::{Kind, Sizes, row_per_step};
 use super::machine::{GradientRecorder, Machine, Upstream, Workspace, both, record};
 use super::maxout::{self, MAPS, Pointer, PointerGradient};
 use super::mutual::{self, MutualGradient};
@@ -214,13 +214,7 @@ impl Kind for CoattentionConfig {
         }
     }
 
-    fn of_rows(&self, rows: usize) -> Option<Box<dyn Kind>> {
-        let rows = rows.max(1);
-        Some(Box::new(Self {
-            rows,
-            ..self.clone()
-        }))
-    }
+    row_per_step!();
 
     fn first_step(&self) -> usize {
         self.rows
@@ -244,10 +238,6 @@ impl Kind for CoattentionConfig {
             sees: Sees::Sequence,
             ..self.attention.of_reader()
         }
-    }
-
-    fn set_channels(&mut self, inputs: usize, outputs: usize) {
-        (self.inputs, self.outputs) = (inputs, outputs);
     }
 
     fn validate(&self) -> Result<(), ConfigError> {
@@ -322,11 +312,6 @@ fn fusion<R: Real>(trace: &Trace<R>, at: usize) -> Cell<'_, R> {
 fn fusion_mut<R: Real>(trace: &mut Trace<R>, at: usize) -> CellMut<'_, R> {
     let all = &mut trace.own.all_mut::<ALL>()[AT_FUSION..];
     all.as_chunks_mut().0[at].each_mut()
-}
-
-/// The step before step `t` in a direction.
-fn earlier(at: usize, t: usize, document: &Range<usize>) -> Option<usize> {
-    [t.checked_sub(1), Some(t + 1).filter(|t| *t < document.end)][at]
 }
 
 /// z_t.
@@ -436,7 +421,7 @@ impl<'a, R: Real> Parts<'a, R> {
     fn fuse(self, trace: &mut Trace<R>, at: usize, t: usize) {
         let document = document(trace);
         if !document.contains(&t) {
-            return rest(trace, at, t);
+            return encoder::rest(fusion_mut(trace, at), t);
         }
         let memory = trace.memory_columns.row(trace.memory_row(t + 1)).iter();
         let row: Vec<R> = memory
@@ -452,7 +437,7 @@ impl<'a, R: Real> Parts<'a, R> {
         let series = fusion_mut(trace, at);
         gather(series[0].row_mut(t), [&row[..], &read, &context]);
         linear.start(series[1].row_mut(t));
-        let steps = (t, earlier(at, t, &document));
+        let steps = (t, encoder::earlier(at, t, &document));
         cell::forward(linear, 0, [(series, steps)]);
     }
 
@@ -722,14 +707,14 @@ impl<R: Real> Machine<R> for CoattentionConfig {
                 if t < trace.setting.source {
                     parts.fuse(trace, at, t);
                 } else {
-                    rest(trace, at, t);
+                    encoder::rest(fusion_mut(trace, at), t);
                 }
             };
             let hide = move |trace: &mut Trace<R>, t: usize| {
                 if document(trace).contains(&t) {
                     cell::hide(fusion_mut(trace, at), t);
                 } else {
-                    rest(trace, at, t);
+                    encoder::rest(fusion_mut(trace, at), t);
                 }
             };
             let [cell, hidden] = [OWN[5 * at + 2], OWN[5 * at + 4]];
@@ -759,14 +744,6 @@ impl<R: Real> Machine<R> for CoattentionConfig {
         numbered
             .map(|(pass, one)| Dependency { pass, ..one })
             .collect()
-    }
-}
-
-/// State and cell of a step outside the document.
-fn rest<R: Real>(trace: &mut Trace<R>, at: usize, t: usize) {
-    let [_, _, cell, _, hidden] = fusion_mut(trace, at);
-    for series in [cell, hidden] {
-        series.row_mut(t).fill(R::ZERO);
     }
 }
 
@@ -887,12 +864,12 @@ impl<R: Real> Parts<'_, R> {
             }
         }
         for step in document.clone().rev() {
-            let t = [step, document.end - 1 - step][at];
+            let t = encoder::nth(at, step, &document);
             add(&mut state.hidden, &scratch.document.row(t)[at * f..][..f]);
             let to = recorder.as_deref_mut();
             let back = CellBack {
                 cell: fusion(trace, at),
-                steps: (t, earlier(at, t, &document)),
+                steps: (t, encoder::earlier(at, t, &document)),
                 by: &mut state,
                 dz: scratch.gates[at].row_mut(t),
                 to: to.map(|to| fusion_mut(to, at)),

@@ -266,13 +266,17 @@ fn lstm<R: Real>(trace: &Trace<R>, at: usize) -> Cell<'_, R> {
     [input, gates, cell, tanh, hidden]
 }
 
+fn own<R: Real>(trace: &mut Trace<R>, at: usize) -> CellMut<'_, R> {
+    lstm_mut(&mut trace.own.all_mut::<EMBEDDED>().as_chunks_mut().0[at])
+}
+
 fn lstm_mut<R>(series: &mut [Series<R>; SERIES]) -> CellMut<'_, R> {
     let [input, gates, cell, tanh, hidden, _] = series;
     [input, gates, cell, tanh, hidden]
 }
 
 /// The step before step `t` in a direction, of those of a part.
-fn earlier(direction: usize, t: usize, part: &Range<usize>) -> Option<usize> {
+pub(super) fn earlier(direction: usize, t: usize, part: &Range<usize>) -> Option<usize> {
     match direction {
         0 => (t > part.start).then(|| t - 1),
         _ => Some(t + 1).filter(|next| *next < part.end),
@@ -280,7 +284,7 @@ fn earlier(direction: usize, t: usize, part: &Range<usize>) -> Option<usize> {
 }
 
 /// Step `step` of a part in the order of a direction.
-fn nth(direction: usize, step: usize, part: &Range<usize>) -> usize {
+pub(super) fn nth(direction: usize, step: usize, part: &Range<usize>) -> usize {
     [part.start + step, part.end - 1 - step][direction]
 }
 
@@ -289,9 +293,8 @@ fn last_step(direction: usize, source: usize) -> usize {
     [source.saturating_sub(1), 0][direction]
 }
 
-/// State and cell of a step that belongs to no part.
-fn rest<R: Real>(trace: &mut Trace<R>, at: usize, t: usize) {
-    let [_, _, cell, _, hidden, _] = &mut trace.own.all_mut::<EMBEDDED>().as_chunks_mut().0[at];
+/// Sets state and cell of a step that belongs to no part.
+pub(super) fn rest<R: Real>([_, _, cell, _, hidden]: CellMut<'_, R>, t: usize) {
     for series in [cell, hidden] {
         series.row_mut(t).fill(R::ZERO);
     }
@@ -626,7 +629,7 @@ impl Source for EncoderConfig {
             let parts = self.parts(trace);
             let others = 0..trace.setting.source;
             for t in others.filter(|t| !parts.iter().any(|part| part.contains(t))) {
-                self.directions().for_each(|at| rest(trace, at, t));
+                self.directions().for_each(|at| rest(own(trace, at), t));
             }
         }
         for trace in traces.iter_mut().filter(|_| self.fertility > 0) {
@@ -649,7 +652,7 @@ impl Source for EncoderConfig {
         let of_direction = |at: usize| {
             let state = move |trace: &mut Trace<R>, t: usize| {
                 let Some((part, steps)) = self.part(trace, t) else {
-                    return rest(trace, at, t);
+                    return rest(own(trace, at), t);
                 };
                 self.embed(weights, trace, t);
                 let see = |linear: &Linear<R>, u: &Series<R>, z: &mut Series<R>| {
@@ -661,10 +664,9 @@ impl Source for EncoderConfig {
             };
             let hidden = move |trace: &mut Trace<R>, t: usize| {
                 if self.part(trace, t).is_none() {
-                    return rest(trace, at, t);
+                    return rest(own(trace, at), t);
                 }
-                let series = &mut trace.own.all_mut::<EMBEDDED>().as_chunks_mut().0[at];
-                cell::hide(lstm_mut(series), t);
+                cell::hide(own(trace, at), t);
             };
             let [cell_at, hidden_at] = [2, 4].map(|series| ARRAYS[at * SERIES + series]);
             let all = match self.cell {

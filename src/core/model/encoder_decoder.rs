@@ -13,7 +13,7 @@ use super::config::check_channels;
 use super::controller::cell::{self, CellBack, CellGradient, one_lstm};
 use super::dependency::{Conventions, Dependency, Size};
 use super::head;
-use super::kind::{Kind, Sizes};
+use super::kind::{Kind, Sizes, row_per_step};
 use super::machine::{
     GradientRecorder, Machine, TOGETHER, Upstream, Workspace, both, record, together,
 };
@@ -275,13 +275,7 @@ impl<D: Decoder> Kind for EncoderDecoder<D> {
         }
     }
 
-    fn of_rows(&self, rows: usize) -> Option<Box<dyn Kind>> {
-        let rows = rows.max(1);
-        Some(Box::new(Self {
-            rows,
-            ..self.clone()
-        }))
-    }
+    row_per_step!();
 
     fn most_rows(&self) -> (usize, &'static str) {
         let most = if D::HAS_HEAD {
@@ -314,10 +308,6 @@ impl<D: Decoder> Kind for EncoderDecoder<D> {
 
     fn mechanism(&self, _: usize) -> Mechanism {
         self.attention.of_reader()
-    }
-
-    fn set_channels(&mut self, inputs: usize, outputs: usize) {
-        (self.inputs, self.outputs) = (inputs, outputs);
     }
 
     fn validate(&self) -> Result<(), ConfigError> {

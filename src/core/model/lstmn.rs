@@ -18,7 +18,7 @@ use super::attention::{AttentionConfig, Mechanism, Score, Sees, ShiftForm};
 use super::config::check_channels;
 use super::controller::cell::{self, one_lstm};
 use super::dependency::{Conventions, Dependency, Size};
-use super::kind::{Kind, Sizes};
+use super::kind::{Kind, Sizes, row_per_step};
 use super::machine::{Machine, Workspace, both, longest, record, together};
 use super::params::Params;
 use super::reader::{self, ReaderGradient, add_later};
@@ -125,13 +125,7 @@ impl Kind for LstmnConfig {
         }
     }
 
-    fn of_rows(&self, rows: usize) -> Option<Box<dyn Kind>> {
-        let rows = rows.max(1);
-        Some(Box::new(Self {
-            rows,
-            ..self.clone()
-        }))
-    }
+    row_per_step!();
 
     fn episode_rows(&self, steps: usize, _: usize) -> usize {
         steps
@@ -142,10 +136,6 @@ impl Kind for LstmnConfig {
             sees: Sees::Earlier,
             ..self.attention.of_reader()
         }
-    }
-
-    fn set_channels(&mut self, inputs: usize, outputs: usize) {
-        (self.inputs, self.outputs) = (inputs, outputs);
     }
 
     fn validate(&self) -> Result<(), ConfigError> {

@@ -21,7 +21,7 @@ use super::config::{Order, check_channels};
 use super::dependency::{Conventions, Dependency, Size};
 use super::derivatives::stages_backward;
 use super::head::HeadGradient;
-use super::kind::{Kind, MAX_HEADS, Sizes};
+use super::kind::{Kind, MAX_HEADS, Sizes, row_per_step};
 use super::machine::{GradientRecorder, Machine, Upstream, Workspace, both, record};
 use super::params::Params;
 use super::recompute::Rules;
@@ -208,13 +208,7 @@ impl Kind for MultiHeadConfig {
         ["k", "r"].contains(&axis).then_some(self.head_size)
     }
 
-    fn of_rows(&self, rows: usize) -> Option<Box<dyn Kind>> {
-        let rows = rows.max(1);
-        Some(Box::new(Self {
-            rows,
-            ..self.clone()
-        }))
-    }
+    row_per_step!();
 
     fn episode_rows(&self, steps: usize, _: usize) -> usize {
         steps
@@ -239,10 +233,6 @@ impl Kind for MultiHeadConfig {
             layer: head / self.heads.max(1),
             ..self.attention.of_reader()
         }
-    }
-
-    fn set_channels(&mut self, inputs: usize, outputs: usize) {
-        (self.inputs, self.outputs) = (inputs, outputs);
     }
 
     fn validate(&self) -> Result<(), ConfigError> {

@@ -14,7 +14,7 @@ use super::attention::{AttentionConfig, Mechanism, Score, Sees, ShiftForm};
 use super::config::check_channels;
 use super::dependency::{Conventions, Dependency, Size};
 use super::encoder::{COUNT, Direction, EncoderConfig, with_own};
-use super::kind::{Kind, Sizes};
+use super::kind::{Kind, Sizes, row_per_step};
 use super::machine::{Machine, Workspace, both};
 use super::params::Params;
 use super::reader::{self, ReaderGradient};
@@ -115,13 +115,7 @@ impl Kind for SelfAttentionConfig {
         }
     }
 
-    fn of_rows(&self, rows: usize) -> Option<Box<dyn Kind>> {
-        let rows = rows.max(1);
-        Some(Box::new(Self {
-            rows,
-            ..self.clone()
-        }))
-    }
+    row_per_step!();
 
     fn episode_rows(&self, steps: usize, _: usize) -> usize {
         steps
@@ -136,10 +130,6 @@ impl Kind for SelfAttentionConfig {
             sees: Sees::Sequence,
             ..self.attention.of_reader()
         }
-    }
-
-    fn set_channels(&mut self, inputs: usize, outputs: usize) {
-        (self.inputs, self.outputs) = (inputs, outputs);
     }
 
     fn validate(&self) -> Result<(), ConfigError> {

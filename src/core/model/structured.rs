@@ -20,7 +20,7 @@ use super::dependency::{Conventions, Dependency, Size};
 use super::derivatives::stages_backward;
 use super::encoder::{COUNT, Direction, EncoderConfig, with_own};
 use super::head::HeadGradient;
-use super::kind::{Kind, MAX_HEADS, Sizes};
+use super::kind::{Kind, MAX_HEADS, Sizes, row_per_step};
 use super::machine::{GradientRecorder, Machine, Upstream, Workspace, both, record};
 use super::params::Params;
 use super::recompute::Rules;
@@ -174,13 +174,7 @@ impl Kind for StructuredConfig {
         }
     }
 
-    fn of_rows(&self, rows: usize) -> Option<Box<dyn Kind>> {
-        let rows = rows.max(1);
-        Some(Box::new(Self {
-            rows,
-            ..self.clone()
-        }))
-    }
+    row_per_step!();
 
     fn first_step(&self) -> usize {
         self.rows
@@ -196,10 +190,6 @@ impl Kind for StructuredConfig {
 
     fn mechanism(&self, _: usize) -> Mechanism {
         self.attention.of_reader()
-    }
-
-    fn set_channels(&mut self, inputs: usize, outputs: usize) {
-        (self.inputs, self.outputs) = (inputs, outputs);
     }
 
     fn validate(&self) -> Result<(), ConfigError> {

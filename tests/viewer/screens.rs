@@ -333,6 +333,31 @@ const SCENES: &[Scene] = &[
         press(screen, Key::Escape);
         go_to(screen, 20, "read");
     }),
+    ("document", "span_attention_over_attention", |screen| {
+        go_to(screen, 30, "output");
+    }),
+    (
+        "close-up, document",
+        "span_attention_over_attention",
+        |screen| {
+            close_up(screen);
+            go_to(screen, 30, "output");
+        },
+    ),
+    ("close-up, pointing", "span_coattention", |screen| {
+        close_up(screen);
+        go_to(screen, 30, "read");
+    }),
+    ("own states", "copy_lstmn", |screen| {
+        go_to(screen, 12, "output");
+    }),
+    ("layers", "copy_multi_head", |screen| {
+        go_to(screen, 12, "output");
+    }),
+    ("close-up, fixed queries", "aspects_structured", |screen| {
+        close_up(screen);
+        go_to(screen, 30, "read");
+    }),
     ("compare, a reader and the NTM", "copy", |screen| {
         act(screen, File::Open(PathBuf::from("reader of bits")));
         press(screen, Key::Escape);

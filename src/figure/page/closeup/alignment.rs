@@ -80,10 +80,8 @@ impl<'a> Pane<'a, '_> {
             return;
         };
         let style = self.letters(11.0, self.page.colours.subdued);
-        let (pitch, y) = (
-            area.width() / (steps - first) as f32,
-            area.top - self.size(26.0),
-        );
+        let above = self.size(10.0).max(8.0) + self.size(15.0).max(11.0);
+        let (pitch, y) = (area.width() / (steps - first) as f32, area.top - above);
         on.text("b", [area.left - 5.0, y], style.end());
         for (j, share) in shares.row(self.now.step).iter().enumerate().skip(first) {
             if *share > 0.0 {

@@ -7,8 +7,8 @@
 Task `span` with documents of 10 to 20, 20 to 40 and 40 to 80 steps and questions of two symbols. Where both ends are asked
 for, answers have one to three symbols; coattention answers in one and in four rounds. 40,000 sequences on one thread a run. A
 rate for each machine comes from three at documents of 20 steps with one seed; five seeds with that rate. The table has the
-share of answers that are right, in the last round, at the longest trained document and at twice its length. Writes OUT/span.json
-and OUT/span.md. Nothing is trained twice.
+share of answers that are right, in the last round, at the longest trained document and at twice its length. Writes OUT/span.json,
+OUT/span.md and OUT/span.svg. Nothing is trained twice.
 """
 
 import argparse
@@ -18,6 +18,8 @@ import statistics
 import subprocess
 
 import numpy as np
+
+import alignment
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
@@ -96,6 +98,18 @@ def middle(values):
     return f"{statistics.median(values):.0f} %" + (f" ({low}–{high})" if low != high else "")
 
 
+def figure(rows):
+    """A panel for each thing that is asked for: the share of right answers against the length of the document."""
+    asked = {"both ends": [name for name, (task, _) in MACHINES.items() if task is not SYMBOL],
+             "the symbol": [name for name, (task, _) in MACHINES.items() if task is SYMBOL]}
+    alignment.TASKS, alignment.MACHINES = {name: ({"length": [0, 0]}, LENGTHS) for name in asked}, MACHINES
+    results = [{"task": name, "machine": row["machine"],
+                "perfect": {length: [one["right"][0] for one in runs] for length, runs in row["runs"].items()}}
+               for name, machines in asked.items() for row in rows if row["machine"] in machines]
+    return alignment.figure(results).replace("trained on length 0 to 0", "trained at each length").replace(
+        "perfect sequences", "right answers")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--binary", default=os.path.join(ROOT, "target", "release", "tapescope"))
@@ -110,7 +124,7 @@ def main():
         cells = [middle([one["right"][at] for one in of[length]]) for length in LENGTHS for at in (0, 1)]
         text.append(f"| {machine} | {rate:g} | {' | '.join(cells)} |")
         print(text[-1], flush=True)
-    for name, content in [("json", json.dumps(rows, indent=1)), ("md", "\n".join(text) + "\n")]:
+    for name, content in [("json", json.dumps(rows, indent=1)), ("md", "\n".join(text) + "\n"), ("svg", figure(rows))]:
         with open(os.path.join(options.out, "span." + name), "w") as to:
             to.write(content)
 

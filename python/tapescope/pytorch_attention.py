@@ -25,7 +25,7 @@ from .recorder import meta_of
 from .trace import Trace
 
 # The most heads of a trace, and the tolerance for weights that are computed again.
-MOST_HEADS, SLACK = 64, 1e-3
+MOST_HEADS, MOST_LAYERS, SLACK = 64, 16, 1e-3
 Array = npt.NDArray[np.float32]
 
 
@@ -57,6 +57,7 @@ def record(model: nn.Module, *arguments: Any, modules: Optional[Sequence[str]] =
             raise RecordError(f"is not an nn.MultiheadAttention of the model{meant(name, list(found))}", place=f"modules: `{name}`")
     layers: List[_Layer] = []
     watched = {name: found[name] for name in (found if modules is None else modules)}
+    own = {name: module.__dict__.get("forward") for name, module in watched.items()}
     fast = getattr(torch.backends, "mha", None)
     was_fast = fast.get_fastpath_enabled() if fast else True
     try:
@@ -67,8 +68,10 @@ def record(model: nn.Module, *arguments: Any, modules: Optional[Sequence[str]] =
         with torch.enable_grad():  # without gradients nn.TransformerEncoderLayer calls no module
             model(*arguments, **named)
     finally:
-        for module in watched.values():
+        for name, module in watched.items():
             module.__dict__.pop("forward", None)
+            if own[name] is not None:  # set before, by a hook of another library
+                module.forward = own[name]
         if fast:
             fast.set_fastpath_enabled(was_fast)
     if not layers:
@@ -135,6 +138,13 @@ def _trace(layers: Sequence[_Layer], input: Any, task: str) -> Trace:
     if count * len(layers) > MOST_HEADS:
         raise RecordError(f"has {len(layers)} layers of {count} heads", place="the model",
                           expected=f"at most {MOST_HEADS} heads in all: record(…, modules=[…]) with some of them")
+    for layer in layers:
+        if not np.isfinite(layer.weights).all():
+            raise RecordError("has weights that are not numbers", place=f"`{layer.name}`",
+                              expected="finite inputs, and a mask that leaves every step at least one row")
+    if len(layers) > MOST_LAYERS:
+        raise RecordError(f"has {len(layers)} layers", place="the model",
+                          expected=f"at most {MOST_LAYERS}: record(…, modules=[…]) with some of them")
     rows = first.rows if input is None else np.asarray(_array(input) if isinstance(input, Tensor) else input, np.float32)
     if rows.ndim != 2 or len(rows) != steps:
         raise RecordError(f"has the shape {list(rows.shape)}", place="`input`", expected=f"[{steps}, channels]")

@@ -71,7 +71,7 @@ fn every_attention_mechanism_has_a_card_that_opens_its_machine() {
             harness.run_steps(3);
             let card = harness.get_by_label(&name).rect();
             assert!(card.left() >= 0.0 && card.right() <= size.x, "{name}");
-            let picture = harness.state().welcome.pictures.get(mechanism.machine());
+            let picture = harness.state().welcome.pictures.get(mechanism.link);
             assert!(matches!(picture, Some(Some(_))), "{name}: no episode");
             click(&mut harness, &name);
             let state = harness.state();

@@ -231,6 +231,14 @@ impl<'a> Recorder<'a> {
         while self.step() {}
         let (episode, mut trace) = (self.episode.with_steps(self.done), self.trace);
         trace.resize(self.done);
+        let config = &self.machine.config;
+        let own = Trace::<f32>::of_episode(config, self.done, trace.setting.source);
+        if own.memory_size()[0] < trace.memory_size()[0] {
+            // It stopped before its memory was full: the same episode, with a row for each of its steps.
+            let draw = self.origin.unwrap_or_default();
+            self.machine.begin(&episode, draw, &mut trace);
+            self.machine.run_steps(&mut trace, 0..self.done);
+        }
         let mut loss = vec![0.0; episode.steps()];
         let score = score(&episode, &trace, &mut loss);
         Recording {
@@ -253,8 +261,8 @@ mod tests {
     use ndarray::s;
 
     use super::*;
-    use crate::model::{ModelConfig, NoiseMode, NtmConfig, PlainConfig};
-    use crate::task::Copy;
+    use crate::model::{LstmnDecoderConfig, ModelConfig, NoiseMode, NtmConfig, PlainConfig, peak};
+    use crate::task::{Copy, Transduce};
 
     /// Bits of every number.
     fn bits(recording: &Recording) -> (Vec<u32>, Vec<u32>) {
@@ -277,6 +285,23 @@ mod tests {
             mask: of.mask[..steps].to_vec(),
             ..of.clone()
         }
+    }
+
+    #[test]
+    fn an_episode_that_stops_early_has_a_row_for_each_of_its_steps() {
+        let task = Task::Transduce(Transduce::DEFAULT);
+        let config = LstmnDecoderConfig::new(task.inputs(), task.outputs());
+        let machine = Model::new(config, 2);
+        let longest = |index: u64| task.episode(3, index).most_steps();
+        let stopped = (0..40).filter(|index| {
+            let recording = Recording::new(&machine, &task, 3, *index);
+            let steps = recording.trace.steps();
+            assert_eq!(recording.trace.memory_size()[0], steps);
+            assert_eq!(recording.episode.steps(), steps);
+            let (channel, _) = peak(recording.trace.output.row(steps - 1)).unwrap();
+            steps < longest(*index) && recording.episode.end_symbol() == Some(channel)
+        });
+        assert!(stopped.count() > 0);
     }
 
     #[test]

@@ -236,7 +236,11 @@ impl<'a> Overlap<'a> {
         };
         (!all.0.is_empty()).then(|| Self {
             cells,
-            spectrum: spectrum.into_iter().map(|value| value as f32).collect(),
+            // A·A′ has none below 0, but for rounding.
+            spectrum: spectrum
+                .into_iter()
+                .map(|value| value.max(0.0) as f32)
+                .collect(),
             has_sigma: false,
             bounds: (1..heads)
                 .filter(|&head| group(head) != group(head - 1))

@@ -31,6 +31,8 @@ impl State {
             }
             Episode::Machine(index) => {
                 self.leave_tour_step();
+                // Where another one was to begin.
+                self.pending.begin = StartOptions::default();
                 if self.comparing.baseline.is_some() {
                     self.session.choose_same_episode(index);
                 } else {

@@ -111,7 +111,9 @@ impl State {
 
     /// A machine from a file.
     fn add(&mut self, path: PathBuf, machine: Machine) {
-        self.welcome.pictures.remove(&machine.name);
+        let link = format!("machine={}&", machine.name);
+        let pictures = &mut self.welcome.pictures;
+        pictures.retain(|name, _| *name != machine.name && !name.starts_with(&link));
         self.leave_tour_step();
         self.session.add(machine);
         self.record_first();

@@ -53,7 +53,7 @@ _OWN_DEFAULTS: Dict[str, Dict[str, Dict[str, Any]]] = {
     "fixed-context": {"encoder": _FORWARD}, "luong": {"encoder": _FORWARD, "attention": {"score": "general"}},
     "lstmn": {"controller": {"size": 64}, "attention": {"units": 64}}, "lstmn-decoder": {"attention": {"units": 64}},
     "multi-head": {"heads": {"read": 4}},
-    "structured": {"heads": {"read": 4}}}
+    "structured": {"heads": {"read": 4}}, "coattention": {"decoder": {"size": 32}}}
 
 
 def named(source: Union[Path, Preset]) -> Tuple[str, Optional[str]]:

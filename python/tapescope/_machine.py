@@ -177,7 +177,7 @@ class Machine:
             parts.append(config["kind"])
         if "encoder" in config:
             encoder = config["encoder"]
-            both = " in both directions" if encoder["direction"] == "both" else ""
+            both = " in both directions" if encoder.get("direction") == "both" else ""
             parts.append(f"{encoder['cell'].upper()} encoder of {encoder['size']} units{both}")
         if "size" in config.get("decoder", {}):
             parts.append(f"decoder of {config['decoder']['size']} units")

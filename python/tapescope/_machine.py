@@ -178,11 +178,11 @@ class Machine:
         if "encoder" in config:
             encoder = config["encoder"]
             both = " in both directions" if encoder.get("direction") == "both" else ""
-            parts.append(f"{encoder['cell'].upper()} encoder of {encoder['size']} units{both}")
+            parts.append(f"{encoder.get('cell', 'lstm').upper()} encoder of {encoder['size']} units{both}")
         if "size" in config.get("decoder", {}):
             parts.append(f"decoder of {config['decoder']['size']} units")
         if "weighting" in config.get("attention", {}):
-            parts.append(f"{config['attention']['score']} score, {config['attention']['weighting']} weighting")
+            parts.append(f"{config['attention'].get('score', 'additive')} score, {config['attention']['weighting']} weighting")
         if heads and not memory:
             parts.append(_count(heads["read"], "read head") + (" in each layer" if "layers" in config else ""))
         if memory and heads:

@@ -385,11 +385,7 @@ impl AttentionOverAttentionConfig {
                 .weigh(trace, at.clone(), by, recorder.as_deref_mut());
             scratch.mutual.score(trace, at, recorder.as_deref_mut());
         }
-        if let Some(to) = recorder {
-            to.record_memory(trace, 0, &vec![R::ZERO; trace.memory_columns.width()]);
-            let zeros = vec![R::ZERO; head.initial.width()];
-            record(&mut to.heads[0].initial, &head.initial, 0, &zeros);
-        }
+        mutual::finish(trace, recorder);
         let rows = scratch.mutual.rows.as_slice();
         scratch.source.rows.as_mut_slice().copy_from_slice(rows);
     }

@@ -671,7 +671,7 @@ impl<R: Real> Machine<R> for CoattentionConfig {
         };
         let (weighting, pointing) = ((head, array::WEIGHTING), (machine, POINTING));
         let similarity = (head, array::SIMILARITY);
-        let mut all = mutual::dependencies(seen::<R>, pointing, copy_pointing).into_vec();
+        let mut all = mutual::dependencies(seen::<R>, pointing, copy_pointing);
         all.extend([
             of(
                 head,
@@ -765,12 +765,7 @@ impl<R: Real> Parts<'_, R> {
             self.fuse_backward(trace, at, scratch, recorder.as_deref_mut());
         }
         self.read_backward(trace, by, scratch, recorder.as_deref_mut());
-        if let Some(to) = recorder {
-            let head = &trace.heads[0];
-            to.record_memory(trace, 0, &vec![R::ZERO; trace.memory_columns.width()]);
-            let zeros = vec![R::ZERO; head.initial.width()];
-            record(&mut to.heads[0].initial, &head.initial, 0, &zeros);
-        }
+        mutual::finish(trace, recorder);
         self.rows_backward(trace, scratch)
     }
 

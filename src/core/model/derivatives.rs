@@ -133,6 +133,14 @@ impl<R: Real> Trace<R> {
         }
     }
 
+    /// Records that nothing follows from the initial weightings.
+    pub(super) fn record_no_initial(&mut self, of: &Self) {
+        for (to, from) in self.heads.iter_mut().zip(&of.heads) {
+            let zeros = vec![R::ZERO; from.initial.width()];
+            record(&mut to.initial, &from.initial, 0, &zeros);
+        }
+    }
+
     /// Records the derivatives w.r.t. the initial weighting and the weights of a head, at the end of the backward pass.
     pub(super) fn record_start(&mut self, of: &Self, head: usize, by: &HeadGradient<R>) {
         if of.is_drawn(head) {

@@ -649,7 +649,7 @@ impl<R: Real> Back<'_, '_, R> {
         for ((of, d), to) in states.into_iter().zip(&mut self.later[H..]) {
             for i in (0..t).filter(|_| !d.is_empty()) {
                 let w = head.weighting.row(t)[i];
-                by[i] += times(of.row(i), d).into_iter().sum();
+                by[i] += of.row(i).iter().zip(d).map(|(&x, &d)| x * d).sum();
                 let pairs = to.row_mut(i).iter_mut().zip(d);
                 pairs.for_each(|(to, &d)| *to += w * d);
             }

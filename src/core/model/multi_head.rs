@@ -708,7 +708,7 @@ impl<R: Real> Parts<'_, R> {
             matrix::product_with_vector(embedding, d_x, &mut d_input);
             record(&mut to.input, &trace.input, t, &d_input);
         }
-        for (index, (head, by)) in trace.heads.iter().zip(&scratch.heads).enumerate() {
+        for (index, by) in scratch.heads.iter().enumerate() {
             let layer = index / self.config.heads;
             let weights = [QUERY_WEIGHT, KEY_WEIGHT, VALUE_WEIGHT];
             for (weight, d) in weights.into_iter().zip(&by.projected) {
@@ -717,9 +717,8 @@ impl<R: Real> Parts<'_, R> {
                 let flat: Vec<R> = product.view().iter().copied().collect();
                 to.record_array(trace, Place::Head(index), weight, 0, &flat);
             }
-            let zeros = vec![R::ZERO; head.initial.width()];
-            record(&mut to.heads[index].initial, &head.initial, 0, &zeros);
         }
+        to.record_no_initial(trace);
     }
 }
 

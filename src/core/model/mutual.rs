@@ -122,7 +122,7 @@ pub(super) fn dependencies<'a, R: Real>(
     seen: fn(&Trace<R>, usize) -> Range<usize>,
     needs: (Place, Array),
     answer: fn(&mut Trace<R>, usize),
-) -> Box<[Dependency<'a, R>]> {
+) -> Vec<Dependency<'a, R>> {
     let place = Place::Head(0);
     let scores = move |trace: &mut Trace<R>, t: usize| {
         if t >= trace.setting.source {
@@ -138,10 +138,18 @@ pub(super) fn dependencies<'a, R: Real>(
     };
     let memory = vec![(Place::Machine, array::MEMORY), needs];
     let similarity = vec![(place, array::SIMILARITY)];
-    Box::new([
+    vec![
         Dependency::new(place, array::SIMILARITY, memory, Size::Terms, scores),
         Dependency::new(place, array::CONTENT, similarity, Size::Share, content),
-    ])
+    ]
+}
+
+/// Records, at the end of an episode, that nothing follows from the memory and the weighting before the first step.
+pub(super) fn finish<R: Real>(trace: &Trace<R>, recorder: GradientRecorder<'_, R>) {
+    if let Some(to) = recorder {
+        to.record_memory(trace, 0, &vec![R::ZERO; trace.memory_columns.width()]);
+        to.record_no_initial(trace);
+    }
 }
 
 /// The gradients of a step, and those w.r.t. the rows by the steps that are done.

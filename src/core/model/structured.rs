@@ -21,7 +21,7 @@ use super::derivatives::stages_backward;
 use super::encoder::{COUNT, Direction, EncoderConfig, with_own};
 use super::head::HeadGradient;
 use super::kind::{Kind, MAX_HEADS, Sizes, row_per_step};
-use super::machine::{GradientRecorder, Machine, Upstream, Workspace, both, record};
+use super::machine::{GradientRecorder, Machine, Upstream, Workspace, both};
 use super::params::Params;
 use super::recompute::Rules;
 use super::shape::{LinearSpec, Shape, TensorSpec};
@@ -478,11 +478,10 @@ impl<R: Real> Parts<'_, R> {
             to.record_logits(trace, by);
             to.record_before(trace, by);
             to.record_memory(trace, 0, &scratch.memory);
-            for (index, (head, vector)) in trace.heads.iter().zip(&scratch.vectors).enumerate() {
+            for (index, vector) in scratch.vectors.iter().enumerate() {
                 to.record_array(trace, Place::Head(index), VECTOR, 0, vector);
-                let zeros = vec![R::ZERO; head.initial.width()];
-                record(&mut to.heads[index].initial, &head.initial, 0, &zeros);
             }
+            to.record_no_initial(trace);
         }
     }
 

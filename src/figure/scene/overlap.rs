@@ -195,9 +195,7 @@ pub struct Overlap<'a> {
     pub cells: Cells<'a>,
     /// The heads, in their order.
     pub names: Vec<HeadName>,
-    /// The singular values of the matrix, largest first; empty if it was not recorded.
-    pub spectrum: Vec<f32>,
-    /// True where there is room for them.
+    /// True where there is room for the singular values.
     has_sigma: bool,
     /// The heads before which a kind or a layer begins, but the first.
     bounds: Vec<usize>,
@@ -227,20 +225,8 @@ impl<'a> Overlap<'a> {
             let head = &trace.heads[head];
             (head.is_write(), head.mechanism.layer)
         };
-        let matrix = (0..heads * heads).map(|at| value(at % heads, at / heads).into());
-        let matrix: Vec<f64> = matrix.collect();
-        let spectrum = if matrix.iter().all(|value| value.is_finite()) {
-            eigenvalues(matrix, heads)
-        } else {
-            Vec::new()
-        };
         (!all.0.is_empty()).then(|| Self {
             cells,
-            // A·A′ has none below 0, but for rounding.
-            spectrum: spectrum
-                .into_iter()
-                .map(|value| value.max(0.0) as f32)
-                .collect(),
             has_sigma: false,
             bounds: (1..heads)
                 .filter(|&head| group(head) != group(head - 1))
@@ -249,6 +235,13 @@ impl<'a> Overlap<'a> {
             costs: all.0.iter().map(|of| (of.who, of.at(step))).collect(),
             words: None,
         })
+    }
+
+    /// The singular values of the matrix, largest first. It has none below 0, but for rounding.
+    pub fn spectrum(&self) -> Vec<f32> {
+        let matrix = self.cells.all().map(f64::from).collect();
+        let values = eigenvalues(matrix, self.names.len()).into_iter();
+        values.map(|value| value.max(0.0) as f32).collect()
     }
 
     /// Places it in an area and returns the area of its cells. The text is to the right of them: in full if numbers still
@@ -269,7 +262,7 @@ impl<'a> Overlap<'a> {
             .into_iter()
             .find(|(what, least)| cell(*what) >= *least);
         let (words, sigma) = found.map_or((None, 0.0), |(what, _)| what);
-        self.has_sigma = sigma > 0.0 && !self.spectrum.is_empty();
+        self.has_sigma = sigma > 0.0 && self.cells.all().all(f32::is_finite);
         let (width, height) = (cell((words, sigma)) * heads, LARGEST[1] * heads);
         let cells = Area::new(area.left, area.top, width, area.height().min(height));
         self.words = words.map(|parts| {
@@ -321,10 +314,11 @@ impl<'a> Overlap<'a> {
 
     /// Draws the singular values as bars, of full length at the number of heads, with their numbers where these fit.
     fn singular_values(&self, on: &mut Surface<'_>, at: &At<'_>, area: &Area) {
-        let (colours, most) = (on.page.colours, self.spectrum.len() as f32);
+        let (colours, spectrum) = (on.page.colours, self.spectrum());
+        let most = spectrum.len() as f32;
         let style = Style::new(SMALL, colours.subdued);
         on.text("σ", [area.left, area.top - LABELS / 2.0], style);
-        for ((_, place), &value) in at.axis.all().zip(&self.spectrum) {
+        for ((_, place), &value) in at.axis.all().zip(&spectrum) {
             let length = SIGMA[0] * (value / most).clamp(0.0, 1.0);
             let bar = Area::new(area.left, place.min, length.max(1.0), place.span());
             on.rect(bar.inset(0.0, 0.15 * place.span()), colours.subdued);
@@ -553,10 +547,11 @@ mod tests {
         let matrix: Vec<f32> = of.cells.all().collect();
         let trace: f32 = (0..4).map(|head| matrix[5 * head]).sum();
         let square: f32 = matrix.iter().map(|value| value * value).sum();
-        let squares = of.spectrum.iter().map(|value| value * value);
-        assert_eq!(of.spectrum.len(), 4);
-        assert!(of.spectrum.is_sorted_by(|a, b| a >= b));
-        assert!((of.spectrum.iter().sum::<f32>() - trace).abs() < 1e-5);
+        let spectrum = of.spectrum();
+        let squares = spectrum.iter().map(|value| value * value);
+        assert_eq!(spectrum.len(), 4);
+        assert!(spectrum.is_sorted_by(|a, b| a >= b));
+        assert!((spectrum.iter().sum::<f32>() - trace).abs() < 1e-5);
         assert!((squares.sum::<f32>() - square).abs() < 1e-5);
         for dark in [false, true] {
             let options = Options {

@@ -77,7 +77,10 @@ impl State {
     pub(super) fn record_cards(&mut self) {
         let groups = FAMILY.iter().chain([&UNCERTAINTY]);
         let links = groups.filter(|_| self.welcome.family);
-        let links = links.flat_map(|group| group.mechanisms).filter_map(|of| {
+        let links = links.flat_map(|group| group.mechanisms);
+        // A look at the episode of a link copies the session.
+        let missing = links.filter(|of| !self.welcome.pictures.contains_key(of.link));
+        let links = missing.filter_map(|of| {
             let inputs = self.inputs_of_link(of.link)?;
             // The card of its machine fetches it.
             (!inputs.machine.away).then(|| (of.link.to_owned(), inputs))

@@ -175,10 +175,8 @@ pub fn spectrum_ui(ui: &Ui, place: &PlacedPanel<'_>, view: &mut View<'_>) {
     let Some(Content::Overlap(overlap)) = panel.map(|panel| panel.content) else {
         return;
     };
-    let values = overlap
-        .spectrum
-        .iter()
-        .map(|&value| numbers::short(value, 4));
+    let values = overlap.spectrum().into_iter();
+    let values = values.map(|value| numbers::short(value, 4));
     let values = values.collect::<Vec<_>>().join(", ");
     let name = format!("singular values of the overlap of heads: {values}");
     let response = label(ui, rect(&place.area), place.slot(), &name);

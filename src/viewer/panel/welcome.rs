@@ -315,7 +315,8 @@ fn played(ui: &Ui, response: &egui::Response, always: bool) -> Option<f32> {
     let (id, now) = (response.id.with("since"), ui.input(|input| input.time));
     // As the settings have it.
     let is_still = ui.style().animation_time <= 0.0;
-    if is_still || !(always || response.hovered()) {
+    let is_in_view = ui.is_rect_visible(response.rect);
+    if is_still || !is_in_view || !(always || response.hovered()) {
         ui.data_mut(|data| data.remove::<f64>(id));
         return None;
     }

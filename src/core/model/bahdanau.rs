@@ -122,7 +122,7 @@ impl Decoder for Bahdanau {
         let (mut d_last, size) = (vec![R::ZERO; of.config.columns()], of.config.source.size);
         let at = d_last.len() - size;
         matrix::product_with_vector(of.own.tensors[0].rows_from(0), dz, &mut d_last[at..]);
-        of.config.source.last_backward(&d_last, &mut by.rows);
+        of.config.source.last_backward(&d_last, &mut by.source.rows);
     }
 
     fn before<R: Real>(_: Parts<'_, Self, R>, trace: &mut Trace<R>, t: usize) {

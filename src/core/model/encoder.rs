@@ -236,8 +236,8 @@ impl EncoderConfig {
 
     /// Backpropagates through [`EncoderConfig::start`] of both.
     pub(super) fn start_backward<R: Real>(&self, by: &mut Gradients<R>) {
-        self.last_backward(&by.state.hidden, &mut by.rows);
-        by.cell.copy_from_slice(&by.state.cell);
+        self.last_backward(&by.state.hidden, &mut by.source.rows);
+        by.source.cell.copy_from_slice(&by.state.cell);
     }
 
     /// Adds the gradient w.r.t. the last states to that w.r.t. the rows, [S, M].
@@ -701,6 +701,13 @@ impl Source for EncoderConfig {
     fn backward<R: Real>(&self, weights: Weights<'_, R>, episodes: &mut [SourceBack<'_, R>]) {
         let u = self.size;
         for episode in &mut *episodes {
+            if self.parts != Parts::One {
+                // A step is in one part, or in none.
+                let products = &mut episode.products[..self.recurrent()];
+                products
+                    .iter_mut()
+                    .for_each(|series| series.as_mut_slice().fill(R::ZERO));
+            }
             self.expect_backward(weights, episode);
         }
         // The gradient w.r.t. u_t is that of the embedding, or recorded.

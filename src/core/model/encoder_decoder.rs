@@ -21,7 +21,7 @@ use super::params::Params;
 use super::reader::{self, ReaderGradient};
 use super::shape::{LinearSpec, Shape};
 use super::slots::Slots;
-use super::source::{Source, SourceBack, Weights};
+use super::source::{self, Source, SourceGradient, Weights, with_source};
 use super::spec::{self, Array, Place};
 use super::trace::Trace;
 use super::{feedback, memory, readout};
@@ -160,17 +160,15 @@ pub struct Gradients<R> {
     pub(super) state: CellGradient<R>,
     /// Of the head.
     pub(super) reader: Option<ReaderGradient<R>>,
-    /// w.r.t. the rows, [S, M].
-    pub(super) rows: Series<R>,
-    /// w.r.t. the last cells of the source.
-    pub(super) cell: Vec<R>,
-    /// w.r.t. the products with every weight of the source.
-    of_source: Vec<Series<R>>,
+    /// Of the source.
+    pub(super) source: SourceGradient<R>,
     /// w.r.t. those with every weight of the decoder, in every step of the answer.
     pub(super) products: Vec<Series<R>>,
     /// Values between two equations.
     pub(super) scratch: Vec<R>,
 }
+
+with_source!(Gradients);
 
 /// The backward pass of an episode.
 pub struct Back<'a, R> {
@@ -197,16 +195,13 @@ impl<D: Decoder> EncoderDecoder<D> {
     }
 
     fn parts<'a, R>(&'a self, params: &'a Params<R>) -> Parts<'a, D, R> {
-        let (source, own) = (self.source.shape(self.inputs), D::shape(self));
-        let (of_source, linears) = params.linears.split_at(source.linears.len());
-        let (tensors_of_source, tensors) = params.tensors.split_at(source.tensors.len());
-        let (tensors, learned) = tensors.split_at(own.tensors.len());
+        let source = source::weights(&self.source, self.inputs, params);
+        let linears = &params.linears[source.linears.len()..];
+        let tensors = &params.tensors[source.tensors.len()..];
+        let (tensors, learned) = tensors.split_at(D::shape(self).tensors.len());
         Parts {
             config: self,
-            source: Weights {
-                linears: of_source,
-                tensors: tensors_of_source,
-            },
+            source,
             own: Weights { linears, tensors },
             learned,
         }
@@ -361,20 +356,13 @@ impl<R: Real, D: Decoder> Machine<R> for EncoderDecoder<D> {
         let c = D::units(self);
         let mut own = D::shape(self);
         own.linears.insert(0, LinearSpec::new("decoder", 0, 4 * c));
-        let [of_source, products] = [self.source.shape(self.inputs), own].map(|shape| {
-            let linears = shape.linears.iter().map(LinearSpec::outputs);
-            let all = linears.chain(shape.tensors.iter().map(|tensor| tensor.columns));
-            all.map(|columns| Series::new(padded(columns))).collect()
-        });
         let scratch = D::features(self).max(self.columns() + c);
         Box::new(Gradients::<R> {
             features: readout::Seen::new(D::features(self), self.outputs),
             state: CellGradient::new(c, D::seen(self)),
             reader: None,
-            rows: Series::new(self.columns()),
-            cell: vec![R::ZERO; self.columns()],
-            of_source,
-            products,
+            source: SourceGradient::new(&self.source, self.inputs),
+            products: source::products(&own),
             scratch: vec![R::ZERO; scratch],
         })
     }
@@ -388,7 +376,7 @@ impl<R: Real, D: Decoder> Machine<R> for EncoderDecoder<D> {
     ) {
         let parts = self.parts(params);
         let (of_source, weights) = (parts.source, parts.own);
-        let others = of_source.tensors.len() + weights.tensors.len();
+        let first = of_source.tensors.len();
         for (traces, workspaces) in traces.chunks(TOGETHER).zip(workspaces.chunks_mut(TOGETHER)) {
             let episodes = traces.iter().zip(workspaces).map(|(trace, workspace)| {
                 let (upstream, by, recorder) = workspace.parts_mut();
@@ -401,18 +389,13 @@ impl<R: Real, D: Decoder> Machine<R> for EncoderDecoder<D> {
             });
             parts.backward(&mut episodes.collect::<Vec<_>>());
         }
+        source::backward::<R, Gradients<R>>(&self.source, of_source, traces, workspaces, gradient);
         let all = both::<R, Gradients<R>>(traces, workspaces);
+        let (tensors, learned) = gradient.tensors[first..].split_at_mut(weights.tensors.len());
         for reader in all.clone().filter_map(|(.., by)| by.reader.as_ref()) {
-            reader.add_learned(&mut gradient.tensors[others..]);
+            reader.add_learned(learned);
         }
         // Every list is walked through several times.
-        let source = |weight: usize| -> Vec<(Rows<'_, R>, Rows<'_, R>)> {
-            let pairs = all.clone().map(|(trace, _, by)| {
-                let seen = self.source.multiplied(trace, weight);
-                (seen.into(), (&by.of_source[weight]).into())
-            });
-            pairs.collect()
-        };
         let own = |weight: usize| -> Vec<(Rows<'_, R>, Rows<'_, R>)> {
             let pairs = all.clone().map(|(trace, _, by)| {
                 let seen = D::multiplied(self, trace, weight);
@@ -420,19 +403,11 @@ impl<R: Real, D: Decoder> Machine<R> for EncoderDecoder<D> {
             });
             pairs.collect()
         };
-        let count = of_source.linears.len();
-        let (linears_of_source, linears) = gradient.linears.split_at_mut(count);
-        let (tensors_of_source, tensors) = gradient.tensors.split_at_mut(of_source.tensors.len());
-        for (weight, linear) in linears_of_source.iter_mut().enumerate() {
-            linear.set_gradient(source(weight).iter().copied());
-        }
-        for (weight, tensor) in (count..).zip(tensors_of_source) {
-            set_product_of_series(source(weight).iter().copied(), tensor);
-        }
+        let linears = &mut gradient.linears[of_source.linears.len()..];
         for (weight, linear) in linears.iter_mut().enumerate() {
             linear.set_gradient(own(weight).iter().copied());
         }
-        for (weight, tensor) in (linears.len()..).zip(&mut tensors[..weights.tensors.len()]) {
+        for (weight, tensor) in (linears.len()..).zip(tensors) {
             set_product_of_series(own(weight).iter().copied(), tensor);
         }
     }
@@ -697,7 +672,7 @@ impl<'a, D: Decoder, R: Real> Parts<'a, D, R> {
         cell::backward(&self.own.linears[0], all);
     }
 
-    /// Backpropagates through up to [`TOGETHER`] episodes side by side.
+    /// Backpropagates through up to [`TOGETHER`] episodes side by side, to the rows of their sources.
     fn backward(self, episodes: &mut [Back<'_, R>]) {
         episodes.iter_mut().for_each(|back| self.reset(back));
         let most = episodes.iter().map(|back| answers(back.trace)).max();
@@ -717,30 +692,24 @@ impl<'a, D: Decoder, R: Real> Parts<'a, D, R> {
                 D::before_backward(self, back, t);
             }
         }
-        for back in &mut *episodes {
+        for back in episodes {
             self.start_backward(back);
         }
-        let source = episodes.iter_mut().map(|back| {
-            let by = &mut *back.by;
-            SourceBack {
-                trace: back.trace,
-                rows: &mut by.rows,
-                cell: &by.cell,
-                terms: &back.upstream.terms,
-                products: &mut by.of_source,
-                recorder: back.recorder.as_deref_mut(),
-            }
-        });
-        let mut source: Vec<_> = source.collect();
-        self.config.source.backward(self.source, &mut source);
     }
 
     /// Backpropagates from the first state of the LSTM and from the memory to the source.
     fn start_backward(self, back: &mut Back<'_, R>) {
         let (trace, source) = (back.trace, back.trace.setting.source);
-        let Gradients { reader, rows, .. } = &mut *back.by;
+        let Gradients {
+            reader, source: of, ..
+        } = &mut *back.by;
         if let Some(reader) = reader {
-            reader.finish(trace, back.upstream, rows, back.recorder.as_deref_mut());
+            reader.finish(
+                trace,
+                back.upstream,
+                &mut of.rows,
+                back.recorder.as_deref_mut(),
+            );
         }
         if let Some(to) = back.recorder.as_deref_mut() {
             to.record_logits(trace, back.upstream);
@@ -754,9 +723,11 @@ impl<'a, D: Decoder, R: Real> Parts<'a, D, R> {
             record(&mut to.cell, &of.cell, source - 1, &back.by.state.cell);
         }
         D::start_backward(self, back);
-        let Gradients { reader, rows, .. } = &mut *back.by;
+        let Gradients {
+            reader, source: of, ..
+        } = &mut *back.by;
         if let Some(reader) = reader {
-            reader.rows(trace, rows, back.recorder.as_deref_mut());
+            reader.rows(trace, &mut of.rows, back.recorder.as_deref_mut());
         }
     }
 
@@ -765,10 +736,7 @@ impl<'a, D: Decoder, R: Real> Parts<'a, D, R> {
         let (config, trace, source) = (self.config, back.trace, back.trace.setting.source);
         let by = &mut *back.by;
         let answers = answers(trace);
-        // Every row is set; the padding stays 0.
-        for (weight, series) in by.of_source.iter_mut().enumerate() {
-            series.resize(source.min(config.source.multiplied(trace, weight).steps()));
-        }
+        by.source.reset(&config.source, trace);
         for (weight, series) in by.products.iter_mut().enumerate() {
             let rows = D::multiplied(config, trace, weight);
             series.resize(answers.max(1).min(rows.data.len() / rows.stride));
@@ -784,9 +752,6 @@ impl<'a, D: Decoder, R: Real> Parts<'a, D, R> {
             config.outputs
         };
         by.state.reset(D::seen(config) - skipped);
-        by.rows.resize(source);
-        by.rows.as_mut_slice().fill(R::ZERO);
-        by.cell.fill(R::ZERO);
         if D::HAS_HEAD {
             let last = by.reader.take();
             by.reader = Some(ReaderGradient::of(config, trace, back.upstream, last));
@@ -802,11 +767,11 @@ impl<R: Real> Back<'_, R> {
             reader,
             scratch,
             state,
-            rows,
+            source,
             ..
         } = &mut *self.by;
         if let Some(reader) = reader {
-            let d_read = &scratch[..rows.width()];
+            let d_read = &scratch[..source.rows.width()];
             let recorder = self.recorder.as_deref_mut();
             let d_key = reader.backward(self.trace, t, d_read, self.upstream, recorder);
             add(&mut state.hidden[..], d_key);

@@ -78,25 +78,23 @@ pub struct SourceBack<'a, R> {
     pub(super) recorder: GradientRecorder<'a, R>,
 }
 
-/// The gradients of an episode through its source, of a machine that only reads it.
+/// The gradients of an episode through its source.
 pub(super) struct SourceGradient<R> {
     /// w.r.t. the rows, [S, M].
     pub(super) rows: Series<R>,
-    /// w.r.t. the last cells, which no such machine starts from: 0.
-    cell: Vec<R>,
+    /// w.r.t. the last cells; 0 in a machine that does not start from them.
+    pub(super) cell: Vec<R>,
     /// w.r.t. the products with every weight.
     products: Vec<Series<R>>,
 }
 
 impl<R: Real> SourceGradient<R> {
     pub(super) fn new(source: &impl Source, inputs: usize) -> Self {
-        let (shape, columns) = (source.shape(inputs), source.columns(inputs));
-        let linears = shape.linears.iter().map(LinearSpec::outputs);
-        let all = linears.chain(shape.tensors.iter().map(|tensor| tensor.columns));
+        let columns = source.columns(inputs);
         Self {
             rows: Series::new(columns),
             cell: vec![R::ZERO; columns],
-            products: all.map(|columns| Series::new(padded(columns))).collect(),
+            products: products(&source.shape(inputs)),
         }
     }
 
@@ -105,12 +103,19 @@ impl<R: Real> SourceGradient<R> {
         let steps = trace.setting.source;
         self.rows.resize(steps);
         self.rows.as_mut_slice().fill(R::ZERO);
+        self.cell.fill(R::ZERO);
         for (weight, series) in self.products.iter_mut().enumerate() {
+            // Every row is set; the padding stays 0.
             series.resize(steps.min(source.multiplied(trace, weight).steps()));
-            // Steps that no part of the source has stay so.
-            series.as_mut_slice().fill(R::ZERO);
         }
     }
+}
+
+/// Series for the products with every weight: the linear maps, then the other tensors.
+pub(super) fn products<R: Real>(shape: &Shape) -> Vec<Series<R>> {
+    let linears = shape.linears.iter().map(LinearSpec::outputs);
+    let all = linears.chain(shape.tensors.iter().map(|tensor| tensor.columns));
+    all.map(|columns| Series::new(padded(columns))).collect()
 }
 
 /// Says where the scratch of a machine has the gradients of its source: in the field `source`.

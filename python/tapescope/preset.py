@@ -301,8 +301,8 @@ def _sequence_shapes(model: Mapping[str, Any], x: int, y: int) -> Dict[str, Shap
     if kind == "structured":
         linear("combine", heads["read"] * m, decoder["hidden"])
         linear("output", decoder["hidden"], y)
-        vectors = {f"read{head}.vector": (1, attention["units"]) for head in range(heads["read"])}
-        return {**shapes, "score.weight": (m, attention["units"]), **vectors}
+        scores = {f"read{head}.vector": (1, attention["units"]) for head in range(heads["read"])}
+        return {**shapes, "score.weight": (m, attention["units"]), **scores}
     c = decoder["size"] if kind in ("bahdanau", "caption") else m
     if kind == "caption":
         e = decoder["embedding"]

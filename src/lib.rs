@@ -77,4 +77,4 @@ pub mod player;
 pub mod viewer;
 
 #[doc(inline)]
-pub use tapescope_core::{keys, math, model, task, train};
+pub use tapescope_core::{analysis, keys, math, model, task, train};

@@ -6,6 +6,7 @@
 //! [`model::Number`] is where the passes of a machine are.
 //! Everybody names these modules by the crate on top: `tapescope::model` is [`model`].
 
+pub mod analysis;
 mod golden;
 pub mod keys;
 pub mod math;

@@ -1,0 +1,1 @@
+//! What a recorded episode says about its machine: causes, instructions, and what would happen otherwise.

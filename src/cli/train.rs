@@ -389,7 +389,8 @@ fn diverged(
     let or_weight = match (trainer.config.redundancy, trainer.config.head_divergence) {
         (Redundancy::Off, Redundancy::Off) => "",
         (_, Redundancy::Off) => " or training.redundancy.weight",
-        _ => " or training.head_divergence.weight",
+        (Redundancy::Off, _) => " or training.head_divergence.weight",
+        _ => " or the weights of training.redundancy and training.head_divergence",
     };
     Ok(CliError::Diverged(format!(
         "{diverged}; {left}; try a smaller training.optimizer.learning_rate{or_weight}"

@@ -712,6 +712,12 @@ fn weights_verify_what_the_trace_cannot() {
     assert_eq!(trace::verify(&read(&value), 0.0).outcome(), Outcome::Holds);
     let same = trace::replay(&read(&value), &machine, 0.0).unwrap();
     assert_eq!((same.differing, same.skipped.len()), (0, 0));
+    // Without the target nobody knows what the loss would be.
+    let untold = trace::replay(&read(&without(value.clone(), &["target"])), &machine, 0.0).unwrap();
+    assert_eq!(
+        (untold.differing, untold.skipped),
+        (0, ["loss", "target"].map(str::to_owned).to_vec())
+    );
     for array in [
         "controller.hidden",
         "controller.cell",

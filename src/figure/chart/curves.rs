@@ -10,7 +10,7 @@ use crate::train::{AuxLosses, Spread};
 const BESIDE: [&str; AuxLosses::NAMES.len()] = [
     "Redundancy of heads",
     "Divergence of heads, nats",
-    "Divergence, nats",
+    "Divergence from the prior, nats",
     "Reward in training, nats",
     "Coverage penalty in training",
     "Fertility penalty, nats",
@@ -135,7 +135,8 @@ mod tests {
         assert!(drawing.height > without.height + 200.0);
         let svg = drawing.to_svg();
         assert!(
-            svg.contains("Divergence, nats") && svg.contains("Reward in training, nats"),
+            svg.contains("Divergence from the prior, nats")
+                && svg.contains("Reward in training, nats"),
             "{svg}"
         );
         assert!(!svg.contains("Redundancy") && !svg.contains("NaN"));

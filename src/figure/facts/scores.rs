@@ -192,7 +192,14 @@ const DOT: ScoreText = ScoreText {
     reads_rows: true,
     sum: |at, row| {
         let key = at.row(&at.head.key).iter().copied();
-        product(["k", "M"], key.zip(at.memory(row)))
+        if key.len() > 0 {
+            return product(["k", "M"], key.zip(at.memory(row)));
+        }
+        // Two texts: a row of one is the key of the other.
+        if at.step < at.head.weighting.width() {
+            return product(["M", "M"], at.memory(at.step).zip(at.memory(row)));
+        }
+        "from the decoder".to_owned()
     },
 };
 
@@ -209,9 +216,28 @@ const SCALED_DOT: ScoreText = ScoreText {
 mod tests {
     use super::*;
     use crate::model::attention::{Biases, Switch};
-    use crate::model::{BahdanauConfig, Model};
-    use crate::task::{Task, Transduce};
+    use crate::model::{BahdanauConfig, CoattentionConfig, Model};
+    use crate::task::{Span, Task, Transduce};
     use crate::train::Recording;
+
+    #[test]
+    fn rows_of_two_texts_score_each_other() {
+        let task = Task::Span(Span::DEFAULT);
+        let config = CoattentionConfig::new(task.inputs(), task.outputs());
+        let recording = Recording::new(&Model::new(config, 5), &task, 3, 0);
+        let (trace, question) = (&recording.trace, recording.episode.source() - 1);
+        let at = InStep::of(trace, false, 0, question).unwrap();
+        let score: f32 = at
+            .memory(question)
+            .zip(at.memory(1))
+            .map(|(q, d)| q * d)
+            .sum();
+        let recorded = at.head.similarity.row(question)[1];
+        assert!((score - recorded).abs() < 1e-4, "{score} and {recorded}");
+        assert!((DOT.sum)(&at, 1).contains(" · "), "{}", (DOT.sum)(&at, 1));
+        let answer = InStep::of(trace, false, 0, trace.steps() - 1).unwrap();
+        assert_eq!((DOT.sum)(&answer, 1), "from the decoder");
+    }
 
     #[test]
     fn biases_make_up_the_recorded_score() {

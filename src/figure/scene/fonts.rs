@@ -48,6 +48,17 @@ pub fn width_of(text: &str, style: &Style) -> f32 {
     text.chars().map(width).sum::<f32>() * style.size
 }
 
+/// Returns the first letter of a text that no font has.
+pub fn without_glyph(text: &str) -> Option<char> {
+    let has = |letter: char| {
+        WIDTHS
+            .iter()
+            .any(|font| matches!(font.get(letter as usize), Some(Some(_))))
+    };
+    text.chars()
+        .find(|letter| !letter.is_whitespace() && !has(*letter))
+}
+
 /// Returns the width of a line of text in letters of this size.
 pub fn text_width(text: &str, size: f32) -> f32 {
     width_of(text, &Style::new(size, [0; 3]))

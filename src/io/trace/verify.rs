@@ -186,7 +186,10 @@ pub fn replay(
     }
     let again = recording.again(machine);
     let unknown = || vec!["noise: neither recorded nor determined by a seed".to_owned()];
-    let again = again.ok_or_else(unknown)?;
+    let mut again = again.ok_or_else(unknown)?;
+    if !recording.knows("target") || !recording.knows("mask") {
+        again.absent.push("loss".to_owned());
+    }
     let side = Side::of(&again, Some(&machine.config));
     let mut found = compare(Side::from(trace), side, tolerance)?;
     if let Some((of, recorded)) = &trace.gradient {

@@ -9,7 +9,7 @@ use clap::Args;
 use super::arguments::{from_zero, rows, up_to};
 use super::machine;
 use super::message::note;
-use crate::io::{Experiment, Trained, bits, is_named_as_trace, label};
+use crate::io::{Experiment, Trained, bits, intervention, is_named_as_trace, label};
 use crate::model::{Draw, Model, NoiseMode};
 use crate::task::{Episode, MAX_ITEMS, MAX_LENGTH, MAX_REPEATS, Task};
 use crate::train::{Demand, Recording, UNSEEN_SEED};
@@ -22,12 +22,21 @@ pub(super) struct Chosen {
     pub(super) episode: Episode,
     /// The seed and the index that determine it; `None` if its bits were given by hand.
     pub(super) origin: Option<Draw>,
+    /// What is changed while it runs, as typed.
+    intervene: Vec<String>,
 }
 
 impl Chosen {
     /// Runs a machine on the episode.
-    pub(super) fn record(&self, machine: &Model) -> Recording {
-        Recording::of(machine, &self.task, self.episode.clone(), self.origin)
+    pub(super) fn record(&self, machine: &Model) -> anyhow::Result<Recording> {
+        let recording = Recording::of(machine, &self.task, self.episode.clone(), self.origin);
+        if self.intervene.is_empty() {
+            return Ok(recording);
+        }
+        let changes =
+            intervention::parse(&self.intervene, "--intervene", machine, &recording.trace)?;
+        // The noise of an episode of this program is known.
+        Ok(recording.with(machine, &changes).unwrap_or(recording))
     }
 }
 
@@ -62,6 +71,11 @@ pub(super) struct EpisodeArgs {
     /// The contents of that file, if they are in memory.
     #[arg(skip)]
     pub(super) bits: Option<String>,
+    /// Change values while the episode runs: STEP, FROM-TO or FROM- (to the end), an array of the trace, and what it is
+    /// set to: a number, a list, row(5) (1 in this row), swap(3,4), negate, or from(TRACE) (as there). The last one
+    /// wins.
+    #[arg(long, value_name = "STEPS:ARRAY=VALUE")]
+    intervene: Vec<String>,
     /// Number of memory rows [default: as in training].
     #[arg(long, value_name = "N", value_parser = rows, allow_negative_numbers = true)]
     pub(super) rows: Option<usize>,
@@ -83,6 +97,7 @@ impl EpisodeArgs {
             ("--episode", self.episode.is_some()),
             ("--sample", self.sample.is_some()),
             ("--input", self.input.is_some()),
+            ("--intervene", !self.intervene.is_empty()),
             ("--rows", self.rows.is_some()),
         ];
         let given = given.into_iter().filter(|(_, is_given)| *is_given);
@@ -140,6 +155,7 @@ impl EpisodeArgs {
                 episode,
                 task: manual.task,
                 origin: None,
+                intervene: self.intervene.clone(),
             });
         }
         let lengths = ("--length", self.length.as_slice());
@@ -163,6 +179,7 @@ impl EpisodeArgs {
             episode: task.episode(seed, index),
             task,
             origin: Some(origin),
+            intervene: self.intervene.clone(),
         })
     }
 
@@ -175,7 +192,7 @@ impl EpisodeArgs {
 
     /// [`EpisodeArgs::record`], without a word.
     pub(super) fn recording(&self, name: &str, trained: &Trained) -> anyhow::Result<Recording> {
-        Ok(self.choose(name, trained)?.record(&trained.machine))
+        self.choose(name, trained)?.record(&trained.machine)
     }
 }
 

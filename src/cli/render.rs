@@ -479,7 +479,7 @@ impl Render {
             if let Some(origin) = &mut chosen.origin {
                 (origin.sample, origin.sampling) = (sample, NoiseMode::Sampled);
             }
-            samples.add(chosen.record(&trained.machine));
+            samples.add(chosen.record(&trained.machine)?);
         }
         Ok(samples.spread())
     }

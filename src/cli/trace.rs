@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use anyhow::ensure;
 use clap::Args;
 
 use super::episode::EpisodeArgs;
@@ -25,6 +26,7 @@ const EXAMPLES: &str = r#"Examples:
   tapescope trace mine.json --weights weights.safetensors --out t.ntmtrace.json
   tapescope trace copy --length 200 --out long.npz
   tapescope trace copy --length 8 --gradient bit:14,3 --out gradients.npz
+  tapescope trace copy --intervene '12:read0.gate=1' --intervene '20-:write0.erase=0' --out branch.ntmtrace.json
   tapescope view copy.ntmtrace.json
 
 bits.json contains rows of 0 and 1, such as [[0,1,1,0,1,0,0,1]], or an object with further inputs of
@@ -112,6 +114,10 @@ impl Trace {
         trained: &Trained,
         recording: &Recording,
     ) -> anyhow::Result<Option<(Quantity, Arrays)>> {
+        ensure!(
+            self.gradient.is_none() || recording.conventions.interventions.is_empty(),
+            "--gradient: values that were set have no derivatives; omit --intervene"
+        );
         let of = |of| {
             let machine = &trained.machine;
             let compute = || recording.derivatives(machine, of);

@@ -33,6 +33,7 @@ mod error;
 pub(crate) mod faults;
 mod file;
 mod input;
+pub mod intervention;
 pub mod lock;
 pub mod log;
 pub mod measurement;

@@ -208,6 +208,7 @@ const FIELDS: &[Row] = &[
     ("gradient.step", Gradient, "5", &[Named, Weights, Diff]),
     ("gradient.channel", Gradient, "0", &[Named, Weights, Diff]),
     ("gradient.unit", Gradient, r#""bits""#, &[Refused]),
+    ("interventions", Plain, r#"["2:write0.gate=0.25"]"#, &[Verify, Diff]),
     ("axes.t.size", Plain, "8", &[Refused]),
     ("axes.t.phases", Plain, r#"[["all", 0, 7]]"#, &[Verify, Diff]),
     ("axes.*.size", Plain, "1000000000", &[Refused]),

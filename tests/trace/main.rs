@@ -4,6 +4,7 @@ mod bahdanau;
 mod compare;
 mod fields;
 mod file;
+mod interventions;
 #[path = "../numpy/mod.rs"]
 mod numpy;
 mod sampled;

@@ -77,7 +77,7 @@ impl Render {
             Ok(SnapshotEpisode {
                 sequences: snapshot.sequences,
                 seconds: snapshot.seconds,
-                recording: chosen.record(&machine(snapshot)?.machine),
+                recording: chosen.record(&machine(snapshot)?.machine)?,
             })
         };
         let moments: anyhow::Result<Vec<_>> = all.into_iter().map(learned).collect();

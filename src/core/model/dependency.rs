@@ -1,18 +1,21 @@
 //! Which array of a trace follows from which others, and the conventions under which it does.
 
 use super::array;
+use super::intervention::Intervention;
 use super::spec::{Array, Place};
 use super::trace::Trace;
 use crate::keys::Words;
 use crate::math::Real;
 
-/// Conventions of a recorded machine that may differ from those of this program, which are the default.
+/// How the values of a recorded episode follow from each other, where it is not as in this program, which is the default.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Conventions {
     /// The order of events in a step.
     pub turns: Turns,
     /// The cosine of heads with that score.
     pub scoring: Scoring,
+    /// What was changed in the episode.
+    pub interventions: Vec<Intervention>,
 }
 
 impl Conventions {
@@ -20,6 +23,7 @@ impl Conventions {
     pub const OWN: &Self = &Self {
         turns: Turns::Together,
         scoring: Scoring::Cosine,
+        interventions: Vec::new(),
     };
 }
 

@@ -75,9 +75,11 @@ macro_rules! kinds {
         }
 
         impl ModelConfig {
-            /// The arrays that follow from others without the weights: see [`Machine::dependencies`].
+            /// The arrays that follow from others without the weights, and from the interventions: see
+            /// [`Machine::dependencies`].
             pub fn dependencies<'a>(&'a self, conventions: &'a Conventions) -> Vec<Dependency<'a>> {
-                f32::machine(self).dependencies(conventions)
+                let all = f32::machine(self).dependencies(conventions).into_iter();
+                all.map(|one| one.then(&conventions.interventions)).collect()
             }
 
             /// Returns the forward and backward passes of the machine: see [`Number::machine`].

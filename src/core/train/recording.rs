@@ -3,7 +3,7 @@
 use super::attribution::Quantity;
 use super::ending::{self, Ending, says_end};
 use super::loss::{Score, score};
-use crate::model::{Conventions, Draw, Given, Model, Noise, Trace};
+use crate::model::{Conventions, Draw, Given, Intervention, Model, Noise, Trace};
 use crate::task::{Episode, Task};
 
 /// Marks a value that was not recorded: a NaN with a bit pattern of its own. A result computed from it
@@ -55,22 +55,81 @@ impl Recording {
     }
 
     /// Runs a machine of the same size on the same episode, with the noise that was recorded, or with that of its
-    /// origin. `None` where the noise is not known.
+    /// origin, and with the same interventions. `None` where the noise is not known.
     pub fn again(&self, machine: &Model<f32>) -> Option<Self> {
+        self.run(
+            machine,
+            &self.conventions.interventions,
+            self.episode.steps(),
+        )
+    }
+
+    /// The same episode of this machine, with these interventions in place of those that it had; a free run stops
+    /// where it then answers with its end symbol. `None` as for [`Recording::again`].
+    pub fn with(&self, machine: &Model<f32>, interventions: &[Intervention]) -> Option<Self> {
+        let target = self.episode.clone().with_steps(0);
+        let (least, most) = (target.steps(), target.most_steps());
+        if !machine.config.has_feedback() || self.origin.is_none() && self.trace.noise().count() > 0
+        {
+            return self.run(machine, interventions, self.episode.steps());
+        }
+        let longest = self.run(machine, interventions, most)?;
+        let end = says_end(&longest.episode, &longest.trace, 0..most);
+        let steps = end.map_or(most, |end| least.max(end + 1));
+        if steps == most {
+            return Some(longest);
+        }
+        self.run(machine, interventions, steps)
+    }
+
+    fn run(
+        &self,
+        machine: &Model<f32>,
+        interventions: &[Intervention],
+        steps: usize,
+    ) -> Option<Self> {
         let mut noise = self.trace.noise();
-        let noise = if noise.all(|(.., series)| !is_unrecorded(series.as_slice())) {
+        let is_known = noise.all(|(.., series)| !is_unrecorded(series.as_slice()));
+        let noise = if is_known && steps == self.episode.steps() {
             Noise::Recorded(&self.trace)
+        } else if self.trace.noise().count() == 0 {
+            self.origin.unwrap_or_default().into()
         } else {
             self.origin?.into()
         };
+        let episode = self.episode.clone().with_steps(steps);
         let given = Given {
             source: self.trace.setting.source,
-            ..(&self.episode).into()
+            ..(&episode).into()
         };
-        let steps = self.episode.steps();
-        let mut recorder = Recorder::with(machine, &self.task, &self.episode, self.origin, steps);
+        let mut recorder = Recorder::with(machine, &self.task, &episode, self.origin, steps);
         machine.begin(given, noise, &mut recorder.trace);
-        Some(recorder.into_recording())
+        recorder.run_to(steps);
+        let Recorder { mut trace, .. } = recorder;
+        if !interventions.is_empty() {
+            machine.run_with(&mut trace, interventions);
+        }
+        let mut again = Self::scored(&self.task, self.origin, episode, trace);
+        again.conventions.interventions = interventions.to_vec();
+        Some(again)
+    }
+
+    /// An episode that this program has run, with its score.
+    fn scored(task: &Task, origin: Option<Draw>, episode: Episode, trace: Trace<f32>) -> Self {
+        let mut loss = vec![0.0; episode.steps()];
+        let score = score(&episode, &trace, &mut loss);
+        Self {
+            task: task.clone(),
+            origin,
+            stop: Ending::step(&episode, &trace),
+            episode,
+            trace,
+            loss,
+            score,
+            absent: Vec::new(),
+            computed: Vec::new(),
+            conventions: Conventions::default(),
+        }
     }
 
     /// The derivative of the loss, or of one bit, by everything in the episode of this machine, which recorded it: see
@@ -239,20 +298,7 @@ impl<'a> Recorder<'a> {
             self.machine.begin(&episode, draw, &mut trace);
             self.machine.run_steps(&mut trace, 0..self.done);
         }
-        let mut loss = vec![0.0; episode.steps()];
-        let score = score(&episode, &trace, &mut loss);
-        Recording {
-            task: self.task.clone(),
-            origin: self.origin,
-            stop: Ending::step(&episode, &trace),
-            episode,
-            trace,
-            loss,
-            score,
-            absent: Vec::new(),
-            computed: Vec::new(),
-            conventions: Conventions::default(),
-        }
+        Recording::scored(self.task, self.origin, episode, trace)
     }
 }
 

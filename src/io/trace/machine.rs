@@ -227,7 +227,11 @@ impl ConventionsForm {
         {
             scoring = Scoring::Unknown(word.clone());
         }
-        Ok(Conventions { turns, scoring })
+        Ok(Conventions {
+            turns,
+            scoring,
+            interventions: Vec::new(),
+        })
     }
 
     /// Returns the place of every column of a shift among the offsets -k to k.

@@ -21,6 +21,7 @@ use super::table::{self, Described, KEYFRAMES, LAST_MEMORY, LOSS, MASK, TARGET};
 use super::unpack::unpacked;
 use super::write::{GRADIENT, NUMERIC, gradient};
 use crate::io::error::{bounded, parse, short};
+use crate::io::intervention::parse_recorded;
 use crate::io::{Error, file, memory_limit};
 use crate::keys::Choice;
 use crate::model::{Conventions, Draw, ModelConfig, NoiseMode, Place, Trace, array};
@@ -167,6 +168,8 @@ struct TraceForm<'a> {
     #[serde(default)]
     numeric: Map<String, Value>,
     gradient: Option<Map<String, Value>>,
+    #[serde(default)]
+    interventions: Vec<String>,
     #[serde(borrow)]
     axes: AxesForm<'a>,
     #[serde(borrow)]
@@ -442,6 +445,7 @@ fn declared(form: &TraceForm, phases: &[Phase], of: Option<Quantity>) -> Vec<(St
         ("phases", in_words(phases)),
         ("weights", said(form.weights.sha256.as_ref())),
         ("gradient", said(of.map(|of| format!("{of:?}")))),
+        ("interventions", form.interventions.join("; ")),
         ("generator", said(form.generator.as_ref())),
     ];
     let declared = declared.into_iter().chain(form.task.sizes());
@@ -576,6 +580,8 @@ fn build(
     }
     let mut recording = recorded(&form, task, phases, &mut found, trace);
     recording.conventions = machine.conventions;
+    let changes = parse_recorded(&form.interventions, label, &config, &recording.trace)?;
+    recording.conventions.interventions = changes;
     let name = Path::new(label).file_name().unwrap_or_default();
     let title = title(&recording.task, &recording.episode);
     let title = format!("{}: {title}", name.to_string_lossy());

@@ -16,7 +16,7 @@ use super::write;
 use crate::keys::Choice as _;
 use crate::math::Series;
 use crate::model::config::InitialMemory;
-use crate::model::{Dependency, Model, Range, Size, Trace, array};
+use crate::model::{Dependency, Intervention, Model, Range, Size, Trace, apply_all, array};
 use crate::task::Episode;
 use crate::train::Recording;
 
@@ -158,6 +158,7 @@ fn with_dependencies(trace: &Imported, tolerance: f64, rules: &[Dependency<'_>])
         }
         check.in_range(&ranges, t);
         check.followed(&mut again, t);
+        check.intervened(&mut again, t);
         check.answer(&loss, t);
     }
     check.finish(&loss)
@@ -414,6 +415,35 @@ impl Check<'_> {
             }
             if let Some(made) = again.series_mut(place, array) {
                 made.row_mut(rule.row(t)).copy_from_slice(row);
+            }
+        }
+    }
+
+    /// Values that follow from nothing else, but were set.
+    fn intervened(&mut self, again: &mut Trace, t: usize) {
+        let recorded = &self.recording.trace;
+        let all = &self.recording.conventions.interventions;
+        for (index, one) in all.iter().enumerate() {
+            let of = (one.place, one.array);
+            let is_it = |other: &Intervention| (other.place, other.array) == of;
+            let follows = self.rules.iter().any(|rule| (rule.place, rule.array) == of);
+            let is_known = all
+                .iter()
+                .filter(|other| is_it(other))
+                .all(Intervention::sets);
+            if follows || !is_known || all[..index].iter().any(is_it) {
+                continue;
+            }
+            apply_all(all, again, of, t);
+            let piece = |trace| {
+                let series = Trace::series(trace, one.place, one.array)?;
+                Some(of_step(trace, (one.place, one.array, series), t))
+            };
+            if let Some((recorded, again)) = piece(recorded).zip(piece(again)) {
+                let (values, compared) = (self.found.comparison.values, &mut self.found.comparison);
+                compared.walk(recorded, again.values, |_, _| 0.0);
+                // They follow from nothing that was recorded.
+                compared.values = values;
             }
         }
     }

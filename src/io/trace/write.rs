@@ -15,7 +15,7 @@ use super::imported::{Derivatives, Source};
 use super::table::{self, Described, KEYFRAMES, LAST_MEMORY, LOSS, MASK, TARGET};
 use super::{form, machine, npz};
 use crate::io::preset::written::Written;
-use crate::io::{Error, file};
+use crate::io::{Error, file, intervention};
 use crate::math::Series;
 use crate::model::{ModelConfig, Trace, array};
 use crate::train::{Quantity, Recording, is_unrecorded};
@@ -108,6 +108,10 @@ fn write_json(
     let weights = source.sha256.map(|sha256| json!({ "sha256": sha256 }));
     let axes = form::axes(recording, &possible(recording, source));
     let gradient = source.gradient.map(|(of, _)| gradient(of));
+    let changes = recording.conventions.interventions.iter();
+    let changes: Vec<_> = changes
+        .map(|one| intervention::text(one, source.config))
+        .collect();
     let entries = [
         ("generator", Some(file::json(&Generator::default()))),
         ("task", Some(file::json(&form::asked(recording)))),
@@ -117,6 +121,10 @@ fn write_json(
         ("numeric", Some(NUMERIC.to_owned())),
         ("axes", Some(file::json(&axes))),
         ("gradient", gradient.as_ref().map(file::json)),
+        (
+            "interventions",
+            (!changes.is_empty()).then(|| file::json(&changes)),
+        ),
     ];
     write!(
         to,
@@ -202,7 +210,10 @@ pub(super) fn names(recording: &Recording) -> Vec<String> {
 /// Every array of such an episode, recorded or not, in the order of the file.
 fn possible(recording: &Recording, source: &Source) -> Vec<Described> {
     let steps = recording.episode.steps();
-    let full_memory = writes_full_memory(source.config, steps, source.full_memory);
+    // A memory that was changed does not follow from the writes.
+    let changes = &recording.conventions.interventions;
+    let is_changed = changes.iter().any(|one| one.array == array::MEMORY);
+    let full_memory = writes_full_memory(source.config, steps, source.full_memory || is_changed);
     table::written(&recording.trace, steps, full_memory)
 }
 

@@ -1,0 +1,261 @@
+//! Interventions: values that are changed in some steps of an episode, which is then computed on from there.
+
+use std::ops::Range;
+
+use super::array;
+use super::dependency::Dependency;
+use super::registry::{Model, Number};
+use super::spec::{Array, Place, Range as Values};
+use super::trace::Trace;
+
+/// The largest difference from 1 of the sum of a distribution.
+const SLACK: f32 = 1e-4;
+
+/// A change of an array in some steps, after the machine has computed it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Intervention {
+    /// The first step and the last one; `None`: to the end of the episode.
+    pub steps: (usize, Option<usize>),
+    /// The part of the machine.
+    pub place: Place,
+    /// The array; of the memory M_t it is the one that the step leaves behind.
+    pub array: Array,
+    /// The entries along the first axes behind the steps (rows, then columns, of the memory); empty for all values.
+    pub part: Vec<Range<usize>>,
+    /// What happens to the values.
+    pub change: Change,
+}
+
+/// The change of values by an [`Intervention`].
+#[derive(Clone, Debug, PartialEq)]
+pub enum Change {
+    /// One value for all, or one for each, row after row of a memory.
+    Set(Vec<f32>),
+    /// The values of each step.
+    SetEach(Vec<Vec<f32>>),
+    /// 1 at this index, 0 elsewhere.
+    OneHot(usize),
+    /// Two entries change places; of a memory two rows.
+    Swap(usize, usize),
+    /// Every value changes its sign.
+    Negate,
+}
+
+/// Sizes of the axes of an array behind the steps.
+fn axes(trace: &Trace<f32>, place: Place, array: Array) -> Vec<usize> {
+    let series = trace.series(place, array);
+    match array {
+        array::MEMORY => trace.memory_size().to_vec(),
+        _ => vec![series.map_or(0, |series| series.width())],
+    }
+}
+
+impl Intervention {
+    /// The places of the changed values in a step, along the first axis.
+    fn lines(&self, trace: &Trace<f32>) -> Vec<Vec<usize>> {
+        let axes = axes(trace, self.place, self.array);
+        let part = |axis: usize| self.part.get(axis).cloned().unwrap_or(0..axes[axis]);
+        let line = |i: usize| match axes[..] {
+            // Column after column.
+            [rows, _] => part(1).map(|column| column * rows + i).collect(),
+            _ => vec![i],
+        };
+        part(0).map(line).collect()
+    }
+
+    fn includes(&self, t: usize) -> bool {
+        let (first, last) = self.steps;
+        t >= first && last.is_none_or(|last| t <= last)
+    }
+
+    /// Checks that an episode of this many steps has those that it changes.
+    ///
+    /// # Errors
+    /// What is expected.
+    pub fn check_steps(&self, steps: usize) -> Result<(), String> {
+        let (first, last) = self.steps;
+        let end = last.unwrap_or(first);
+        if first > end || end >= steps {
+            let most = steps.saturating_sub(1);
+            return Err(format!(
+                "has the steps {first} to {end}; expected steps from 0 to {most}"
+            ));
+        }
+        Ok(())
+    }
+
+    /// Checks that an episode of a machine has these values, and that they may be so.
+    ///
+    /// # Errors
+    /// What is expected.
+    pub fn check(&self, trace: &Trace<f32>, name: &str) -> Result<(), String> {
+        let axes = axes(trace, self.place, self.array);
+        if self.part.len() > axes.len() {
+            let word = if axes.len() == 1 { "index" } else { "indices" };
+            return Err(format!(
+                "has {} indices; {name} has {} {word}",
+                self.part.len(),
+                axes.len()
+            ));
+        }
+        for (part, size) in self.part.iter().zip(&axes) {
+            if part.is_empty() || part.end > *size {
+                return Err(format!(
+                    "has an index beyond {name}; expected 0 to {}",
+                    size - 1
+                ));
+            }
+        }
+        self.check_values(trace, name)
+    }
+
+    fn check_values(&self, trace: &Trace<f32>, name: &str) -> Result<(), String> {
+        let ((least, most), lines) = (self.array.range.ends(), self.lines(trace));
+        let count: usize = lines.iter().map(Vec::len).sum();
+        let is_whole = self.part.is_empty();
+        let one = |values: &[f32], may_be_one: bool| {
+            if values.len() != count && !(may_be_one && values.len() == 1) {
+                return Err(format!("has {} values; expected {count}", values.len()));
+            }
+            let is_in = |value: &f32| value.is_finite() && (least..=most).contains(value);
+            if let Some(value) = values.iter().find(|value| !is_in(value)) {
+                let expected = match (least, most) {
+                    (f32::NEG_INFINITY, _) => "a number".to_owned(),
+                    (_, f32::INFINITY) => format!("at least {least}"),
+                    _ => format!("{least} to {most}"),
+                };
+                return Err(format!("sets {value}; expected {expected}"));
+            }
+            let sum: f32 = values.iter().sum();
+            let is_share = self.array.range == Values::Distribution;
+            if is_share && !(is_whole && (sum - 1.0).abs() <= SLACK) {
+                return Err(format!(
+                    "sets a part of {name}; expected {count} values with the sum 1"
+                ));
+            }
+            Ok(())
+        };
+        let index = |index: usize| {
+            if !is_whole || index >= lines.len() {
+                return Err(format!(
+                    "expected an index from 0 to {} of the whole array",
+                    lines.len().saturating_sub(1)
+                ));
+            }
+            Ok(())
+        };
+        match &self.change {
+            Change::Set(values) => one(values, true),
+            Change::SetEach(all) => {
+                let (first, last) = self.steps;
+                let last = last.ok_or("has a list for each step; expected FROM-TO")?;
+                let wanted = (last + 1).saturating_sub(first);
+                if all.len() != wanted {
+                    return Err(format!(
+                        "has values for {} steps; expected {wanted}",
+                        all.len()
+                    ));
+                }
+                all.iter().try_for_each(|values| one(values, false))
+            }
+            Change::OneHot(row) => {
+                index(*row)?;
+                if least > 0.0 || most < 1.0 || self.array == array::MEMORY {
+                    return Err(format!("sets {name} to 0 and 1; expected other values"));
+                }
+                Ok(())
+            }
+            Change::Swap(one, other) => index(*one).and_then(|()| index(*other)),
+            Change::Negate if least < 0.0 => Ok(()),
+            Change::Negate => Err(format!(
+                "makes {name} negative; expected values of at least {least}"
+            )),
+        }
+    }
+
+    /// Changes the values of this array in step `t`, if they are among those that it changes.
+    pub fn apply(&self, trace: &mut Trace<f32>, (place, array): (Place, Array), t: usize) {
+        if (place, array) != (self.place, self.array) || !self.includes(t) {
+            return;
+        }
+        let lines = self.lines(trace);
+        let Some(series) = trace.series_mut(place, array) else {
+            return;
+        };
+        let values = series.row_mut(t + usize::from(array == array::MEMORY));
+        let all = || lines.iter().flatten().copied();
+        let set = |values: &mut [f32], to: &[f32]| {
+            let to = to.iter().cycle();
+            all().zip(to).for_each(|(at, to)| values[at] = *to);
+        };
+        match &self.change {
+            Change::Set(to) => set(values, to),
+            Change::SetEach(to) => set(values, to.get(t - self.steps.0).map_or(&[], |to| to)),
+            Change::OneHot(row) => {
+                all().for_each(|at| values[at] = 0.0);
+                lines[*row].iter().for_each(|&at| values[at] = 1.0);
+            }
+            Change::Swap(one, other) => {
+                let pairs = lines[*one].iter().zip(&lines[*other]);
+                pairs.for_each(|(&one, &other)| values.swap(one, other));
+            }
+            Change::Negate => all().for_each(|at| values[at] = -values[at]),
+        }
+    }
+
+    /// True where the changed values do not depend on what was computed.
+    pub fn sets(&self) -> bool {
+        !matches!(self.change, Change::Swap(..) | Change::Negate)
+    }
+}
+
+/// Applies all of them, in their order: the last one wins.
+pub fn apply_all(
+    interventions: &[Intervention],
+    trace: &mut Trace<f32>,
+    of: (Place, Array),
+    t: usize,
+) {
+    for intervention in interventions {
+        intervention.apply(trace, of, t);
+    }
+}
+
+impl<'a> Dependency<'a, f32> {
+    /// The same, with these interventions after it.
+    pub(super) fn then(mut self, interventions: &'a [Intervention]) -> Self {
+        let of = (self.place, self.array);
+        if interventions.iter().all(|one| (one.place, one.array) != of) {
+            return self;
+        }
+        let work = self.work;
+        self.work = Box::new(move |trace, t| {
+            work(trace, t);
+            apply_all(interventions, trace, of, t);
+        });
+        self
+    }
+}
+
+impl Model<f32> {
+    /// The arrays that an [`Intervention`] may change, in the order of the computation: those in files that a step
+    /// computes, but the output, which follows from the logit.
+    pub fn changeable(&self) -> Vec<(Place, Array)> {
+        let all = f32::machine(&self.config).step(&self.params).into_iter();
+        let all = all.map(|one| (one.place, one.array));
+        all.filter(|(_, array)| array.is_in_files() && *array != array::OUTPUT)
+            .collect()
+    }
+
+    /// Runs a recorded episode again with these interventions: see [`Model::run_again`].
+    pub fn run_with(&self, trace: &mut Trace<f32>, interventions: &[Intervention]) {
+        let first = interventions.iter().map(|one| one.steps.0).min();
+        let step = f32::machine(&self.config).step(&self.params);
+        // Where a step depends on a later one, all steps may change.
+        let is_in_order = step.iter().all(|one| one.pass == 0 && !one.is_backwards);
+        let from = first.filter(|_| is_in_order).unwrap_or(0);
+        self.run_again(trace, from, |trace, place, array, t| {
+            apply_all(interventions, trace, (place, array), t);
+        });
+    }
+}

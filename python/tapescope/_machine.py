@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import display, window
+from ._interventions import Interventions, texts
 from ._extension import native, options, pair
 from .errors import ArgumentError, Whole
 from .files import Path, expecting, file_name, to_json
@@ -23,6 +24,10 @@ from .weights import Tensors, to_bytes, write_bytes
 Sizes = Union[Whole, str, Iterable[Whole]]
 # What `machine` accepts.
 A_MACHINE = "the name of an included machine, a weights file, or a run folder"
+
+
+def _options(interventions: List[str]) -> List[str]:
+    return [f"--intervene={text}" for text in interventions]
 
 
 class Machine:
@@ -77,7 +82,8 @@ class Machine:
 
     def trace(self, length: Optional[Whole] = None, *, items: Optional[Whole] = None, repeats: Optional[Whole] = None,
               seed: Optional[Whole] = None, episode: Optional[Whole] = None, sample: Optional[Whole] = None, input: Any = None,
-              rows: Optional[Whole] = None, gradient: Union[str, Tuple[Whole, Whole], None] = None) -> Trace:
+              rows: Optional[Whole] = None, gradient: Union[str, Tuple[Whole, Whole], None] = None,
+              intervene: Optional[Interventions] = None) -> Trace:
         """Runs one episode and returns its trace, with every stage of every step.
 
         length    number of vectors, at least 1; None: sampled as in training
@@ -96,19 +102,26 @@ class Machine:
         rows      number of memory rows; None: as in training
         gradient  "loss", or (step, channel) of an output bit. Adds for every array an array `gradient.NAME` of the same
                   shape: the derivative of the loss (bits) or of the logit of that bit with respect to it
+        intervene values that are changed while the episode runs: a dictionary {"12:read0.gate": 1}, with STEP, FROM-TO or
+                  FROM- before the name of an array, and a number, a list, "row(5)", "swap(3,4)", "negate" or
+                  "from(FILE)"; see "Interventions" in docs/formats.md. A function (step, arrays so far) is called in each
+                  of its steps; it returns the new value, or None for no change. The trace lists all of them as values
 
         The arrays of the trace are read-only and share the memory of the recording; nothing is copied. Warns if the
         memory wrapped around. Raises ArgumentError for values that the task does not allow, and FormatError for an invalid
         input.
 
             machine("copy").trace(length=8, gradient=(12, 3))["gradient.input"]
+            machine("copy").trace(length=8, intervene={"4:write0.gate": 1, "9-:read0.read": "negate"})
         """
         bit = gradient if isinstance(gradient, str) else pair(
             "gradient", gradient, "bit:{},{}", '"loss", or the (step, channel) of an output bit')
         given = None if input is None else to_json("`input`", _episode(self._preset["task"]["kind"], input))
         asked = options(length=length, items=items, repeats=repeats, seed=seed, episode=episode, sample=sample,
                         rows=rows, gradient=bit)
-        recorded = self._handle.trace(given, asked)
+        changes = [] if intervene is None else texts(
+            intervene, lambda changes: Trace.of_native(self._handle.trace(given, asked + _options(changes))))
+        recorded = self._handle.trace(given, asked + _options(changes))
         wrap_around = recorded.wrap_around()
         if wrap_around:
             warnings.warn(f"{self.name}: {wrap_around}", stacklevel=2)

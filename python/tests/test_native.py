@@ -143,6 +143,35 @@ class Traces(support.Test):
         both = ts.machine("repeat_copy").trace(input={"bits": bits, "repeats": np.int64(2)})
         self.assertEqual(both.meta["task"]["repeats"], 2)
 
+    def test_interventions_are_in_the_trace_and_the_rest_follows(self):
+        copy = ts.machine("copy")
+        plain = copy.trace(length=4, seed=3)
+        zero = np.zeros(20)
+        changed = copy.trace(length=4, seed=3, intervene={"3:write0.erase": zero, "5-:read0.gate": 1, "2:read0.weighting": "row(5)"})
+        np.testing.assert_array_equal(changed["write0.erase"][3], zero)
+        np.testing.assert_array_equal(changed["read0.gate"][5:], 1)
+        self.assertEqual(changed["read0.weighting"][2].argmax(), 5)
+        np.testing.assert_array_equal(changed["write0.key"][:2], plain["write0.key"][:2])
+        self.assertEqual(changed.meta["interventions"][0][:14], "3:write0.erase")
+        self.assertTrue(changed.check(0))
+        listed = copy.trace(length=4, seed=3, intervene=["5-:read0.gate=1"])
+        np.testing.assert_array_equal(listed["read0.gate"][5:], 1)
+
+    def test_a_function_intervenes_step_by_step_with_what_was_computed(self):
+        copy, seen = ts.machine("copy"), []
+
+        def opened(step, arrays):
+            seen.append((step, len(arrays["read0.gate"]), len(arrays["memory"])))
+            gate = arrays["read0.gate"][-1]
+            return None if step == 3 else 1 - gate
+
+        plain = copy.trace(length=2, seed=3)
+        changed = copy.trace(length=2, seed=3, intervene={"2-:read0.gate": opened})
+        self.assertEqual(seen, [(step, step + 1, step + 2) for step in (2, 3, 4)])
+        np.testing.assert_array_equal(changed["read0.gate"][2], 1 - plain["read0.gate"][2])
+        self.assertEqual(len(changed.meta["interventions"]), 2)
+        self.assertTrue(changed.check(0))
+
     def test_arrays_are_not_copied_and_outlive_what_made_them(self):
         trace = ts.machine("copy").trace(length=5, seed=1)
         for name, array in trace.arrays.items():
@@ -166,6 +195,9 @@ class Traces(support.Test):
             ("invalid value '0' for 'length': expected a whole number, 1 to 100000", lambda: copy.trace(length=0)),
             ("items: the task `copy` has no items; use length", lambda: copy.trace(items=3)),
             ("gradient bit:99,0: the episode has steps 0 to 4", lambda: copy.trace(length=2, gradient=(99, 0))),
+            ("intervene: `2:read0.gat=1`: has no array `read0.gat`", lambda: copy.trace(length=2, intervene={"2:read0.gat": 1})),
+            ("expected STEP:ARRAY, FROM-TO:ARRAY or FROM-:ARRAY", lambda: copy.trace(length=2, intervene={"gate": lambda *_: 1})),
+            ("`intervene`: is 'x'", lambda: copy.trace(length=2, intervene="x")),
             ("lengths 100001", lambda: copy.evaluate(lengths=[10, 100001])),
             ("did you mean `copy`?", lambda: ts.machine("cpoy")),
             ("tapescope train copy_paper", lambda: ts.machine("copy_paper")),

@@ -7,6 +7,7 @@ use super::dependency::Dependency;
 use super::registry::{Model, Number};
 use super::spec::{Array, Place, Range as Values};
 use super::trace::Trace;
+use crate::math::Series;
 
 /// The largest difference from 1 of the sum of a distribution.
 const SLACK: f32 = 1e-4;
@@ -46,7 +47,7 @@ fn axes(trace: &Trace<f32>, place: Place, array: Array) -> Vec<usize> {
     let series = trace.series(place, array);
     match array {
         array::MEMORY => trace.memory_size().to_vec(),
-        _ => vec![series.map_or(0, |series| series.width())],
+        _ => vec![series.map_or(0, Series::width)],
     }
 }
 

@@ -37,6 +37,7 @@ pub use evaluate::{Evaluation, Evaluator, Measurement, chance, optimum};
 pub use loss::{Score, logit_gradient, score};
 pub use memory_demand::{Demand, LARGEST_RECORDING};
 pub use optimizer::{Optimizer, clip, global_norm};
+pub(crate) use pool::Pool;
 pub use recording::{ABSENT, Recorder, Recording, is_absent, is_unrecorded};
 pub use redundancy::{Penalty, overlap};
 pub use samples::Sampled;

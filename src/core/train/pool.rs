@@ -2,7 +2,7 @@
 
 /// A pool of threads; in a browser there are none, and the caller does the work.
 #[derive(Debug)]
-pub(super) struct Pool {
+pub(crate) struct Pool {
     #[cfg(not(target_arch = "wasm32"))]
     threads: rayon::ThreadPool,
 }
@@ -10,7 +10,7 @@ pub(super) struct Pool {
 impl Pool {
     /// A pool of this many threads (at least one).
     #[cfg(not(target_arch = "wasm32"))]
-    pub(super) fn new(threads: usize) -> Self {
+    pub(crate) fn new(threads: usize) -> Self {
         let threads = rayon::ThreadPoolBuilder::new()
             .num_threads(threads.max(1))
             .build()
@@ -20,17 +20,17 @@ impl Pool {
 
     /// Does the work, with these threads for all that is parallel in it.
     #[cfg(not(target_arch = "wasm32"))]
-    pub(super) fn install<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+    pub(crate) fn install<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         self.threads.install(work)
     }
 
     #[cfg(target_arch = "wasm32")]
-    pub(super) fn new(_: usize) -> Self {
+    pub(crate) fn new(_: usize) -> Self {
         Self {}
     }
 
     #[cfg(target_arch = "wasm32")]
-    pub(super) fn install<R>(&self, work: impl FnOnce() -> R) -> R {
+    pub(crate) fn install<R>(&self, work: impl FnOnce() -> R) -> R {
         work()
     }
 }

@@ -3,7 +3,7 @@
 use super::attribution::Quantity;
 use super::ending::{self, Ending, says_end};
 use super::loss::{Score, score};
-use crate::model::{Conventions, Draw, Given, Intervention, Model, Noise, Trace};
+use crate::model::{Array, Conventions, Draw, Given, Intervention, Model, Noise, Place, Trace};
 use crate::task::{Episode, Task};
 
 /// Marks a value that was not recorded: a NaN with a bit pattern of its own. A result computed from it
@@ -57,10 +57,10 @@ impl Recording {
     /// Runs a machine of the same size on the same episode, with the noise that was recorded, or with that of its
     /// origin, and with the same interventions. `None` where the noise is not known.
     pub fn again(&self, machine: &Model<f32>) -> Option<Self> {
-        self.run(
+        self.run_with(
             machine,
-            &self.conventions.interventions,
             self.episode.steps(),
+            &self.conventions.interventions,
         )
     }
 
@@ -71,22 +71,48 @@ impl Recording {
         let (least, most) = (target.steps(), target.most_steps());
         if !machine.config.has_feedback() || self.origin.is_none() && self.trace.noise().count() > 0
         {
-            return self.run(machine, interventions, self.episode.steps());
+            return self.run_with(machine, self.episode.steps(), interventions);
         }
-        let longest = self.run(machine, interventions, most)?;
+        let longest = self.run_with(machine, most, interventions)?;
         let end = says_end(&longest.episode, &longest.trace, 0..most);
         let steps = end.map_or(most, |end| least.max(end + 1));
         if steps == most {
             return Some(longest);
         }
-        self.run(machine, interventions, steps)
+        self.run_with(machine, steps, interventions)
+    }
+
+    /// The same steps of this machine, with a change after every array of every step: see [`Model::run_again`]. `None` as
+    /// for [`Recording::again`].
+    pub fn with_changes(
+        &self,
+        machine: &Model<f32>,
+        change: impl FnMut(&mut Trace<f32>, Place, Array, usize),
+    ) -> Option<Self> {
+        let steps = self.episode.steps();
+        self.run(machine, steps, |trace| machine.run_again(trace, 0, change))
+    }
+
+    fn run_with(
+        &self,
+        machine: &Model<f32>,
+        steps: usize,
+        interventions: &[Intervention],
+    ) -> Option<Self> {
+        let mut again = self.run(machine, steps, |trace| {
+            if !interventions.is_empty() {
+                machine.run_with(trace, interventions);
+            }
+        })?;
+        again.conventions.interventions = interventions.to_vec();
+        Some(again)
     }
 
     fn run(
         &self,
         machine: &Model<f32>,
-        interventions: &[Intervention],
         steps: usize,
+        change: impl FnOnce(&mut Trace<f32>),
     ) -> Option<Self> {
         let mut noise = self.trace.noise();
         let is_known = noise.all(|(.., series)| !is_unrecorded(series.as_slice()));
@@ -106,12 +132,8 @@ impl Recording {
         machine.begin(given, noise, &mut recorder.trace);
         recorder.run_to(steps);
         let Recorder { mut trace, .. } = recorder;
-        if !interventions.is_empty() {
-            machine.run_with(&mut trace, interventions);
-        }
-        let mut again = Self::scored(&self.task, self.origin, episode, trace);
-        again.conventions.interventions = interventions.to_vec();
-        Some(again)
+        change(&mut trace);
+        Some(Self::scored(&self.task, self.origin, episode, trace))
     }
 
     /// An episode that this program has run, with its score.

@@ -1,0 +1,79 @@
+"""Interventions: values that are changed while an episode runs."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Sequence, Tuple, Union
+
+from .errors import ArgumentError
+from .files import to_json
+from .trace import Array, Trace
+
+# By STEPS:ARRAY: a number, a list, text such as "row(5)", or a function; or whole texts.
+Interventions = Union[Mapping[str, Any], Sequence[str]]
+# Runs the episode with interventions as the command line takes them.
+Run = Callable[[List[str]], Trace]
+
+
+class SoFar(Mapping[str, Array]):
+    """What a machine has computed up to a step: the arrays of a trace, by name, [steps so far, …].
+
+    Arrays of the last step that are computed after the changed one are as they would be without the change."""
+
+    def __init__(self, trace: Trace, step: int) -> None:
+        self._trace, self.step = trace, step
+
+    def __getitem__(self, name: str) -> Array:
+        array = self._trace[name]
+        # The memory has a state before the first step; what has no steps is learned.
+        more = array.shape[0] - self._trace.steps if array.ndim else 0
+        return array[:self.step + 1 + more] if more in (0, 1) else array
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._trace)
+
+    def __len__(self) -> int:
+        return len(list(self._trace))
+
+
+def texts(given: Interventions, run: Run) -> List[str]:
+    """Returns interventions as the command line takes them; calls functions step by step."""
+    if isinstance(given, str) or not isinstance(given, (Mapping, Sequence)):
+        raise ArgumentError(f"is {given!r}", place="`intervene`", expected='a dictionary such as {"12:read0.gate": 1}')
+    if not isinstance(given, Mapping):
+        return [str(text) for text in given]
+    fixed = [f"{place}={_value(place, value)}" for place, value in given.items() if not callable(value)]
+    functions = {str(place): value for place, value in given.items() if callable(value)}
+    return _called(functions, fixed, run) if functions else fixed
+
+
+def _value(place: str, value: Any) -> str:
+    return value if isinstance(value, str) else to_json(f"the value of {place!r}", value)
+
+
+def _called(functions: Dict[str, Callable[[int, SoFar], Any]], found: List[str], run: Run) -> List[str]:
+    """Calls every function in each of its steps, with what was computed up to there; None changes nothing."""
+    trace = run(found)
+    steps = trace.steps
+    parts = {place: _steps(place, steps) for place in functions}
+    for step in range(steps):
+        for place, function in functions.items():
+            first, last, array = parts[place]
+            if first <= step <= last:
+                value = function(step, SoFar(trace, step))
+                if value is not None:
+                    found = [*found, f"{step}:{array}={_value(place, value)}"]
+                    trace = run(found)
+    return found
+
+
+def _steps(place: str, steps: int) -> Tuple[int, int, str]:
+    when, colon, array = place.partition(":")
+    first, dash, last = when.partition("-")
+    try:
+        begin = int(first)
+        end = int(last) if last else (steps - 1 if dash else begin)
+    except ValueError:
+        colon = ""
+    if not colon:
+        raise ArgumentError(f"has the key {place!r}", place="`intervene`", expected="STEP:ARRAY, FROM-TO:ARRAY or FROM-:ARRAY")
+    return begin, end, array

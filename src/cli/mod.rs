@@ -10,6 +10,7 @@ mod eval;
 mod gradient;
 pub mod in_process;
 mod learn;
+mod lesion;
 mod machine;
 mod manual;
 mod measured;
@@ -57,6 +58,7 @@ Examples:
                                              draw the same episode as in the paper (Figure 6)
   tapescope sweep copy --seeds 1..10         train ten seeds, one per processor at a time
   tapescope ablate copy --seeds 1..5         train it without each stage of its heads in turn
+  tapescope lesion copy                      remove each part of the trained machine in turn
 
 Exit codes: 0 success, 1 runtime failure or difference found, 2 invalid input or usage,
             3 verified in part, 4 training diverged, 130 stopped with Ctrl-C, 143 by SIGTERM,
@@ -85,6 +87,7 @@ enum Command {
     Render(render::Render),
     Sweep(sweep::Sweep),
     Ablate(ablate::Ablate),
+    Lesion(lesion::LesionArgs),
     Verify(compare::Verify),
     Diff(compare::Diff),
     Completions(manual::Completions),
@@ -155,6 +158,7 @@ fn perform() -> u8 {
         Command::Render(render) => render.run(&mut out),
         Command::Sweep(sweep) => sweep.run(&mut out),
         Command::Ablate(ablate) => ablate.run(&mut out),
+        Command::Lesion(lesion) => lesion.run(&mut out),
         Command::Verify(verify) => verify.run(&mut out),
         Command::Diff(diff) => diff.run(&mut out),
         Command::Completions(completions) => completions.run(Cli::command(), &mut out),

@@ -5,7 +5,7 @@ use rand::RngExt;
 use rayon::prelude::*;
 
 use crate::math::{Random, random};
-use crate::model::{Array, Change, Intervention, Model, Place, Trace, array};
+use crate::model::{Array, Change, Draw, Intervention, Model, Place, Trace, array};
 use crate::task::Task;
 use crate::train::{Evaluation, Pool, Recording, Score};
 
@@ -45,8 +45,8 @@ pub struct Episodes<'a> {
     pub machine: &'a Model<f32>,
     /// The task.
     pub task: &'a Task,
-    /// Seed of the episodes.
-    pub seed: u64,
+    /// The first episode.
+    pub first: Draw,
     /// Their number.
     pub episodes: u64,
 }
@@ -200,7 +200,12 @@ impl Episodes<'_> {
     /// What each of these lesions leaves of the machine, in their order; the result does not depend on `threads`.
     pub fn measure(&self, lesions: &[Lesion], threads: usize) -> Vec<Effect> {
         let scores = |index: u64| -> Vec<Score> {
-            let whole = Recording::new(self.machine, self.task, self.seed, index);
+            let draw = Draw {
+                episode: self.first.episode + index,
+                ..self.first
+            };
+            let episode = self.task.episode(draw.seed, draw.episode);
+            let whole = Recording::of(self.machine, self.task, episode, Some(draw));
             let with = |lesion: &Lesion| lesion.record(self.machine, &whole);
             // The noise of an episode of this program is known.
             let score = |lesion| with(lesion).map_or(whole.score, |recording| recording.score);
@@ -215,9 +220,105 @@ impl Episodes<'_> {
             Effect {
                 lesion: lesion.clone(),
                 mean: Evaluation::of(&of_it),
-                worst: worst.map_or(0, |(index, _)| index as u64),
+                worst: self.first.episode + worst.map_or(0, |(index, _)| index as u64),
             }
         };
         lesions.iter().enumerate().map(effect).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{BahdanauConfig, ModelConfig, NtmConfig, PlainConfig};
+    use crate::task::{Copy, Transduce};
+
+    fn measured(machine: &Model<f32>, task: &Task, threads: usize) -> Vec<Effect> {
+        let (first, episodes) = (Draw::of(3, 5), 4);
+        let all = Episodes {
+            machine,
+            task,
+            first,
+            episodes,
+        };
+        all.measure(&lesions(machine), threads)
+    }
+
+    #[test]
+    fn effects_do_not_depend_on_threads_and_the_first_is_the_whole_machine() {
+        let task = Task::Copy(Copy {
+            bits: 3,
+            length: 2..=4,
+        });
+        let mut ntm = NtmConfig::new(task.inputs(), task.outputs());
+        (ntm.rows, ntm.read_heads) = (12, 2);
+        for config in [
+            ModelConfig::from(ntm),
+            PlainConfig::new(task.inputs(), task.outputs()).into(),
+        ] {
+            let machine = Model::new(config, 4);
+            let effects = measured(&machine, &task, 1);
+            assert_eq!(effects, measured(&machine, &task, 3));
+            let bits = (5..9).map(|index| Recording::new(&machine, &task, 3, index).score.bits);
+            let mean = bits.sum::<f64>() / 4.0;
+            assert!((effects[0].mean.bits_per_sequence - mean).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn every_head_has_its_stages_and_noise_grows() {
+        let task = Task::Copy(Copy {
+            bits: 3,
+            length: 3..=3,
+        });
+        let machine = Model::new(NtmConfig::new(task.inputs(), task.outputs()), 4);
+        let all = lesions(&machine);
+        let of = |part: &str| all.iter().filter(|lesion| lesion.part == part).count();
+        assert_eq!(
+            (of("read0"), of("write0"), of("weights")),
+            (7, 9, NOISE.len())
+        );
+        let whole = Recording::new(&machine, &task, 3, 0);
+        let distance = |lesion: &Lesion| -> f32 {
+            let other = lesion.record(&machine, &whole).unwrap();
+            let pairs = other
+                .trace
+                .logit
+                .as_slice()
+                .iter()
+                .zip(whole.trace.logit.as_slice());
+            pairs.map(|(a, b)| (a - b).abs()).sum()
+        };
+        for part in ["memory", "keys", "weightings", "weights"] {
+            let noisy: Vec<f32> = all
+                .iter()
+                .filter(|one| one.part == part)
+                .map(distance)
+                .collect();
+            assert!(
+                0.0 < noisy[0] && noisy[0] < noisy[NOISE.len() - 1],
+                "{part} {noisy:?}"
+            );
+        }
+        let nothing = all.iter().find(|one| one.what == "reads nothing").unwrap();
+        let read = nothing.record(&machine, &whole).unwrap().trace.heads[0]
+            .read
+            .clone();
+        assert!(read.as_slice().iter().all(|value| *value == 0.0));
+    }
+
+    #[test]
+    fn a_machine_with_a_source_has_lesions_of_its_reader() {
+        let task = Task::Transduce(Transduce::DEFAULT);
+        let machine = Model::new(BahdanauConfig::new(task.inputs(), task.outputs()), 4);
+        let effects = measured(&machine, &task, 2);
+        let parts: Vec<&str> = effects
+            .iter()
+            .map(|effect| effect.lesion.part.as_str())
+            .collect();
+        assert!(
+            parts.contains(&"read0") && parts.contains(&"weightings"),
+            "{parts:?}"
+        );
     }
 }

@@ -1,0 +1,146 @@
+//! `tapescope lesion`: what each part of a trained machine contributes.
+
+use std::io::Write;
+
+use anyhow::bail;
+use clap::Args;
+
+use super::arguments::{MOST_THREADS, threads, up_to};
+use super::episode::EpisodeArgs;
+use super::message::decimals;
+use super::table::{Column, Format, Table};
+use crate::analysis::lesion::{Effect, Episodes, lesions};
+use crate::io::intervention;
+use crate::model::ModelConfig;
+
+const EXAMPLES: &str = "\
+Examples:
+  tapescope lesion copy
+  tapescope lesion repeat_copy --length 6 --repeats 8 --episodes 50
+  tapescope lesion copy --part read0 --format markdown
+
+Removes each part of a trained machine in turn, in every step, without training it again (`ablate` trains without it): \
+stages of the heads, whole heads, groups of memory rows; and adds noise to memory, keys, weightings and weights, in units of the \
+root mean square of their values. The first line is the whole machine, the others follow by their bits per sequence. \
+The last column is what `trace --intervene` and `render --intervene` take, to see one of them.";
+
+/// The most episodes.
+const MOST: u64 = 10_000;
+
+/// Measure what each part of a machine contributes, by removing it.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct LesionArgs {
+    /// A preset whose weights are included, a weights file, or the folder of a run; with
+    /// --weights, any preset.
+    #[arg(value_name = "PRESET|FILE")]
+    machine: String,
+    #[command(flatten)]
+    episode: EpisodeArgs,
+    /// Episodes to measure, from --episode on.
+    #[arg(long, value_name = "E", default_value_t = 20, value_parser = up_to(MOST), allow_negative_numbers = true)]
+    episodes: u64,
+    /// Only this part: a head, `memory`, `keys`, `weightings`, `weights`, or `rows`.
+    #[arg(long, value_name = "PART")]
+    part: Option<String>,
+    /// Format of the table.
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Text)]
+    format: Format,
+    /// Threads to use [default: one per processor]; the result does not depend on it.
+    #[arg(long, value_name = "N", value_parser = up_to(MOST_THREADS), allow_negative_numbers = true)]
+    threads: Option<usize>,
+}
+
+/// A row of the table.
+struct Row {
+    effect: Effect,
+    command: String,
+}
+
+impl LesionArgs {
+    pub(super) fn run(&self, out: &mut impl Write) -> anyhow::Result<()> {
+        let trained = self.episode.trained(&self.machine)?;
+        let (machine, chosen) = (
+            &trained.machine,
+            self.episode.choose(&self.machine, &trained)?,
+        );
+        let Some(first) = chosen.origin else {
+            bail!(
+                "--input: lesions are measured on episodes of a seed; choose them with --seed and --episode"
+            );
+        };
+        let mut all = lesions(machine);
+        if let Some(part) = &self.part {
+            let is_it = |of: &str| of == part || of.starts_with(&format!("{part} "));
+            if !all.iter().any(|lesion| is_it(&lesion.part)) {
+                let mut parts: Vec<&str> = all
+                    .iter()
+                    .skip(1)
+                    .map(|lesion| lesion.part.as_str())
+                    .collect();
+                parts.dedup();
+                bail!(
+                    "--part {part}: {} has the parts {}",
+                    self.machine,
+                    parts.join(", ")
+                );
+            }
+            all.retain(|lesion| lesion.part == "whole" || is_it(&lesion.part));
+        }
+        let episodes = Episodes {
+            machine,
+            task: &chosen.task,
+            first,
+            episodes: self.episodes,
+        };
+        let mut effects = episodes.measure(&all, threads(self.threads));
+        effects[1..].sort_by(|a, b| {
+            b.mean
+                .bits_per_sequence
+                .total_cmp(&a.mean.bits_per_sequence)
+        });
+        let rows = effects.into_iter().map(|effect| Row {
+            command: command(&effect, &machine.config),
+            effect,
+        });
+        let rows: Vec<Row> = rows.collect();
+        let table = table(&rows, self.format);
+        if self.format != Format::Json {
+            table.head(out)?;
+        }
+        rows.iter().try_for_each(|row| Ok(table.row(out, row)?))
+    }
+}
+
+/// The interventions as options.
+fn command(effect: &Effect, config: &ModelConfig) -> String {
+    let texts = effect
+        .lesion
+        .changes
+        .iter()
+        .map(|one| intervention::text(one, config));
+    texts.collect::<Vec<_>>().join(" ")
+}
+
+fn table(rows: &[Row], format: Format) -> Table<Row> {
+    let parts = rows.iter().map(|row| row.effect.lesion.part.as_str());
+    let whats = rows.iter().map(|row| row.effect.lesion.what.as_str());
+    Table {
+        columns: vec![
+            Column::words("part", parts, |row: &Row| row.effect.lesion.part.clone()),
+            Column::words("lesion", whats, |row: &Row| row.effect.lesion.what.clone()),
+            Column::numbers("bits", 9, |row: &Row| {
+                decimals(row.effect.mean.bits_per_sequence, 3)
+            }),
+            Column::numbers("wrong", 8, |row: &Row| {
+                decimals(row.effect.mean.wrong_bits, 2)
+            }),
+            Column::numbers("perfect", 8, |row: &Row| {
+                format!("{:.0}%", 100.0 * row.effect.mean.perfect)
+            }),
+            Column::numbers("worst episode", 0, |row: &Row| row.effect.worst.to_string()),
+            Column::words("intervene", [], |row: &Row| row.command.clone()),
+        ],
+        format,
+    }
+}

@@ -174,7 +174,7 @@ const TINY: &str = r#"{"name": "tiny", "task": {"kind": "copy", "bits": 2, "leng
     "training": {"sequences": 40, "batch": 4, "validation_every": 20, "validation_episodes": 2}}"#;
 
 /// Every command on something small. `run` is there, as are traces.
-const SMALL: [&str; 30] = [
+const SMALL: [&str; 31] = [
     "tasks",
     "tasks --keys",
     "train tiny.json --out new --force --threads 2",
@@ -187,6 +187,7 @@ const SMALL: [&str; 30] = [
     "eval run --samples 4 --episodes 2 --lengths 2 --threads 2",
     "eval --suite --episodes 1 --threads 2",
     "trace copy --length 3 --out t.npz",
+    "disassemble copy --length 3",
     "trace copy --length 3 --gradient loss --out t.ntmtrace.json.gz",
     "render small.npz --out r.svg",
     "render copy --length 1 --layout debug --out r.svg",

@@ -4,10 +4,11 @@
 use std::collections::BTreeMap;
 use std::fs;
 
+use tapescope::analysis::Totals;
 use tapescope::io::{Trained, preset, weights};
 use tapescope::model::Model;
 use tapescope::task::{Measure, Task};
-use tapescope::train::{Measurement, UNSEEN_SEED, optimum};
+use tapescope::train::{Measurement, Recording, UNSEEN_SEED, optimum};
 
 fn included(name: &str) -> Trained {
     let mut machines = weights::all_included().unwrap().into_iter();
@@ -192,6 +193,35 @@ fn rows_of(page: &str) -> Vec<Vec<String>> {
         cells.map(|cell| cell.trim().to_owned()).collect()
     };
     lines.map(cells).collect()
+}
+
+#[test]
+fn instructions_of_the_included_machines_agree_with_the_page() {
+    let rows = rows_of(&text("docs/research.md"));
+    for trained in weights::all_included().unwrap() {
+        let (name, machine) = (&trained.experiment.name, &trained.machine);
+        let mut totals = Totals::default();
+        for index in 0..100 {
+            let recording = Recording::new(machine, &trained.experiment.task, UNSEEN_SEED, index);
+            totals.add(&recording, machine).unwrap();
+        }
+        let row = rows
+            .iter()
+            .find(|row| row.len() == 4 && row[0] == format!("`{name}`") && row[1].ends_with('%'));
+        assert_eq!(row.is_some(), machine.config.heads() > 0, "{name}");
+        let Some(row) = row else { continue };
+        let scored = totals.scored as f64;
+        let explained = totals.all.explained();
+        let [wrong, replayed] = [totals.wrong, totals.replayed].map(|wrong| wrong as f64 / scored);
+        let found = [explained, wrong, replayed].map(|share| format!("{:.1} %", 100.0 * share));
+        assert_eq!(row[1..], found, "{name}");
+        if name.starts_with("copy") && machine.config.ntm().is_some() {
+            assert!(explained > 0.94, "{name}: {explained}");
+        }
+        if ["copy", "repeat_copy", "associative_recall"].contains(&&**name) {
+            assert!(replayed <= wrong + 0.01, "{name}: {replayed}");
+        }
+    }
 }
 
 #[test]

@@ -38,6 +38,14 @@ impl Chosen {
         // The noise of an episode of this program is known.
         Ok(recording.with(machine, &changes).unwrap_or(recording))
     }
+
+    /// Moves on to the episode with the next index; an episode made by hand has none.
+    pub(super) fn advance(&mut self) {
+        if let Some(origin) = &mut self.origin {
+            origin.episode = origin.episode.wrapping_add(1);
+            self.episode = self.task.episode(origin.seed, origin.episode);
+        }
+    }
 }
 
 /// The options that say which episode of a machine is recorded.

@@ -4,6 +4,7 @@ mod ablate;
 mod arguments;
 mod collect;
 mod compare;
+mod disassemble;
 mod episode;
 mod error;
 mod eval;
@@ -84,6 +85,7 @@ enum Command {
     Learn(learn::Learn),
     Eval(eval::Eval),
     Trace(trace::Trace),
+    Disassemble(disassemble::Disassemble),
     Render(render::Render),
     Sweep(sweep::Sweep),
     Ablate(ablate::Ablate),
@@ -155,6 +157,7 @@ fn perform() -> u8 {
         Command::Learn(learn) => learn.run(),
         Command::Eval(eval) => eval.run(&mut out),
         Command::Trace(trace) => trace.run(&mut out),
+        Command::Disassemble(disassemble) => disassemble.run(&mut out),
         Command::Render(render) => render.run(&mut out),
         Command::Sweep(sweep) => sweep.run(&mut out),
         Command::Ablate(ablate) => ablate.run(&mut out),

@@ -17,7 +17,7 @@
 //! | [`episodes`] | the episodes of your own task, npz | [`episodes::from_bytes`] |
 //! | [`pairs`] | the pairs of texts of your own task, text | [`pairs::from_bytes`] |
 //! | [`text`] | the sentences of your own task, text | [`text::from_bytes`] |
-//! | [`sweep`], [`measurement`], [`picture`], [`paper`], [`run`] | what training, sweeps and comparisons write | |
+//! | [`sweep`], [`measurement`], [`instructions`], [`picture`], [`paper`], [`run`] | what training, sweeps and comparisons write | |
 //!
 //! [`shell`] writes command lines for messages and logs. [`memory_limit`] tells how much memory is available; whatever
 //! is large asks it first.
@@ -33,6 +33,7 @@ mod error;
 pub(crate) mod faults;
 mod file;
 mod input;
+pub mod instructions;
 pub mod intervention;
 pub mod lock;
 pub mod log;

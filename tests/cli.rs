@@ -1,6 +1,7 @@
 //! The command line as transcripts: what is typed, what comes out, and the exit code.
 //!
-//! `TRYCMD=overwrite cargo test --test cli` writes what comes out now into `tests/cli/*.trycmd` and docs/uncertainty.md.
+//! `TRYCMD=overwrite cargo test --test cli` writes what comes out now into `tests/cli/*.trycmd`, docs/uncertainty.md
+//! and docs/expressions.md.
 
 #[test]
 fn transcripts() {
@@ -8,6 +9,7 @@ fn transcripts() {
         .env("COLUMNS", "100")
         .case("tests/cli/*.trycmd")
         .case("docs/uncertainty.md")
+        .case("docs/expressions.md")
         .run();
 }
 

@@ -10,6 +10,7 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
+use tapescope::analysis::expression::{FUNCTIONS, Function};
 use tapescope::io::preset::{self, FAMILY, FAMILY_ABOUT, Mechanism, Override, UNCERTAINTY};
 use tapescope::io::trace::{self, Listed};
 use tapescope::io::{Experiment, weights};
@@ -69,6 +70,26 @@ fn the_page_lists_every_array() {
     let rows: Vec<_> = trace::arrays().iter().map(row).collect();
     let rows = ["|---|---|---|---|---|".to_owned(), rows.join("\n")].join("\n");
     held("docs/formats.md", "| array | dims |", "", &rows);
+}
+
+#[test]
+fn the_page_lists_every_function() {
+    let row = |function: &Function| {
+        let call = function.call();
+        let result = function.result.to_string();
+        let result = result.trim_start_matches("a ");
+        format!("| `{call}` | {result} | {} |", function.about)
+    };
+    let rows = FUNCTIONS.iter().map(row);
+    let rows: Vec<_> = std::iter::once("|---|---|---|".to_owned())
+        .chain(rows)
+        .collect();
+    held(
+        "docs/expressions.md",
+        "| function | result |",
+        "",
+        &rows.join("\n"),
+    );
 }
 
 /// The file name of the picture of a mechanism.

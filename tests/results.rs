@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use tapescope::analysis::Totals;
+use tapescope::analysis::disassembly::Totals;
 use tapescope::io::{Trained, preset, weights};
 use tapescope::model::Model;
 use tapescope::task::{Measure, Task};

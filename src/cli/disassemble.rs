@@ -8,7 +8,7 @@ use clap::Args;
 use super::arguments::{MOST_EPISODES, up_to};
 use super::episode::{EpisodeArgs, note_wrap_around};
 use super::table::{Column, Format, Table};
-use crate::analysis::{Count, Disassembly, Fold, Totals};
+use crate::analysis::disassembly::{Count, Disassembly, Fold, Totals};
 use crate::io::instructions;
 use crate::task::Phase;
 

@@ -9,12 +9,15 @@ use clap::Args;
 use super::arguments::{
     MOST_EPISODES, MOST_SAMPLES, MOST_THREADS, from_zero, range_up_to, rows, threads, up_to,
 };
+use super::find::{check_memory, checked};
 use super::machine;
 use super::measured::{
     CaseResult, alignment, errors, measured_aux_losses, number, samples, size, span,
 };
 use super::message::note;
+use super::population::By;
 use super::table::{Column, Format, Table};
+use crate::analysis::expression::{Checked, Expression};
 use crate::io::measurement::MeasurementLine;
 use crate::io::{Experiment, Trained, harmless, paper};
 use crate::math::Answer;
@@ -30,6 +33,8 @@ Examples:
   tapescope eval runs/associative_recall-1 --items 6,12
   tapescope eval runs/copy_hard-1 --samples 20
   tapescope eval runs/transduce-1 --alignment
+  tapescope eval repeat_copy --repeats 13 --by position
+  tapescope eval copy --lengths 20 --episodes 200 --measure 'entropy(read0.weighting)'
   tapescope eval --suite                     all included machines, with the paper's results
   tapescope eval --suite copy runs/copy-7 --format markdown
 
@@ -55,7 +60,13 @@ prediction in ten intervals of its confidence: 0 where the machine is right as o
 alignment error rate 1 − 2|A ∩ S| / (|A| + |S|), where A has the largest weight of each step and S the true source step. \
 `mass d` is the mean weight d steps after the true source steps, `max d` the share of the steps whose largest weight is \
 there. `off by one` is the offset of the largest mean weight if it is -1 or +1: the machine reads the neighbouring step, and may \
-still answer well.";
+still answer well.
+
+--by counts wrong bits, or symbols, by their position in the answer or by their channel (of symbols, the right one), over \
+all episodes. --measure prints a quantity in every step: its median, quantiles and mean over the episodes, and the episode \
+in which it is highest. Steps are counted from the first of their phase. A condition counts as 1 or 0, so that its mean is \
+the share of episodes in which it holds. Quantities are numbers and conditions of the language that `tapescope find --help` \
+describes, with all its functions.";
 
 /// Evaluate machines on held-out episodes.
 #[derive(Debug, Args)]
@@ -66,10 +77,10 @@ pub(super) struct Eval {
     machines: Vec<String>,
     /// Evaluate these machines, or all included machines, in one table with the paper's results.
     #[arg(long, value_name = "PRESET|FILE", num_args = 0..,
-          conflicts_with_all = ["machines", "lengths", "items", "repeats", "rows", "samples", "alignment", "json"])]
+          conflicts_with_all = ["machines", "lengths", "items", "repeats", "rows", "samples", "alignment", "json", "by", "measure"])]
     pub(super) suite: Option<Vec<String>>,
-    /// With --suite: format of the table.
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Text, conflicts_with = "machines")]
+    /// Format of the table.
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Text)]
     pub(super) format: Format,
     /// Lengths of the sequences, in vectors, such as 10,50 or 10..20 [default: as in the preset].
     #[arg(long, value_delimiter = ',', value_name = "L,L,…", value_parser = range_up_to(MAX_LENGTH), allow_negative_numbers = true)]
@@ -95,10 +106,16 @@ pub(super) struct Eval {
     /// Report the agreement of the read head with the true alignment.
     #[arg(long, conflicts_with = "samples")]
     alignment: bool,
+    /// Count the wrong bits by their position in the answer, or by channel.
+    #[arg(long, value_enum, value_name = "PART", conflicts_with_all = ["samples", "alignment", "measure"])]
+    pub(super) by: Option<By>,
+    /// Report a quantity in every step: its median and quantiles over the episodes, aligned by phase.
+    #[arg(long, value_name = "EXPRESSION", conflicts_with_all = ["samples", "alignment"], allow_hyphen_values = true)]
+    measure: Option<String>,
     /// Threads to use [default: one per processor]; the result does not depend on it.
     #[arg(long, value_name = "N", value_parser = up_to(MOST_THREADS), allow_negative_numbers = true)]
     pub(super) threads: Option<usize>,
-    /// Print one JSON object per line instead of a table.
+    /// Print one JSON object per line instead of a table, as --format json.
     #[arg(long)]
     json: bool,
 }
@@ -110,6 +127,8 @@ pub(super) struct EvalRequest {
     pub(super) trained: Trained,
     pub(super) cases: Vec<Task>,
     pub(super) episodes: usize,
+    /// The quantity of `--measure`.
+    pub(super) quantity: Option<Checked>,
 }
 
 impl Eval {
@@ -122,7 +141,7 @@ impl Eval {
         let request = self.machines.iter().map(|name| request(name));
         let request: Vec<EvalRequest> = request.collect::<anyhow::Result<_>>()?;
         for (index, machine) in request.iter().enumerate() {
-            if !self.json {
+            if self.format() != Format::Json {
                 if index > 0 {
                     writeln!(out)?;
                 }
@@ -131,13 +150,23 @@ impl Eval {
                 }
                 self.heading(out, machine)?;
             }
-            self.measure(out, machine)?;
+            if self.by.is_some() || machine.quantity.is_some() {
+                self.write_population(out, machine)?;
+            } else {
+                self.write_cases(out, machine)?;
+            }
         }
         Ok(())
     }
 
+    pub(super) fn format(&self) -> Format {
+        if self.json { Format::Json } else { self.format }
+    }
+
     /// Returns the request for this machine, which is named `name`.
     pub(super) fn request_for(&self, name: &str, trained: Trained) -> anyhow::Result<EvalRequest> {
+        let quantity =
+            |text: &String| checked("--measure", text, &trained.machine, Expression::quantity);
         if self.samples.is_some() {
             machine::check_random("--samples", name, &trained.machine.config)?;
         }
@@ -148,6 +177,7 @@ impl Eval {
         let episodes = self.episodes.unwrap_or(now.evaluation.episodes);
         let request = EvalRequest {
             name: name.to_owned(),
+            quantity: self.measure.as_ref().map(quantity).transpose()?,
             trained,
             episodes: now.task.at_most(episodes),
             cases: self.cases(now)?,
@@ -167,13 +197,16 @@ impl Eval {
         let (at, option) = (size(task), task.measure().plural());
         let place = format!("{name} at {at} (--{option} chooses others)");
         machine::check_steps(config, [task.longest(), task.longest_source()], &place)?;
+        if self.by.is_some() || request.quantity.is_some() {
+            check_memory(name, &self.population(request, task))?;
+        }
         machine::check_size(config, task, demand, name)
     }
 
     /// A line for every case.
-    fn measure(&self, out: &mut impl Write, request: &EvalRequest) -> anyhow::Result<()> {
+    fn write_cases(&self, out: &mut impl Write, request: &EvalRequest) -> anyhow::Result<()> {
         let table = self.table(&request.trained);
-        if !self.json {
+        if self.format() != Format::Json {
             table.head(out)?;
         }
         for task in &request.cases {
@@ -182,7 +215,7 @@ impl Eval {
             };
             self.write(out, &table, request, &result)?;
             let measured = &result.measured;
-            if measured.wrapped > 0 && !self.json {
+            if measured.wrapped > 0 && self.format() != Format::Json {
                 note(&format!(
                     "note: {} at {}: memory wrapped around (use {} rows or more to avoid it) in {} of {} episodes",
                     request.name,
@@ -247,7 +280,7 @@ impl Eval {
         request: &EvalRequest,
         result: &CaseResult,
     ) -> std::io::Result<()> {
-        if self.json || self.format == Format::Json {
+        if self.format() == Format::Json {
             writeln!(out, "{}", self.json(request, result))?;
         } else {
             table.row(out, result)?;
@@ -343,7 +376,7 @@ impl Eval {
             let scored = case.measured.mean.scored_bits;
             format!("{scored:.0}")
         }));
-        let format = Format::Text;
+        let format = self.format();
         Table { columns, format }
     }
 }

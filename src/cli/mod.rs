@@ -8,6 +8,7 @@ mod disassemble;
 mod episode;
 mod error;
 mod eval;
+mod find;
 mod gradient;
 pub mod in_process;
 mod learn;
@@ -18,6 +19,7 @@ mod measured;
 mod message;
 mod parent_watch;
 mod plan;
+mod population;
 mod process;
 mod reads;
 mod render;
@@ -84,6 +86,7 @@ enum Command {
     Train(train::Train),
     Learn(learn::Learn),
     Eval(eval::Eval),
+    Find(find::Find),
     Trace(trace::Trace),
     Disassemble(disassemble::Disassemble),
     Render(render::Render),
@@ -156,6 +159,7 @@ fn perform() -> u8 {
         Command::Train(train) => train.run(&mut out),
         Command::Learn(learn) => learn.run(),
         Command::Eval(eval) => eval.run(&mut out),
+        Command::Find(find) => find.run(&mut out),
         Command::Trace(trace) => trace.run(&mut out),
         Command::Disassemble(disassemble) => disassemble.run(&mut out),
         Command::Render(render) => render.run(&mut out),

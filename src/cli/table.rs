@@ -1,8 +1,8 @@
-//! Tables: the same cells as aligned text or as Markdown.
+//! Tables: the same cells as aligned text, as Markdown or as JSON.
 
 use std::io::{self, Write};
 
-use crate::io::harmless;
+use crate::io::{harmless, measurement::row_json};
 
 /// The format of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -68,6 +68,11 @@ impl<R> Table<R> {
     }
 
     fn line(&self, out: &mut impl Write, cell: impl Fn(&Column<R>) -> String) -> io::Result<()> {
+        if self.format == Format::Json {
+            let cells = self.columns.iter();
+            let cells = cells.map(|column| (column.name, cell(column), column.is_text));
+            return writeln!(out, "{}", row_json(cells));
+        }
         let is_markdown = self.format == Format::Markdown;
         let cell = |column: &Column<R>| {
             let (cell, width) = (harmless(&cell(column)), column.width);

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::analysis::{Disassembly, Instruction, Totals};
+use crate::analysis::disassembly::{Disassembly, Instruction, Totals};
 
 /// Returns a line for each head, with the instructions of `listed`, and a line for the answers.
 pub fn to_json(names: &[String], totals: &Totals, listed: Option<&Disassembly>) -> String {

@@ -107,6 +107,16 @@ impl MeasurementLine {
     }
 }
 
+/// The cells of a row of a table, by their columns: numbers, or text.
+pub fn row_json<'a>(cells: impl Iterator<Item = (&'a str, String, bool)>) -> String {
+    let cells = cells.map(|(name, cell, is_text)| {
+        let number = cell.parse::<serde_json::Number>().ok();
+        let number = number.filter(|_| !is_text).map(Value::Number);
+        (name, number.unwrap_or(Value::String(cell)))
+    });
+    file::json(&Written::new(cells.collect()))
+}
+
 /// A learning curve: a list of its points, as the lines of a log have them.
 pub fn history_json(history: &[HistoryPoint]) -> String {
     let points: Vec<PointForm> = history.iter().copied().map(PointForm).collect();

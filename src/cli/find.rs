@@ -1,0 +1,113 @@
+//! `tapescope find`: the next episode in which something happens, and the steps.
+
+use std::io::Write;
+
+use anyhow::{anyhow, bail};
+use clap::Args;
+
+use super::arguments::{MOST_EPISODES, MOST_THREADS, threads, up_to};
+use super::episode::EpisodeArgs;
+use super::error::CliError;
+use super::machine;
+use crate::analysis::expression::{Checked, Expression, ExpressionError, FUNCTIONS};
+use crate::analysis::population::Population;
+use crate::model::{Model, Trace};
+use crate::train::Demand;
+
+const EXAMPLES: &str = "\
+Examples:
+  tapescope find copy 'wrong' --length 100
+  tapescope find copy 'read0.gate > 0.5 and changes(argmax(read0.weighting))' --length 20
+  tapescope find repeat_copy 'answer and max(read0.weighting) < 0.5' --episode 10 --episodes 500
+
+A condition compares numbers with <, <=, >, >=, = and !=, and joins comparisons with `and`, `or`, `not` and parentheses. \
+Numbers are computed with +, -, * and /. An array has its name in traces, and its values in the step: read0.weighting[5], \
+memory[5][0]; docs/formats.md lists all. Functions, with `a` an array, `x` anything and `i` a row:
+";
+
+/// The help after the options: examples, and every function.
+fn help() -> String {
+    let lines = FUNCTIONS.iter().map(|function| {
+        let (call, about) = (function.call(), function.about);
+        format!("\n  {call:<15} {about}")
+    });
+    let end = "\n\nExit codes: 0 found, 1 not found, 2 invalid condition or usage.";
+    EXAMPLES.to_owned() + &lines.collect::<String>() + end
+}
+
+/// Find the next episode in which a condition holds, and the steps.
+#[derive(Debug, Args)]
+#[command(after_help = help())]
+pub(super) struct Find {
+    /// A preset whose weights are included, a weights file, or the folder of a run; with
+    /// --weights, any preset.
+    #[arg(value_name = "PRESET|FILE")]
+    machine: String,
+    /// The condition.
+    condition: String,
+    #[command(flatten)]
+    episode: EpisodeArgs,
+    /// Episodes to search, from --episode on.
+    #[arg(long, value_name = "E", default_value_t = 100, value_parser = up_to(MOST_EPISODES as u64), allow_negative_numbers = true)]
+    episodes: u64,
+    /// Threads to use [default: one per processor]; the result does not depend on it.
+    #[arg(long, value_name = "N", value_parser = up_to(MOST_THREADS), allow_negative_numbers = true)]
+    threads: Option<usize>,
+}
+
+impl Find {
+    pub(super) fn run(&self, out: &mut impl Write) -> anyhow::Result<()> {
+        let trained = self.episode.trained(&self.machine)?;
+        let (text, machine) = (&self.condition, &trained.machine);
+        let condition = checked("CONDITION", text, machine, Expression::condition)?;
+        let chosen = self.episode.choose(&self.machine, &trained)?;
+        let Some(first) = chosen.origin else {
+            bail!(
+                "--input: only episodes of a seed are searched; choose them with --seed and --episode"
+            );
+        };
+        let population = Population {
+            machine,
+            task: &chosen.task,
+            first,
+            episodes: self.episodes,
+            threads: threads(self.threads),
+        };
+        check_memory(&self.machine, &population)?;
+        let Some((episode, steps)) = population.first_match(&condition) else {
+            let (count, seed, first) = (self.episodes, first.seed, first.episode);
+            let message = format!(
+                "the condition holds in none of {count} episodes of seed {seed}, from episode {first} on"
+            );
+            return Err(CliError::Failed(message).into());
+        };
+        let ranges = steps.chunk_by(|step, next| step + 1 == *next);
+        let ranges = ranges.map(|range| match range {
+            [first, .., last] => format!("{first}-{last}"),
+            _ => range[0].to_string(),
+        });
+        let ranges = ranges.collect::<Vec<_>>().join(", ");
+        writeln!(out, "--episode {episode}: steps {ranges}")?;
+        Ok(())
+    }
+}
+
+/// Parses an expression and checks it against a machine; `option` is where it was typed.
+pub(super) fn checked(
+    option: &str,
+    text: &str,
+    machine: &Model,
+    check: impl FnOnce(&Expression, &Trace) -> Result<Checked, ExpressionError>,
+) -> anyhow::Result<Checked> {
+    let parsed = Expression::parse(text);
+    let checked = parsed.and_then(|parsed| check(&parsed, &Trace::new(&machine.config)));
+    checked.map_err(|error| anyhow!("{option}: {}", error.in_text(text)))
+}
+
+/// Refuses to record more episodes at a time than there is memory for.
+pub(super) fn check_memory(name: &str, population: &Population<'_>) -> anyhow::Result<()> {
+    let (config, threads) = (&population.machine.config, population.threads);
+    let bytes = Demand::Recording.of_task(config, population.task);
+    let what = format!("{name}: recording {threads} episodes at a time (--threads)");
+    machine::claim(bytes.saturating_mul(threads as u64), threads, &what)
+}

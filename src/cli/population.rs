@@ -1,0 +1,133 @@
+//! `tapescope eval --measure` and `--by`: many episodes, step by step, or by the parts of their answers.
+
+use std::io::Write;
+use std::sync::atomic::AtomicBool;
+
+use super::arguments::threads;
+use super::eval::{Eval, EvalRequest};
+use super::measured::span;
+use super::message::decimals;
+use super::table::{Column, Format, Table};
+use crate::analysis::population::Population;
+use crate::model::Draw;
+use crate::task::Task;
+
+/// The parts by which wrong bits are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum By {
+    // Without words of their own, the help stays a line per option.
+    Position,
+    Channel,
+}
+
+/// A machine, a task, a phase, and the numbers of the other columns.
+type Row<'a> = (&'a str, &'a Task, String, Vec<f64>);
+
+fn count<const INDEX: usize>((.., numbers): &Row<'_>) -> String {
+    numbers[INDEX].to_string()
+}
+
+fn number<const INDEX: usize>((.., numbers): &Row<'_>) -> String {
+    decimals(numbers[INDEX], 4)
+}
+
+fn columns<'a>(by: Option<By>, request: &EvalRequest) -> Vec<Column<Row<'a>>> {
+    let task = request.trained.now().task;
+    let size = Column::numbers(task.measure().name(), 6, |row: &Row<'_>| {
+        span(&row.1.size())
+    });
+    let machine = Column::words("machine", [&*request.name], |row: &Row<'_>| {
+        row.0.to_owned()
+    });
+    let mut columns = vec![machine, size];
+    if task.repeats().is_some() {
+        columns.push(Column::numbers("repeats", 7, |row| {
+            row.1.repeats().map_or(String::new(), |all| span(&all))
+        }));
+    }
+    let name = match by {
+        Some(By::Position) => "position",
+        Some(By::Channel) => "channel",
+        None => {
+            columns.extend([
+                Column::words("phase", ["prediction"], |row: &Row<'_>| row.2.clone()),
+                Column::numbers("step", 5, count::<0>),
+                Column::numbers("episodes", 0, count::<1>),
+                Column::numbers("5 %", 9, number::<2>),
+                Column::numbers("25 %", 9, number::<3>),
+                Column::numbers("median", 9, number::<4>),
+                Column::numbers("75 %", 9, number::<5>),
+                Column::numbers("95 %", 9, number::<6>),
+                Column::numbers("mean", 9, number::<7>),
+                Column::numbers("highest in episode", 0, count::<8>),
+            ]);
+            return columns;
+        }
+    };
+    columns.extend([
+        Column::numbers(name, 0, count::<0>),
+        Column::numbers("scored", 9, count::<1>),
+        Column::numbers("wrong", 9, count::<2>),
+        Column::numbers("share", 9, number::<3>),
+    ]);
+    columns
+}
+
+impl Eval {
+    pub(super) fn population<'a>(&self, of: &'a EvalRequest, task: &'a Task) -> Population<'a> {
+        Population {
+            machine: &of.trained.machine,
+            task,
+            first: Draw::of(self.seed, 0),
+            episodes: of.episodes as u64,
+            threads: threads(self.threads).min(of.episodes),
+        }
+    }
+
+    /// Writes the table of a quantity, or of wrong bits.
+    pub(super) fn write_population(
+        &self,
+        out: &mut impl Write,
+        request: &EvalRequest,
+    ) -> anyhow::Result<()> {
+        let (format, columns) = (self.format(), columns(self.by, request));
+        let table = Table { columns, format };
+        if format != Format::Json {
+            table.head(out)?;
+        }
+        for task in &request.cases {
+            for (phase, numbers) in self.measured(request, task) {
+                table.row(out, &(&*request.name, task, phase, numbers))?;
+            }
+            out.flush()?;
+        }
+        Ok(())
+    }
+
+    /// The phases and numbers of the rows of a case.
+    fn measured(&self, request: &EvalRequest, task: &Task) -> Vec<(String, Vec<f64>)> {
+        let (never, population) = (AtomicBool::new(false), self.population(request, task));
+        if let Some(quantity) = &request.quantity {
+            let bands = population.measure(quantity, &never).into_iter().flatten();
+            let rows = bands.map(|band| {
+                let mut numbers = vec![band.step as f64, band.episodes as f64];
+                numbers.extend(band.quantiles);
+                numbers.extend([band.mean, band.highest as f64]);
+                (band.phase.into_owned(), numbers)
+            });
+            return rows.collect();
+        }
+        let mut parts = population.wrong_bits(&never).unwrap_or_default();
+        if self.by == Some(By::Channel) {
+            let channel = |channel| parts.iter().map(|row| row[channel]).collect();
+            parts = (0..task.outputs()).map(channel).collect();
+        }
+        let rows = parts.into_iter().enumerate().map(|(index, part)| {
+            let [scored, wrong] = [0, 1].map(|kind| part.iter().map(|sums| sums[kind]).sum());
+            let [scored, wrong] = [scored, wrong].map(|sum: u64| sum as f64);
+            let share = wrong / scored.max(1.0);
+            (String::new(), vec![index as f64, scored, wrong, share])
+        });
+        rows.collect()
+    }
+}

@@ -1,0 +1,290 @@
+//! Expressions against the arrays of a machine: the types of all parts, and their values in a step.
+
+use std::sync::Arc;
+
+use super::error::ExpressionError;
+use super::functions::{FUNCTIONS, Meaning, Type, writes};
+use super::parse::{COMPARED, Expression, Node, Term};
+use crate::model::{Place, Trace, array};
+use crate::train::{Recording, is_absent};
+
+/// A step of an episode.
+type At<'a> = (&'a Recording, usize);
+
+/// The values of a part in a step; `None` where they are not known.
+type Values = Arc<dyn Fn(At<'_>) -> Option<Vec<f64>> + Send + Sync>;
+
+/// An expression whose arrays and types are right for a machine.
+#[derive(Clone)]
+pub struct Checked {
+    /// The type of its values.
+    pub result: Type,
+    values: Values,
+}
+
+/// An array by its name.
+pub(super) type Named = (String, Checked);
+
+/// The arrays with values in every step, in the order of the computation; `trace` may be empty.
+pub(super) fn arrays(trace: &Trace<f32>) -> Vec<Named> {
+    let layers = trace.layers.len();
+    let of = |(place, array, width): (Place, &'static _, usize)| {
+        // The layers of a controller are one array.
+        let places = match place {
+            Place::Layer(0) => (0..layers).map(Place::Layer).collect(),
+            Place::Layer(_) => return None,
+            place => vec![place],
+        };
+        let (entries, size) = match (array, places.len()) {
+            (array::MEMORY, _) => trace.memory_size().into(),
+            (_, 1) => (width, 1),
+            (_, layers) => (layers, width),
+        };
+        let is_of_episode = array.dims.contains(&"n") && trace.has_row_per_step();
+        let entries = (!is_of_episode).then_some(entries);
+        let result = match array.dims {
+            [_] => Type::Number,
+            _ => Type::Array { entries, size },
+        };
+        let values = move |(Recording { trace, .. }, step): At<'_>| {
+            if array == array::MEMORY {
+                return known(trace.memory(step + 1).iter());
+            }
+            let series = places.iter().map(|place| trace.series(*place, array));
+            let rows: Option<Vec<_>> = series.map(|series| Some(series?.row(step))).collect();
+            known(rows?.into_iter().flatten())
+        };
+        Some((trace.array_name(place, array), Checked::new(result, values)))
+    };
+    let all = trace.of_steps().into_iter();
+    let all = all.map(|(place, array, series)| (place, array, series.width()));
+    let entries = Some(trace.output.width());
+    let result = Type::Array { entries, size: 1 };
+    let target = |at: At<'_>| known(at.0.episode.target.row(at.1).iter());
+    let target = ("target".to_owned(), Checked::new(result, target));
+    let loss = |at: At<'_>| known(at.0.loss.get(at.1).into_iter());
+    let loss = ("loss".to_owned(), Checked::new(Type::Number, loss));
+    all.filter_map(of).chain([target, loss]).collect()
+}
+
+/// Recorded values; `None` where one is absent.
+fn known<'a>(values: impl Iterator<Item = &'a f32>) -> Option<Vec<f64>> {
+    let known = |value: &f32| (!is_absent(*value)).then_some(f64::from(*value));
+    values.map(known).collect()
+}
+
+impl Expression {
+    /// Checks names and types against a machine, by a trace of it, which may be empty.
+    ///
+    /// # Errors
+    /// The first part that is wrong for this machine.
+    pub fn check(&self, trace: &Trace<f32>) -> Result<Checked, ExpressionError> {
+        check(&arrays(trace), &self.root)
+    }
+
+    /// [`Expression::check`], for an expression that has to be a condition.
+    ///
+    /// # Errors
+    /// It is none, or a part is wrong for this machine.
+    pub fn condition(&self, trace: &Trace<f32>) -> Result<Checked, ExpressionError> {
+        let checked = self.check(trace)?;
+        expect(CONDITION, &self.root, &checked).map(|()| checked)
+    }
+
+    /// [`Expression::check`], for an expression that has to be a number, or a condition, which counts as 1 or 0.
+    ///
+    /// # Errors
+    /// It is an array, or a part is wrong for this machine.
+    pub fn quantity(&self, trace: &Trace<f32>) -> Result<Checked, ExpressionError> {
+        let checked = self.check(trace)?;
+        if checked.result.kind() == ARRAY {
+            expect("a number or a condition", &self.root, &checked)?;
+        }
+        Ok(checked)
+    }
+}
+
+const NUMBER: &str = "a number";
+const ARRAY: &str = "an array";
+const CONDITION: &str = "a condition";
+
+/// Checks that a part has the type that is expected: one of those above, or several, which it has not.
+fn expect(expected: &str, node: &Node, found: &Checked) -> Result<(), ExpressionError> {
+    let found = found.result;
+    // The number of wrong bits is true where there are some.
+    let is_count = matches!(&node.term, Term::Call(function) if function.name == "wrong");
+    if found.kind() == expected || is_count && expected == CONDITION {
+        return Ok(());
+    }
+    let help = match found.kind() {
+        ARRAY => "; use an index such as [0], or a function such as `max`",
+        NUMBER if expected == CONDITION => "; compare it, as in `… > 0.5`",
+        _ => "",
+    };
+    let message = format!("expected {expected}, found {found}{help}");
+    Err(ExpressionError::new(&node.at, message))
+}
+
+fn check(arrays: &[Named], node: &Node) -> Result<Checked, ExpressionError> {
+    let parts = node.parts.iter().map(|part| check(arrays, part));
+    let parts: Vec<Checked> = parts.collect::<Result<_, _>>()?;
+    let wants = |expected| {
+        let mut parts = node.parts.iter().zip(&parts);
+        parts.try_for_each(|(node, part)| expect(expected, node, part))
+    };
+    let values = |index: usize| parts[index].values.clone();
+    Ok(match &node.term {
+        Term::Number(number) => {
+            let number = *number;
+            Checked::new(Type::Number, move |_| Some(vec![number]))
+        }
+        Term::Array(name) => {
+            let array = arrays.iter().find(|(array, _)| array == name);
+            let known = arrays.iter().map(|(array, _)| &**array);
+            let known = known.chain(FUNCTIONS.iter().map(|function| function.name));
+            let what = ("array or function", &**name);
+            let unknown = || ExpressionError::unknown(&node.at, what, known);
+            array.ok_or_else(unknown)?.1.clone()
+        }
+        Term::Call(function) => match function.meaning {
+            Meaning::Step(of) => {
+                Checked::new(function.result, move |at| Some(vec![of(at.0, at.1)]))
+            }
+            Meaning::Array(of) => {
+                wants(ARRAY)?;
+                let array = values(0);
+                Checked::new(function.result, move |at| Some(vec![of(&array(at)?)]))
+            }
+            Meaning::Changes => {
+                let values = values(0);
+                Checked::condition(move |(recording, step)| {
+                    let now = values((recording, step))?;
+                    Some(step > 0 && now != values((recording, step - 1))?)
+                })
+            }
+            Meaning::Writes => {
+                wants(NUMBER)?;
+                if !arrays.iter().any(|(array, _)| array.starts_with("write")) {
+                    let message = "`writes` needs a machine with a write head; this one has none";
+                    return Err(ExpressionError::new(&node.at, message));
+                }
+                let row = values(0);
+                Checked::condition(move |at| writes(at.0, at.1, whole(row(at)?[0])?))
+            }
+        },
+        Term::Entry => {
+            expect(ARRAY, &node.parts[0], &parts[0])?;
+            expect(NUMBER, &node.parts[1], &parts[1])?;
+            let size = entry_size(&node.parts[1], parts[0].result)?;
+            let (array, index, entries) = (values(0), values(1), Some(size));
+            let result = match size {
+                1 => Type::Number,
+                _ => Type::Array { entries, size: 1 },
+            };
+            Checked::new(result, move |at| {
+                let index = whole(index(at)?[0])?;
+                Some(array(at)?.chunks_exact(size).nth(index)?.to_vec())
+            })
+        }
+        Term::Not => {
+            wants(CONDITION)?;
+            let of = values(0);
+            Checked::condition(move |at| Some(of(at)?[0] == 0.0))
+        }
+        Term::Binary(operator) if operator.level < COMPARED => {
+            wants(CONDITION)?;
+            let (left, right, decides) = (values(0), values(1), operator.sign == "or");
+            // The right part is needed only where the left one does not decide.
+            Checked::condition(move |at| match left(at)?[0] != 0.0 {
+                left if left == decides => Some(left),
+                _ => Some(right(at)?[0] != 0.0),
+            })
+        }
+        Term::Binary(operator) => {
+            let result = if operator.level == COMPARED {
+                wants(NUMBER)?;
+                Type::Condition
+            } else {
+                computed(node, &parts)?
+            };
+            let (left, right, of) = (values(0), values(1), operator.of);
+            Checked::new(result, move |at| pairwise(of, &left(at)?, &right(at)?))
+        }
+    })
+}
+
+/// The values of an entry of an array, if its index, where that is a literal, is inside.
+fn entry_size(index: &Node, array: Type) -> Result<usize, ExpressionError> {
+    let Type::Array { entries, size } = array else {
+        return Ok(1);
+    };
+    if let (Term::Number(number), Some(entries)) = (&index.term, entries)
+        && whole(*number).is_none_or(|index| index >= entries)
+    {
+        let last = entries.saturating_sub(1);
+        let message = format!("expected a whole number, 0 to {last}, found {number}");
+        return Err(ExpressionError::new(&index.at, message));
+    }
+    Ok(size)
+}
+
+/// The type of an operation on numbers, on arrays of one shape, or on a number and every value of an array.
+fn computed(node: &Node, parts: &[Checked]) -> Result<Type, ExpressionError> {
+    for (node, part) in node.parts.iter().zip(parts) {
+        if part.result == Type::Condition {
+            expect("a number or an array", node, part)?;
+        }
+    }
+    let (one, other) = (parts[0].result, parts[1].result);
+    if one == Type::Number || one == other {
+        return Ok(other);
+    }
+    if other != Type::Number {
+        let expected = format!("{one} as on the left, or a number");
+        expect(&expected, &node.parts[1], &parts[1])?;
+    }
+    Ok(one)
+}
+
+/// The results of an operation on the values of arrays of one length; a single number is used with each.
+fn pairwise(of: fn(f64, f64) -> f64, left: &[f64], right: &[f64]) -> Option<Vec<f64>> {
+    let count = left.len().max(right.len());
+    let at = |values: &[f64], index: usize| match values {
+        [number] => Some(*number),
+        _ => values.get(index).copied(),
+    };
+    let pair = |index| Some(of(at(left, index)?, at(right, index)?));
+    (0..count).map(pair).collect()
+}
+
+/// A number as an index.
+fn whole(number: f64) -> Option<usize> {
+    (number >= 0.0 && number.fract() == 0.0).then_some(number as usize)
+}
+
+impl Checked {
+    fn new(
+        result: Type,
+        values: impl Fn(At<'_>) -> Option<Vec<f64>> + Send + Sync + 'static,
+    ) -> Self {
+        let values = Arc::new(values);
+        Self { result, values }
+    }
+
+    fn condition(of: impl Fn(At<'_>) -> Option<bool> + Send + Sync + 'static) -> Self {
+        Self::new(Type::Condition, move |at| Some(vec![of(at)?.into()]))
+    }
+
+    /// The values in a step: one of a number or a condition, which is 1 or 0. `None` where a part was not recorded, or an
+    /// index is outside.
+    pub fn values(&self, recording: &Recording, step: usize) -> Option<Vec<f64>> {
+        (step < recording.trace.steps()).then(|| (self.values)((recording, step)))?
+    }
+
+    /// The steps in which a condition is known and holds; from the end, the last one first.
+    pub fn matches(&self, recording: &Recording) -> impl DoubleEndedIterator<Item = usize> {
+        let values = |step: &usize| self.values(recording, *step);
+        let holds = move |step: &usize| values(step).is_some_and(|holds| holds[0] != 0.0);
+        (0..recording.trace.steps()).filter(holds)
+    }
+}

@@ -15,7 +15,6 @@ use super::measured::{
     CaseResult, alignment, errors, measured_aux_losses, number, samples, size, span,
 };
 use super::message::note;
-use super::population::By;
 use super::table::{Column, Format, Table};
 use crate::analysis::expression::{Checked, Expression};
 use crate::io::measurement::MeasurementLine;
@@ -118,6 +117,14 @@ pub(super) struct Eval {
     /// Print one JSON object per line instead of a table, as --format json.
     #[arg(long)]
     json: bool,
+}
+
+/// The parts by which wrong bits are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum By {
+    // Without words of their own, the help stays a line per option.
+    Position,
+    Channel,
 }
 
 /// A machine, its name, and a task for every line of its table.

@@ -4,21 +4,13 @@ use std::io::Write;
 use std::sync::atomic::AtomicBool;
 
 use super::arguments::threads;
-use super::eval::{Eval, EvalRequest};
+use super::eval::{By, Eval, EvalRequest};
 use super::measured::span;
 use super::message::decimals;
 use super::table::{Column, Format, Table};
 use crate::analysis::population::Population;
 use crate::model::Draw;
 use crate::task::Task;
-
-/// The parts by which wrong bits are counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum By {
-    // Without words of their own, the help stays a line per option.
-    Position,
-    Channel,
-}
 
 /// A machine, a task, a phase, and the numbers of the other columns.
 type Row<'a> = (&'a str, &'a Task, String, Vec<f64>);

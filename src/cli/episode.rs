@@ -95,7 +95,7 @@ impl EpisodeArgs {
         self.all_given().next()
     }
 
-    fn all_given(&self) -> impl Iterator<Item = &'static str> {
+    pub(super) fn all_given(&self) -> impl Iterator<Item = &'static str> {
         let given = [
             ("--weights", self.weights.is_some()),
             ("--length", self.length.is_some()),

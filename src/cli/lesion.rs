@@ -7,9 +7,11 @@ use clap::Args;
 
 use super::arguments::{MOST_THREADS, threads, up_to};
 use super::episode::EpisodeArgs;
+use super::find::check_memory;
 use super::message::decimals;
 use super::table::{Column, Format, Table};
-use crate::analysis::lesion::{Effect, Episodes, lesions};
+use crate::analysis::lesion::{Effect, lesions};
+use crate::analysis::population::Population;
 use crate::io::intervention;
 use crate::model::ModelConfig;
 
@@ -87,13 +89,15 @@ impl LesionArgs {
             }
             all.retain(|lesion| lesion.part == "whole" || is_it(&lesion.part));
         }
-        let episodes = Episodes {
+        let population = Population {
             machine,
             task: &chosen.task,
             first,
             episodes: self.episodes,
+            threads: threads(self.threads),
         };
-        let mut effects = episodes.measure(&all, threads(self.threads));
+        check_memory(&self.machine, &population)?;
+        let mut effects = population.lesions(&all);
         effects[1..].sort_by(|a, b| {
             b.mean
                 .bits_per_sequence

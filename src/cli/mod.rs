@@ -21,6 +21,7 @@ mod parent_watch;
 mod plan;
 mod population;
 mod process;
+mod provenance;
 mod reads;
 mod render;
 mod repeat;
@@ -58,6 +59,8 @@ Examples:
   tapescope find copy 'wrong' --length 120      the first episode with a wrong bit, and the steps
   tapescope trace copy --length 20 --out copy.ntmtrace.json
                                              record one episode as JSON, every stage of every step
+  tapescope provenance copy --length 20 --of read0:30
+                                             print the writes that a read contains
   tapescope render copy --length 20 --out figure6.svg
                                              draw the same episode as in the paper (Figure 6)
   tapescope sweep copy --seeds 1..10         train ten seeds, one per processor at a time
@@ -90,6 +93,7 @@ enum Command {
     Find(find::Find),
     Trace(trace::Trace),
     Disassemble(disassemble::Disassemble),
+    Provenance(provenance::Provenance),
     Render(render::Render),
     Sweep(sweep::Sweep),
     Ablate(ablate::Ablate),
@@ -163,6 +167,7 @@ fn perform() -> u8 {
         Command::Find(find) => find.run(&mut out),
         Command::Trace(trace) => trace.run(&mut out),
         Command::Disassemble(disassemble) => disassemble.run(&mut out),
+        Command::Provenance(provenance) => provenance.run(&mut out),
         Command::Render(render) => render.run(&mut out),
         Command::Sweep(sweep) => sweep.run(&mut out),
         Command::Ablate(ablate) => ablate.run(&mut out),

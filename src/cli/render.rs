@@ -17,6 +17,8 @@ use super::episode::{EpisodeArgs, as_it_is, is_trace, note_wrap_around};
 use super::gradient::{self, quantity};
 use super::machine;
 use super::message::note;
+use super::provenance::made;
+use crate::analysis::provenance::Provenance;
 use crate::figure::facts::spread::{Samples, Spread};
 use crate::figure::page::compare::{Common, Comparison, Named};
 use crate::figure::{
@@ -25,8 +27,8 @@ use crate::figure::{
 };
 use crate::io::trace::{self, Side};
 use crate::io::{self, Trained, label, picture};
-use crate::model::NoiseMode;
 use crate::model::config::Order;
+use crate::model::{Model, ModelConfig, NoiseMode};
 use crate::platform::at_once;
 use crate::train::{Quantity, Recording};
 
@@ -62,6 +64,7 @@ Examples:
   tapescope render copy --compare copy_feedforward --length 20 --head W0 --out both.svg
   tapescope render runs/copy-1 --over-training --length 10 --out learning.gif
   tapescope render copy --length 8 --layout debug --gradient bit:14,3 --out gradients.svg
+  tapescope render copy --length 8 --provenance read0:14 --out writes.svg
   tapescope render recall_bayesian_weibull --samples 20 --layout debug --out spread.svg
   tapescope render runs/sentences-1 --text \"the cat sat on the mat\" --head R0 --out attention.svg
 
@@ -161,6 +164,10 @@ pub(super) struct Render {
     /// or bit:STEP,CHANNEL.
     #[arg(long, value_name = "OF", value_parser = quantity, conflicts_with_all = ["compare", "samples", "motion"])]
     gradient: Option<Quantity>,
+    /// Draw arcs from a read vector (HEAD:STEP, such as read0:30) or an output bit (bit:STEP,CHANNEL) to the writes that
+    /// made it: as wide as their share, dashed where it is negative.
+    #[arg(long, value_name = "VALUE", conflicts_with_all = ["compare", "motion", "over_training", "text"])]
+    provenance: Option<String>,
     #[command(flatten)]
     episode: EpisodeArgs,
 }
@@ -174,6 +181,8 @@ struct RenderInput {
     spread: Option<Spread>,
     /// Gradients with respect to everything in it, if requested.
     derivatives: Option<Gradients>,
+    /// A value as a sum over writes, if requested.
+    provenance: Option<Provenance>,
 }
 
 /// The rows to draw.
@@ -234,6 +243,7 @@ impl Render {
             order,
             spread: None,
             derivatives: None,
+            provenance: None,
         };
         let options = self.options(format, recording, order)?;
         Ok(self.alone(&drawn, format, options)?.0)
@@ -258,6 +268,7 @@ impl Render {
         let figure = Figure::new(&drawn.recording, options);
         let figure = figure.with_spread(drawn.spread.as_ref());
         let figure = figure.with_layer(drawn.derivatives.as_ref());
+        let figure = figure.with_provenance(drawn.provenance.as_ref());
         self.check_pictures(&figure)?;
         self.written(&figure, format)
     }
@@ -410,6 +421,10 @@ impl Render {
             "--gradient: the layout closeup shows no gradients; use --layout debug, paper, or picture names"
         );
         ensure!(
+            self.provenance.is_none() || !is_close_up,
+            "--provenance: the layout closeup has no time axis; use --layout debug, paper, or picture names"
+        );
+        ensure!(
             !self.motion || format != Format::Svg,
             "--motion: SVG is not animated; use a file name that ends in .gif, or in .png for an animated PNG"
         );
@@ -446,6 +461,7 @@ impl Render {
             return Ok(RenderInput {
                 spread: spread.transpose()?.flatten(),
                 derivatives: derivatives.transpose()?,
+                provenance: self.provenance(&recording, &machine.config, Some(machine))?,
                 recording,
                 order: trained.machine.config.order(),
             });
@@ -454,11 +470,24 @@ impl Render {
         let imported = trace::read(Path::new(source))?;
         note_wrap_around(source, &imported.recording);
         Ok(RenderInput {
+            provenance: self.provenance(&imported.recording, &imported.config, None)?,
             recording: imported.recording,
             order: imported.config.order(),
             spread: None,
             derivatives: None,
         })
+    }
+
+    /// The requested value as a sum over writes.
+    fn provenance(
+        &self,
+        recording: &Recording,
+        config: &ModelConfig,
+        model: Option<&Model>,
+    ) -> anyhow::Result<Option<Provenance>> {
+        let name = self.provenance.as_ref();
+        let made = name.map(|name| made(["--provenance", name], recording, config, model));
+        made.transpose()
     }
 
     /// Returns statistics over `count` samples of the episode, the same samples as in the window.

@@ -182,12 +182,12 @@ impl Parser<'_> {
         }
         let mut within = all().filter(|t| *t >= first && last.is_none_or(|last| *t <= last));
         let Some(first) = within.next() else {
-            let [begin, end] = [all().next(), all().last()].map(Option::unwrap_or_default);
+            let [begin, end] = [all().next(), all().next_back()].map(Option::unwrap_or_default);
             return Err(format!(
                 "{name} is computed in the steps {begin} to {end} only"
             ));
         };
-        found.steps = (first, within.last().or(Some(first)));
+        found.steps = (first, within.next_back().or(Some(first)));
         Ok(())
     }
 

@@ -78,13 +78,8 @@ fn every_array_can_be_changed_and_the_file_verified() {
             let source = honest.trace.setting.source;
             let is_zero = |t: &usize| config.is_zero(place, array, *t, source);
             let computed = (0..honest.trace.steps()).filter(|t| !is_zero(t));
-            let t = *computed
-                .collect::<Vec<_>>()
-                .iter()
-                .rev()
-                .take(2)
-                .last()
-                .unwrap();
+            let computed: Vec<usize> = computed.collect();
+            let t = computed[computed.len().saturating_sub(2)];
             let last = (t..honest.trace.steps()).take_while(|t| !is_zero(t)).last();
             let change = match array.range {
                 Range::Distribution => Change::OneHot(0),

@@ -7,6 +7,7 @@ mod file;
 mod interventions;
 #[path = "../numpy/mod.rs"]
 mod numpy;
+mod provenance;
 mod sampled;
 mod verify;
 mod write_and_read;

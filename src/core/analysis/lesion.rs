@@ -1,13 +1,14 @@
 //! Lesions: what a part of a trained machine contributes, by removing it without training again. (An ablation trains
 //! without it.)
 
-use rand::RngExt;
-use rayon::prelude::*;
+use std::sync::atomic::AtomicBool;
 
+use rand::RngExt;
+
+use super::population::Population;
 use crate::math::{Random, random};
-use crate::model::{Array, Change, Draw, Intervention, Model, Place, Trace, array};
-use crate::task::Task;
-use crate::train::{Evaluation, Pool, Recording, Score};
+use crate::model::{Array, Change, Intervention, Model, Place, Trace, array};
+use crate::train::{Evaluation, Recording, Score};
 
 /// Standard deviations of noise, in units of the root mean square of the values.
 const NOISE: [f32; 4] = [0.03, 0.1, 0.3, 1.0];
@@ -36,19 +37,6 @@ pub struct Effect {
     pub mean: Evaluation,
     /// The episode that lost most, by its index.
     pub worst: u64,
-}
-
-/// The episodes on which lesions are measured.
-#[derive(Clone, Copy, Debug)]
-pub struct Episodes<'a> {
-    /// The machine.
-    pub machine: &'a Model<f32>,
-    /// The task.
-    pub task: &'a Task,
-    /// The first episode.
-    pub first: Draw,
-    /// Their number.
-    pub episodes: u64,
 }
 
 /// The stages of a head that a lesion removes: the array that is changed, to what, and what that means.
@@ -196,31 +184,25 @@ impl Lesion {
     }
 }
 
-impl Episodes<'_> {
-    /// What each of these lesions leaves of the machine, in their order; the result does not depend on `threads`.
-    pub fn measure(&self, lesions: &[Lesion], threads: usize) -> Vec<Effect> {
-        let scores = |index: u64| -> Vec<Score> {
-            let draw = Draw {
-                episode: self.first.episode + index,
-                ..self.first
-            };
-            let episode = self.task.episode(draw.seed, draw.episode);
-            let whole = Recording::of(self.machine, self.task, episode, Some(draw));
-            let with = |lesion: &Lesion| lesion.record(self.machine, &whole);
+impl Population<'_> {
+    /// What each of these lesions leaves of the machine, in their order.
+    pub fn lesions(&self, lesions: &[Lesion]) -> Vec<Effect> {
+        let never = AtomicBool::new(false);
+        let scores = |whole: &Recording| -> Vec<Score> {
+            let with = |lesion: &Lesion| lesion.record(self.machine, whole);
             // The noise of an episode of this program is known.
             let score = |lesion| with(lesion).map_or(whole.score, |recording| recording.score);
             lesions.iter().map(score).collect()
         };
-        let all: Vec<Vec<Score>> =
-            Pool::new(threads).install(|| (0..self.episodes).into_par_iter().map(scores).collect());
+        let all = self.each(&never, scores).unwrap_or_default();
         let effect = |(index, lesion): (usize, &Lesion)| {
             let of_it: Vec<Score> = all.iter().map(|scores| scores[index]).collect();
-            let worst = of_it.iter().enumerate();
+            let worst = (self.first.episode..).zip(&of_it);
             let worst = worst.max_by(|(_, a), (_, b)| a.bits.total_cmp(&b.bits));
             Effect {
                 lesion: lesion.clone(),
                 mean: Evaluation::of(&of_it),
-                worst: self.first.episode + worst.map_or(0, |(index, _)| index as u64),
+                worst: worst.map_or(self.first.episode, |(episode, _)| episode),
             }
         };
         lesions.iter().enumerate().map(effect).collect()
@@ -230,18 +212,19 @@ impl Episodes<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{BahdanauConfig, ModelConfig, NtmConfig, PlainConfig};
-    use crate::task::{Copy, Transduce};
+    use crate::model::{BahdanauConfig, Draw, ModelConfig, NtmConfig, PlainConfig};
+    use crate::task::{Copy, Task, Transduce};
 
     fn measured(machine: &Model<f32>, task: &Task, threads: usize) -> Vec<Effect> {
-        let (first, episodes) = (Draw::of(3, 5), 4);
-        let all = Episodes {
+        let first = Draw::of(3, 5);
+        let all = Population {
             machine,
             task,
             first,
-            episodes,
+            episodes: 4,
+            threads,
         };
-        all.measure(&lesions(machine), threads)
+        all.lesions(&lesions(machine))
     }
 
     #[test]

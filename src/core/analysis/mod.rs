@@ -4,3 +4,4 @@ pub mod disassembly;
 pub mod expression;
 pub mod lesion;
 pub mod population;
+pub mod provenance;

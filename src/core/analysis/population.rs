@@ -61,7 +61,7 @@ impl Population<'_> {
     }
 
     /// Something of every episode, in their order; `None` where `stop` is set before the last one.
-    fn each<T: Send>(
+    pub(super) fn each<T: Send>(
         &self,
         stop: &AtomicBool,
         of: impl Fn(&Recording) -> T + Sync,

@@ -72,7 +72,7 @@ pub use lstmn::LstmnConfig;
 pub use lstmn_decoder::{Fusion, LstmnDecoderConfig};
 pub use luong::LuongConfig;
 pub use machine::{Machine, TOGETHER, Terms, Upstream, Workspace};
-pub use multi_head::{MultiHeadConfig, Positions, ROW_KEY};
+pub use multi_head::{MultiHeadConfig, Positions, ROW_KEY, ROW_VALUE};
 pub use noise::{Draw, Noise};
 pub use params::Params;
 pub use plain::PlainConfig;

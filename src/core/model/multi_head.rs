@@ -92,7 +92,7 @@ const VALUE_WEIGHT: Array = &ArraySpec::new("value_weight", &["m", "r"], "W_V", 
 pub const ROW_KEY: Array = &ArraySpec::new("row_key", &["t", "k"], "K", Values::Any, "W_Kᵀ·X of this step, with which k is compared (Vaswani 2017); of `lstmn-decoder` W_hᵀ·h (Cheng 2016)");
 /// V_t, [T, d].
 #[rustfmt::skip]
-const ROW_VALUE: Array = &ArraySpec::new("row_value", &["t", "r"], "V", Values::Any, "W_Vᵀ·X of this step, which is read (Vaswani 2017)");
+pub const ROW_VALUE: Array = &ArraySpec::new("row_value", &["t", "r"], "V", Values::Any, "W_Vᵀ·X of this step, which is read (Vaswani 2017)");
 
 /// The arrays of a head beside those of every machine.
 const OF_HEAD: &[Array] = &[QUERY_WEIGHT, KEY_WEIGHT, VALUE_WEIGHT, ROW_KEY, ROW_VALUE];

@@ -1,10 +1,11 @@
 //! Signal path of an answer: the row that it was read from, and the step that wrote the content of that row.
 //!
-//! The content of a row is the sum of the remainders of every write and of its initial values:
-//! M(i) = M₀(i) ∘ Π(1 − w·e) + Σⱼ wⱼ·aⱼ ∘ Π₍ₖ﹥ⱼ₎(1 − wₖ·eₖ) (Graves et al. 2014, equations 3 and 4, one step after the
-//! other). The share of a write is that of the sizes of its numbers, Σ|·|, among those of all.
+//! The content of a row is the sum of what is left of every write and of its initial values: see
+//! [`crate::analysis::provenance`]. The share of a write is that of the sizes of its numbers, Σ|·|, among those of all.
 
-use crate::model::{HeadTrace, Trace, peak};
+use crate::analysis::provenance::{self, Writes};
+use crate::model::config::Order;
+use crate::model::{Trace, Turns, peak};
 use crate::train::Recording;
 
 /// Signal path of an answer: input, memory row, output.
@@ -54,11 +55,16 @@ impl SignalPath {
 
     /// Returns the write before step `end` with the largest share of a row; `None` if the initial values have more.
     pub fn origin(trace: &Trace, row: usize, end: usize) -> Option<Origin> {
-        let (mut sum, mut most) = (0.0, None::<Origin>);
-        let size = |values: &[f32]| values.iter().map(|x| x.abs()).sum::<f32>();
-        let start = remains(trace, row, end, |writer, step, left| {
-            let share = size(left);
+        let (mut sum, mut before, mut most) = (0.0, 0.0, None::<Origin>);
+        // Between two steps it does not matter whether reads or writes come first.
+        let writes = Writes::ordered(trace, Order::ReadFirst, &Turns::Together);
+        writes.before(end, row, |origin, left| {
+            let share = left.iter().map(|x| x.abs()).sum::<f64>() as f32;
             sum += share;
+            let provenance::Origin::Write(writer, step) = origin else {
+                before = share;
+                return;
+            };
             if most.is_none_or(|most| share > most.share) {
                 most = Some(Origin {
                     writer,
@@ -67,9 +73,8 @@ impl SignalPath {
                 });
             }
         });
-        let before = size(&start);
         let most = most.filter(|most| most.share > before)?;
-        let share = most.share / (sum + before);
+        let share = most.share / sum;
         Some(Origin { share, ..most })
     }
 }
@@ -99,65 +104,11 @@ pub fn steps_ahead(recording: &Recording, writes_first: bool) -> usize {
     usize::from(right(1) > right(0))
 }
 
-/// Returns the remains in a row of every write before step `end`, the last one first; and of its initial contents.
-fn remains(
-    trace: &Trace,
-    row: usize,
-    end: usize,
-    mut each: impl FnMut(usize, usize, &[f32]),
-) -> Vec<f32> {
-    let [rows, columns] = trace.memory_size();
-    let mut kept = vec![1.0; columns];
-    let heads = trace.heads.iter().enumerate();
-    let has_row = |head: &HeadTrace| head.is_write() && head.weighting.width() > 0;
-    let writers: Vec<(usize, &HeadTrace)> = heads.filter(|(_, head)| has_row(head)).collect();
-    for step in (0..end).rev() {
-        for &(writer, head) in &writers {
-            let weight = head.weighting.row(step)[row];
-            let added = head.add.row(step).iter().zip(&kept);
-            let left: Vec<f32> = added.map(|(add, kept)| weight * add * kept).collect();
-            each(writer, step, &left);
-        }
-        for (_, head) in &writers {
-            let weight = head.weighting.row(step)[row];
-            for (kept, erase) in kept.iter_mut().zip(head.erase.row(step)) {
-                *kept *= 1.0 - weight * erase;
-            }
-        }
-    }
-    let first = trace.memory_columns.row(0);
-    let kept = kept.iter().enumerate();
-    kept.map(|(column, kept)| kept * first[column * rows + row])
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::figure::fixture::recording;
-
-    #[test]
-    fn remaining_writes_sum_to_row() {
-        let trace = recording().trace;
-        let [rows, columns] = trace.memory_size();
-        for (row, end) in (0..rows).flat_map(|row| (0..=trace.steps()).map(move |end| (row, end))) {
-            let mut sum = vec![0.0; columns];
-            let mut add = |left: &[f32]| {
-                sum.iter_mut()
-                    .zip(left)
-                    .for_each(|(sum, left)| *sum += left);
-            };
-            let start = remains(&trace, row, end, |_, _, left| add(left));
-            add(&start);
-            for (column, sum) in sum.iter().enumerate() {
-                let holds = trace.memory_columns.row(end)[column * rows + row];
-                assert!(
-                    (sum - holds).abs() < 1e-5,
-                    "row {row} before step {end}: {sum} is not {holds}"
-                );
-            }
-        }
-    }
+    use crate::model::HeadTrace;
 
     #[test]
     fn answer_comes_from_last_remaining_write() {

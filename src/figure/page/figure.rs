@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use crate::analysis::provenance::Provenance;
 use crate::figure::facts::gradients::Layer;
 use crate::figure::facts::moment::Moment;
 use crate::figure::facts::rows::{Rows, Span, addressed, touched_by};
@@ -17,6 +18,7 @@ use crate::figure::scene::pace::paces;
 use crate::figure::scene::pages::{FrameTime, Pages, REST};
 use crate::figure::scene::paint::{NO_DERIVATIVE, NOT_RECORDED, Page, Paint, Surface, TO_COME};
 use crate::figure::scene::panel::{Across, Content, Panel, PlacedPanel};
+use crate::figure::scene::provenance::arcs;
 use crate::figure::{
     Area, Colours, Drawing, HeadName, Map, PanelId, Picture, Scalar, Scale, Walk, facts::numbers,
     head_label, scalars,
@@ -149,6 +151,8 @@ pub struct Figure<'a> {
     spread: Option<&'a Spread>,
     /// The layer shown: values or gradients.
     layer: Layer<'a>,
+    /// A value with arcs to the writes that made it, if requested.
+    provenance: Option<&'a Provenance>,
 }
 
 impl<'a> Figure<'a> {
@@ -170,6 +174,7 @@ impl<'a> Figure<'a> {
             initial: None,
             spread: None,
             layer: None,
+            provenance: None,
             recording,
             options,
         }
@@ -183,6 +188,11 @@ impl<'a> Figure<'a> {
     /// Adds the spread of many samples of the episode.
     pub fn with_spread(self, spread: Option<&'a Spread>) -> Self {
         Self { spread, ..self }
+    }
+
+    /// Adds arcs from a value to the writes that made it, on a page with their weightings.
+    pub fn with_provenance(self, provenance: Option<&'a Provenance>) -> Self {
+        Self { provenance, ..self }
     }
 
     /// Takes the rows and scales of another figure of the same machine, so that equal places have equal meaning.
@@ -211,6 +221,7 @@ impl<'a> Figure<'a> {
             initial: seen.initial,
             spread: seen.spread,
             layer: seen.layer,
+            provenance: None,
             span: options.span(seen.now.trace().steps()),
             options,
         }
@@ -375,7 +386,10 @@ impl<'a> Figure<'a> {
             });
             format!("; {}{write}", by.describe())
         });
-        format!("{task}, {measure} {size}{origin}{drawn}: {description}{steps}{layer}")
+        let writes = self.provenance.map_or_else(String::new, |found| {
+            format!("; {}", found.describe(&recording.trace))
+        });
+        format!("{task}, {measure} {size}{origin}{drawn}: {description}{steps}{layer}{writes}")
     }
 
     /// The step that pictures of one step show.
@@ -637,15 +651,20 @@ impl<'a> Figure<'a> {
 
 impl Pages for Figure<'_> {
     fn scene(&self) -> Scene<'_> {
-        let (size, (width, height)) = (self.options.size, self.natural_size());
-        if let Some(height) = height {
-            let (width, height) = size.unwrap_or((width, height));
-            let ground = self.page().colours.panel;
-            let mut drawing = Drawing::new(width, height, ground, self.title());
-            let places = self.paint(&mut drawing, Area::new(0.0, 0.0, width, height));
-            return (drawing, places);
+        let (size, page) = (self.options.size, self.page());
+        let (mut drawing, places) = match self.natural_size() {
+            (width, Some(height)) => {
+                let (width, height) = size.unwrap_or((width, height));
+                let mut drawing = Drawing::new(width, height, page.colours.panel, self.title());
+                let places = self.paint(&mut drawing, Area::new(0.0, 0.0, width, height));
+                (drawing, places)
+            }
+            (width, None) => layout::scene(self.bands(), size, width, self.title(), &page),
+        };
+        if let Some(found) = self.provenance {
+            arcs(&mut Surface::new(&mut drawing, &page), &places, found);
         }
-        layout::scene(self.bands(), size, width, self.title(), &self.page())
+        (drawing, places)
     }
 
     fn draw_at(&self, at: FrameTime) -> Drawing {

@@ -17,4 +17,5 @@ pub mod paint;
 pub mod panel;
 pub mod patches;
 pub mod pool;
+pub mod provenance;
 pub mod units;

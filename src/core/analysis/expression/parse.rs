@@ -99,7 +99,7 @@ fn tokens(text: &str) -> Vec<Range<usize>> {
             // The exponent of a number may have a sign.
             let is_exponent = first.is_ascii_digit() && "eE".contains(before);
             before = c;
-            !is_of_word(c) && !(is_exponent && "+-".contains(c))
+            !(is_of_word(c) || is_exponent && "+-".contains(c))
         };
         let end = match first {
             _ if is_of_word(first) => rest.find(is_end).unwrap_or(rest.len()),

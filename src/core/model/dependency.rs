@@ -1,7 +1,7 @@
 //! Which array of a trace follows from which others, and the conventions under which it does.
 
 use super::array;
-use super::intervention::Intervention;
+use super::intervention::{Intervention, apply_all};
 use super::spec::{Array, Place};
 use super::trace::Trace;
 use crate::keys::Words;
@@ -183,6 +183,22 @@ impl<'a, R: Real> Dependency<'a, R> {
             }
         }
         made
+    }
+}
+
+impl<'a> Dependency<'a, f32> {
+    /// The same, with these interventions after it.
+    pub(super) fn then(mut self, interventions: &'a [Intervention]) -> Self {
+        let of = (self.place, self.array);
+        if interventions.iter().all(|one| (one.place, one.array) != of) {
+            return self;
+        }
+        let work = self.work;
+        self.work = Box::new(move |trace, t| {
+            work(trace, t);
+            apply_all(interventions, trace, of, t);
+        });
+        self
     }
 }
 

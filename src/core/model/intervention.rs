@@ -3,8 +3,6 @@
 use std::ops::Range;
 
 use super::array;
-use super::dependency::Dependency;
-use super::registry::{Model, Number};
 use super::spec::{Array, Place, Range as Values};
 use super::trace::Trace;
 use crate::math::Series;
@@ -219,44 +217,5 @@ pub fn apply_all(
 ) {
     for intervention in interventions {
         intervention.apply(trace, of, t);
-    }
-}
-
-impl<'a> Dependency<'a, f32> {
-    /// The same, with these interventions after it.
-    pub(super) fn then(mut self, interventions: &'a [Intervention]) -> Self {
-        let of = (self.place, self.array);
-        if interventions.iter().all(|one| (one.place, one.array) != of) {
-            return self;
-        }
-        let work = self.work;
-        self.work = Box::new(move |trace, t| {
-            work(trace, t);
-            apply_all(interventions, trace, of, t);
-        });
-        self
-    }
-}
-
-impl Model<f32> {
-    /// The arrays that an [`Intervention`] may change, in the order of the computation: those in files that a step
-    /// computes, but the output, which follows from the logit.
-    pub fn changeable(&self) -> Vec<(Place, Array)> {
-        let all = f32::machine(&self.config).step(&self.params).into_iter();
-        let all = all.map(|one| (one.place, one.array));
-        all.filter(|(_, array)| array.is_in_files() && *array != array::OUTPUT)
-            .collect()
-    }
-
-    /// Runs a recorded episode again with these interventions: see [`Model::run_again`].
-    pub fn run_with(&self, trace: &mut Trace<f32>, interventions: &[Intervention]) {
-        let first = interventions.iter().map(|one| one.steps.0).min();
-        let step = f32::machine(&self.config).step(&self.params);
-        // Where a step depends on a later one, all steps may change.
-        let is_in_order = step.iter().all(|one| one.pass == 0 && !one.is_backwards);
-        let from = first.filter(|_| is_in_order).unwrap_or(0);
-        self.run_again(trace, from, |trace, place, array, t| {
-            apply_all(interventions, trace, (place, array), t);
-        });
     }
 }

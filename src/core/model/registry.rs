@@ -19,6 +19,7 @@ use super::config::{NtmConfig, Order};
 use super::dependency::{Conventions, Dependency};
 use super::fixed_context::FixedContextConfig;
 use super::given::{Given, Setting};
+use super::intervention::{Intervention, apply_all};
 use super::kind::{AsKind, Kind};
 use super::lstmn::LstmnConfig;
 use super::lstmn_decoder::{Fusion, LstmnDecoderConfig};
@@ -405,6 +406,29 @@ impl<R: Number> Model<R> {
         }
         let machine = R::machine(&self.config);
         machine.backward(&self.params, traces, workspaces, gradient);
+    }
+}
+
+impl Model<f32> {
+    /// The arrays that an [`Intervention`] may change, in the order of the computation: those in files that a step
+    /// computes, but the output, which follows from the logit.
+    pub fn changeable(&self) -> Vec<(Place, Array)> {
+        let all = f32::machine(&self.config).step(&self.params).into_iter();
+        let all = all.map(|one| (one.place, one.array));
+        all.filter(|(_, array)| array.is_in_files() && *array != array::OUTPUT)
+            .collect()
+    }
+
+    /// Runs a recorded episode again with these interventions: see [`Model::run_again`].
+    pub fn run_with(&self, trace: &mut Trace<f32>, interventions: &[Intervention]) {
+        let first = interventions.iter().map(|one| one.steps.0).min();
+        let step = f32::machine(&self.config).step(&self.params);
+        // Where a step depends on a later one, all steps may change.
+        let is_in_order = step.iter().all(|one| one.pass == 0 && !one.is_backwards);
+        let from = first.filter(|_| is_in_order).unwrap_or(0);
+        self.run_again(trace, from, |trace, place, array, t| {
+            apply_all(interventions, trace, (place, array), t);
+        });
     }
 }
 

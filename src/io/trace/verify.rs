@@ -419,7 +419,7 @@ impl Check<'_> {
         }
     }
 
-    /// Values that follow from nothing else, but were set.
+    /// Values that were set, of arrays without a rule.
     fn intervened(&mut self, again: &mut Trace, t: usize) {
         let recorded = &self.recording.trace;
         let all = &self.recording.conventions.interventions;
@@ -442,7 +442,7 @@ impl Check<'_> {
             if let Some((recorded, again)) = piece(recorded).zip(piece(again)) {
                 let (values, compared) = (self.found.comparison.values, &mut self.found.comparison);
                 compared.walk(recorded, again.values, |_, _| 0.0);
-                // They follow from nothing that was recorded.
+                // No rule makes them.
                 compared.values = values;
             }
         }

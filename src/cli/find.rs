@@ -57,15 +57,15 @@ pub(super) struct Find {
 
 impl Find {
     pub(super) fn run(&self, out: &mut impl Write) -> anyhow::Result<()> {
+        let mut given = self.episode.all_given();
+        if let Some(option) = given.find(|option| ["--input", "--intervene"].contains(option)) {
+            bail!("{option}: only unchanged episodes of a seed are searched");
+        }
         let trained = self.episode.trained(&self.machine)?;
         let (text, machine) = (&self.condition, &trained.machine);
         let condition = checked("CONDITION", text, machine, Expression::condition)?;
         let chosen = self.episode.choose(&self.machine, &trained)?;
-        let Some(first) = chosen.origin else {
-            bail!(
-                "--input: only episodes of a seed are searched; choose them with --seed and --episode"
-            );
-        };
+        let first = chosen.origin.unwrap_or_default();
         let population = Population {
             machine,
             task: &chosen.task,

@@ -45,13 +45,13 @@ fn columns<'a>(by: Option<By>, request: &EvalRequest) -> Vec<Column<Row<'a>>> {
                 Column::words("phase", ["prediction"], |row: &Row<'_>| row.2.clone()),
                 Column::numbers("step", 5, count::<0>),
                 Column::numbers("episodes", 0, count::<1>),
-                Column::numbers("5 %", 9, number::<2>),
-                Column::numbers("25 %", 9, number::<3>),
+                Column::numbers("p5", 9, number::<2>),
+                Column::numbers("p25", 9, number::<3>),
                 Column::numbers("median", 9, number::<4>),
-                Column::numbers("75 %", 9, number::<5>),
-                Column::numbers("95 %", 9, number::<6>),
+                Column::numbers("p75", 9, number::<5>),
+                Column::numbers("p95", 9, number::<6>),
                 Column::numbers("mean", 9, number::<7>),
-                Column::numbers("highest in episode", 0, count::<8>),
+                Column::numbers("highest in", 0, count::<8>),
             ]);
             return columns;
         }

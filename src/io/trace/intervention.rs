@@ -1,0 +1,305 @@
+//! Interventions as text, such as `12:read0.gate=1` or `20-:memory[3:5]=0`: steps, an array of a trace, an optional part
+//! of it, and a change.
+
+use std::ops::Range;
+use std::path::Path;
+
+use crate::io::error::{choices, nearest, short};
+use crate::io::{Error, file};
+use crate::model::{Array, Change, Intervention, Model, ModelConfig, Place, Trace, array};
+use crate::train::Recording;
+
+/// The form of an intervention, for messages.
+pub const FORM: &str = "STEPS:ARRAY=VALUE, such as `12:read0.gate=1`";
+
+/// Reads a recorded episode, for the values of `from(FILE)`.
+pub(in crate::io) type Read<'a> = &'a dyn Fn(&Path) -> Result<Recording, String>;
+
+/// Reads interventions on episodes of this machine with the sizes of `trace`; `label` stands for where they come from.
+///
+/// # Errors
+/// What is wrong in which of them, and what was expected; a file that [`trace::read`] refuses.
+pub(in crate::io) fn parse(
+    texts: &[impl AsRef<str>],
+    label: &str,
+    machine: &Model,
+    trace: &Trace,
+    read: Read<'_>,
+) -> Result<Vec<Intervention>, Error> {
+    let known = machine.changeable();
+    let parser = Parser {
+        config: &machine.config,
+        known: &known,
+        trace,
+        read: Some(read),
+    };
+    let all = texts.iter().map(AsRef::as_ref);
+    all.map(|text| {
+        parser
+            .one(text)
+            .map_err(|problem| Error::content(label, text, problem))
+    })
+    .collect()
+}
+
+/// Reads interventions with the sizes and arrays of a recorded trace, without the machine.
+pub(super) fn parse_recorded(
+    texts: &[String],
+    label: &str,
+    config: &ModelConfig,
+    trace: &Trace,
+) -> Result<Vec<Intervention>, Error> {
+    let fail = |problem: String| Error::content(label, "interventions", problem);
+    if texts.len() > MOST {
+        return Err(fail(format!(
+            "has {} entries; expected at most {MOST}",
+            texts.len()
+        )));
+    }
+    let known: Vec<_> = trace
+        .of_steps()
+        .into_iter()
+        .map(|(place, array, _)| (place, array))
+        .collect();
+    let parser = Parser {
+        config,
+        known: &known,
+        trace,
+        read: None,
+    };
+    let all = texts.iter();
+    all.map(|text| {
+        parser
+            .one(text)
+            .map_err(|problem| fail(format!("`{}`: {problem}", short(text))))
+    })
+    .collect()
+}
+
+/// The most interventions in a file.
+const MOST: usize = 10_000;
+
+struct Parser<'a> {
+    config: &'a ModelConfig,
+    known: &'a [(Place, Array)],
+    trace: &'a Trace,
+    /// `None` for those of a file, which names no others, and whose steps may be beyond its end.
+    read: Option<Read<'a>>,
+}
+
+/// A number in a text.
+fn number(text: &str) -> Result<usize, String> {
+    text.trim()
+        .parse()
+        .map_err(|_| format!("has `{text}`; expected a whole number"))
+}
+
+/// `12`, `12-20` or `12-`.
+fn steps(text: &str) -> Result<(usize, Option<usize>), String> {
+    match text.split_once('-') {
+        None => number(text).map(|step| (step, Some(step))),
+        Some((first, "")) => Ok((number(first)?, None)),
+        Some((first, last)) => Ok((number(first)?, Some(number(last)?))),
+    }
+}
+
+/// `3`, `2:5`, or several of them, one for each axis.
+fn part(text: &str) -> Result<Vec<Range<usize>>, String> {
+    let one = |text: &str| match text.split_once(':') {
+        None => number(text).map(|at| at..at + 1),
+        Some((first, end)) => Ok(number(first)?..number(end)?),
+    };
+    text.split(',').map(one).collect()
+}
+
+impl Parser<'_> {
+    fn one(&self, text: &str) -> Result<Intervention, String> {
+        let form = || format!("is no intervention; expected {FORM}");
+        let (when, rest) = text.split_once(':').ok_or_else(form)?;
+        let (of, value) = rest.split_once('=').ok_or_else(form)?;
+        let (name, part) = match of
+            .trim()
+            .strip_suffix(']')
+            .and_then(|of| of.split_once('['))
+        {
+            Some((name, inside)) => (name, self::part(inside)?),
+            None => (of.trim(), Vec::new()),
+        };
+        let (place, array, part) = self.find(name, part)?;
+        let mut found = Intervention {
+            steps: steps(when)?,
+            place,
+            array,
+            part,
+            change: Change::Negate,
+        };
+        found.change = self.change(value.trim(), &found)?;
+        if let Change::SetEach(all) = &found.change {
+            let last = found.steps.0 + all.len().saturating_sub(1);
+            found.steps.1 = found.steps.1.or(Some(last));
+        }
+        if self.read.is_some() {
+            found.check_steps(self.trace.steps())?;
+            self.limit(&mut found, name)?;
+        }
+        found.check(self.trace, name)?;
+        Ok(found)
+    }
+
+    /// The array of this name; of several layers the first index says which.
+    fn find(
+        &self,
+        name: &str,
+        mut part: Vec<Range<usize>>,
+    ) -> Result<(Place, Array, Vec<Range<usize>>), String> {
+        let named = |(place, array): &(Place, Array)| self.config.array_name(*place, array);
+        let all = || self.known.iter().filter(|of| named(of) == name);
+        let found = match all().count() {
+            0 | 1 => all().next(),
+            layers => {
+                let layer = part
+                    .first()
+                    .filter(|part| part.len() == 1 && part.end <= layers);
+                let layer =
+                    layer.ok_or_else(|| format!("needs an index: {name} has {layers} layers"))?;
+                let found = all().nth(layer.start);
+                part.remove(0);
+                found
+            }
+        };
+        let &(place, array) = found.ok_or_else(|| {
+            let mut names: Vec<String> = self.known.iter().map(named).collect();
+            names.dedup();
+            let meant = nearest(name, names.iter().map(String::as_str));
+            format!("has no array `{name}`{}", choices(meant, "arrays", &names))
+        })?;
+        Ok((place, array, part))
+    }
+
+    /// Limits an intervention to the steps in which the array is computed: those of a source, or of an answer.
+    fn limit(&self, found: &mut Intervention, name: &str) -> Result<(), String> {
+        let ((first, last), steps) = (found.steps, self.trace.steps());
+        let source = self.trace.setting.source;
+        let has = |t: &usize| !self.config.is_zero(found.place, found.array, *t, source);
+        let all = || (0..steps).filter(has);
+        if all().count() == steps {
+            return Ok(());
+        }
+        let mut within = all().filter(|t| *t >= first && last.is_none_or(|last| *t <= last));
+        let Some(first) = within.next() else {
+            let [begin, end] = [all().next(), all().next_back()].map(Option::unwrap_or_default);
+            return Err(format!(
+                "{name} is computed in the steps {begin} to {end} only"
+            ));
+        };
+        found.steps = (first, within.next_back().or(Some(first)));
+        Ok(())
+    }
+
+    fn change(&self, value: &str, of: &Intervention) -> Result<Change, String> {
+        let call = value
+            .strip_suffix(')')
+            .and_then(|call| call.split_once('('));
+        match (value, call) {
+            ("negate", _) => Ok(Change::Negate),
+            (_, Some(("row", row))) => number(row).map(Change::OneHot),
+            (_, Some(("swap", both))) => {
+                let (one, other) = both
+                    .split_once(',')
+                    .ok_or("has a swap of other than two; expected swap(3,4)")?;
+                Ok(Change::Swap(number(one)?, number(other)?))
+            }
+            (_, Some(("from", file))) => self.recorded(Path::new(file), of),
+            _ => numbers(value),
+        }
+    }
+
+    /// The values of the same place in a recorded episode.
+    fn recorded(&self, path: &Path, of: &Intervention) -> Result<Change, String> {
+        let read = self.read.ok_or("reads a file; expected its values")?;
+        let other = read(path)?;
+        let name = self.config.array_name(of.place, of.array);
+        let series = other
+            .trace
+            .series(of.place, of.array)
+            .filter(|_| other.knows(&name));
+        let Some(series) = series else {
+            return Err(format!(
+                "reads {name}, which {} does not have",
+                path.display()
+            ));
+        };
+        if !of.part.is_empty() {
+            return Err("takes a part from a file; expected a whole array".to_owned());
+        }
+        let (first, last) = of.steps;
+        let end = last.map_or(self.trace.steps(), |last| last + 1);
+        if end > other.trace.steps() {
+            return Err(format!(
+                "reads steps to {}; {} has {}",
+                end - 1,
+                path.display(),
+                other.trace.steps()
+            ));
+        }
+        let after = usize::from(of.array == array::MEMORY);
+        let [n, m] = other.trace.memory_size();
+        let row = |t: usize| {
+            let values = series.row(t + after);
+            // Row after row.
+            let at = |at: usize| if after > 0 { at % m * n + at / m } else { at };
+            (0..values.len()).map(|index| values[at(index)]).collect()
+        };
+        Ok(Change::SetEach((first..end).map(row).collect()))
+    }
+}
+
+/// A number, a list, or a list for each step.
+fn numbers(text: &str) -> Result<Change, String> {
+    if let Ok(value) = serde_json::from_str::<f32>(text) {
+        return Ok(Change::Set(vec![value]));
+    }
+    if let Ok(values) = serde_json::from_str(text) {
+        return Ok(Change::Set(values));
+    }
+    let all = serde_json::from_str(text).map(Change::SetEach);
+    all.map_err(|_| format!("has the value `{}`; expected a number, a list, row(5), swap(3,4), negate or from(FILE)", short(text)))
+}
+
+/// Writes an intervention on an episode of this machine as text that reads back as the same.
+pub fn text(of: &Intervention, config: &ModelConfig) -> String {
+    let (first, last) = of.steps;
+    let steps = match last {
+        Some(last) if last == first => first.to_string(),
+        Some(last) => format!("{first}-{last}"),
+        None => format!("{first}-"),
+    };
+    let layer = match of.place {
+        Place::Layer(layer) if config.sizes().layers > 1 => Some(layer..layer + 1),
+        _ => None,
+    };
+    let one = |part: &Range<usize>| match part.len() {
+        1 => part.start.to_string(),
+        _ => format!("{}:{}", part.start, part.end),
+    };
+    let part: Vec<String> = layer.iter().chain(&of.part).map(one).collect();
+    let part = if part.is_empty() {
+        String::new()
+    } else {
+        format!("[{}]", part.join(","))
+    };
+    let value = match &of.change {
+        Change::Set(values) => match values[..] {
+            [value] => file::json(&value),
+            _ => file::json(values),
+        },
+        Change::SetEach(all) => file::json(all),
+        Change::OneHot(row) => format!("row({row})"),
+        Change::Swap(one, other) => format!("swap({one},{other})"),
+        Change::Negate => "negate".to_owned(),
+    };
+    format!(
+        "{steps}:{}{part}={value}",
+        config.array_name(of.place, of.array)
+    )
+}

@@ -5,14 +5,13 @@ use std::path::Path;
 
 use anyhow::anyhow;
 use clap::{ArgGroup, Args};
-use serde_json::json;
 
 use super::episode::{EpisodeArgs, as_it_is, is_trace, note_wrap_around};
 use super::machine;
 use super::message::decimals;
 use super::table::{Column, Format, Table};
 use crate::analysis::provenance::{Origin, Part, Provenance as Parts, Target, Writes};
-use crate::io::{is_named_as_trace, trace};
+use crate::io::{is_named_as_trace, measurement::parts_json, trace};
 use crate::model::{Model, ModelConfig};
 use crate::train::Recording;
 
@@ -122,15 +121,7 @@ impl Provenance {
         total: Option<f64>,
     ) -> anyhow::Result<()> {
         if self.format == Format::Json {
-            let parts = parts.iter().map(|(of, share, part)| {
-                json!({name: of, "share": share, "amount": part.amount, "row": part.row()})
-            });
-            let parts: Vec<_> = parts.collect();
-            return Ok(writeln!(
-                out,
-                "{}",
-                json!({"total": total, "parts": parts})
-            )?);
+            return Ok(writeln!(out, "{}", parts_json(name, parts, total))?);
         }
         // Without the sign of what is rounded to 0.
         let number = |value: f64| decimals(if value.abs() < 5e-5 { 0.0 } else { value }, 4);

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::preset::flatten;
 use super::preset::written::Written;
 use super::{Trained, file};
+use crate::analysis::provenance::Part;
 use crate::task::{Measure, Task};
 use crate::train::{
     AuxLosses, Change, Evaluation, HistoryPoint, Measurement, OFFSETS, Sampled, SinceValidation,
@@ -121,6 +122,14 @@ pub fn row_json<'a>(cells: impl Iterator<Item = (&'a str, String, bool)>) -> Str
 pub fn history_json(history: &[HistoryPoint]) -> String {
     let points: Vec<PointForm> = history.iter().copied().map(PointForm).collect();
     file::json(&points)
+}
+
+/// Parts of a value, or of the reads of a write, each with its name, called `key`, and its share; and their total.
+pub fn parts_json(key: &str, parts: &[(String, f64, &Part)], total: Option<f64>) -> String {
+    let parts = parts.iter().map(|(name, share, part)| {
+        json!({key: name, "share": share, "amount": part.amount, "row": part.row()})
+    });
+    json!({"total": total, "parts": parts.collect::<Vec<_>>()}).to_string()
 }
 
 /// The first number by which two points of a learning curve differ, but for the time that they took.

@@ -129,8 +129,8 @@ class Machine:
 
     def evaluate(self, lengths: Optional[Sizes] = None, *, items: Optional[Sizes] = None,
                  repeats: Optional[Sizes] = None, episodes: Optional[Whole] = None, seed: Optional[Whole] = None,
-                 rows: Optional[Whole] = None, samples: Optional[Whole] = None,
-                 threads: Optional[Whole] = None) -> List[Dict[str, Any]]:
+                 rows: Optional[Whole] = None, samples: Optional[Whole] = None, measure: Optional[str] = None,
+                 by: Optional[str] = None, threads: Optional[Whole] = None) -> List[Dict[str, Any]]:
         """Evaluates the machine on episodes that it was not trained on and returns one dictionary per size.
 
         lengths, items, repeats   sizes: 20, [10, 20] or range(10, 21); None: those of the preset
@@ -138,6 +138,9 @@ class Machine:
         seed                      seed of the episodes; None: 1000000
         rows                      number of memory rows; None: as in training
         samples                   noise samples per episode, for hard and Bayesian heads
+        measure                   an expression such as "entropy(read0.weighting)" (docs/expressions.md): one dictionary per step
+                                  and phase instead, with `median`, quantiles and `mean` over the episodes
+        by                        "position" or "channel": wrong bits by position in the answer, or by output channel
         threads                   None: one per processor; the result does not depend on it
 
         Keys of a dictionary: `bits_per_sequence` is the mean of the summed cross-entropy of an answer,
@@ -148,7 +151,7 @@ class Machine:
         episodes (KeyboardInterrupt). Raises ArgumentError for sizes that the task does not allow.
         """
         asked = options(lengths=lengths, items=items, repeats=repeats, episodes=episodes, seed=seed, rows=rows,
-                        samples=samples, threads=threads)
+                        samples=samples, measure=measure, by=by, threads=threads)
         return [numbers(json.loads(line)) for line in self._handle.evaluate(asked)]
 
     def save(self, path: Path) -> None:

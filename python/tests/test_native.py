@@ -172,6 +172,17 @@ class Traces(support.Test):
         self.assertEqual(len(changed.meta["interventions"]), 2)
         self.assertTrue(changed.check(0))
 
+    def test_quantities_and_wrong_bits_of_many_episodes(self):
+        copy = ts.machine("copy")
+        rows = copy.evaluate(3, episodes=4, seed=5, measure="max(write0.weighting)")
+        traces = [copy.trace(length=3, seed=5, episode=episode) for episode in range(4)]
+        first = sorted(float(trace["write0.weighting"][0].max()) for trace in traces)
+        self.assertEqual((len(rows), rows[0]["step"], rows[0]["episodes"]), (7, 0, 4))
+        self.assertIn(round(rows[0]["median"], 4), [round(value, 4) for value in first])
+        self.assertEqual(sum(row["scored"] for row in copy.evaluate(3, episodes=4, by="position")), 96)
+        with self.assertRaisesRegex(ts.ArgumentError, "read0.gat"):
+            copy.evaluate(3, measure="read0.gat")
+
     def test_arrays_are_not_copied_and_outlive_what_made_them(self):
         trace = ts.machine("copy").trace(length=5, seed=1)
         for name, array in trace.arrays.items():

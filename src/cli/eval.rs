@@ -158,7 +158,7 @@ impl Eval {
                 self.heading(out, machine)?;
             }
             if self.by.is_some() || machine.quantity.is_some() {
-                self.write_population(out, machine)?;
+                self.write_population(out, machine, &AtomicBool::new(false))?;
             } else {
                 self.write_cases(out, machine)?;
             }
@@ -246,6 +246,12 @@ impl Eval {
     ) -> anyhow::Result<Vec<String>> {
         let trained = machine::with_rows(trained.clone(), name, self.rows)?;
         let request = self.request_for(name, trained)?;
+        if self.by.is_some() || request.quantity.is_some() {
+            let mut lines = Vec::new();
+            self.write_population(&mut lines, &request, stop)?;
+            let lines = String::from_utf8_lossy(&lines);
+            return Ok(lines.lines().map(str::to_owned).collect());
+        }
         let line = |task| {
             let result = self.case_result(&request, task, stop)?;
             Some(self.json(&request, &result))

@@ -148,7 +148,9 @@ pub fn evaluate(
     options: &[String],
     stop: &AtomicBool,
 ) -> Result<Vec<String>, CommandError> {
-    let asked: Eval = parsed(name, options)?;
+    let mut options = options.to_vec();
+    options.push("--json".to_owned());
+    let asked: Eval = parsed(name, &options)?;
     Ok(asked.lines(name, trained, stop)?)
 }
 

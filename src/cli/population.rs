@@ -76,11 +76,12 @@ impl Eval {
         }
     }
 
-    /// Writes the table of a quantity, or of wrong bits.
+    /// Writes the table of a quantity, or of wrong bits, until `stop` is set.
     pub(super) fn write_population(
         &self,
         out: &mut impl Write,
         request: &EvalRequest,
+        stop: &AtomicBool,
     ) -> anyhow::Result<()> {
         let (format, columns) = (self.format(), columns(self.by, request));
         let table = Table { columns, format };
@@ -88,7 +89,7 @@ impl Eval {
             table.head(out)?;
         }
         for task in &request.cases {
-            for (phase, numbers) in self.measured(request, task) {
+            for (phase, numbers) in self.measured(request, task, stop) {
                 table.row(out, &(&*request.name, task, phase, numbers))?;
             }
             out.flush()?;
@@ -97,10 +98,15 @@ impl Eval {
     }
 
     /// The phases and numbers of the rows of a case.
-    fn measured(&self, request: &EvalRequest, task: &Task) -> Vec<(String, Vec<f64>)> {
-        let (never, population) = (AtomicBool::new(false), self.population(request, task));
+    fn measured(
+        &self,
+        request: &EvalRequest,
+        task: &Task,
+        stop: &AtomicBool,
+    ) -> Vec<(String, Vec<f64>)> {
+        let population = self.population(request, task);
         if let Some(quantity) = &request.quantity {
-            let bands = population.measure(quantity, &never).into_iter().flatten();
+            let bands = population.measure(quantity, stop).into_iter().flatten();
             let rows = bands.map(|band| {
                 let mut numbers = vec![band.step as f64, band.episodes as f64];
                 numbers.extend(band.quantiles);
@@ -109,7 +115,7 @@ impl Eval {
             });
             return rows.collect();
         }
-        let mut parts = population.wrong_bits(&never).unwrap_or_default();
+        let mut parts = population.wrong_bits(stop).unwrap_or_default();
         if self.by == Some(By::Channel) {
             let channel = |channel| parts.iter().map(|row| row[channel]).collect();
             parts = (0..task.outputs()).map(channel).collect();

@@ -28,15 +28,17 @@ pub(super) struct Chosen {
 
 impl Chosen {
     /// Runs a machine on the episode.
-    pub(super) fn record(&self, machine: &Model) -> anyhow::Result<Recording> {
-        let recording = Recording::of(machine, &self.task, self.episode.clone(), self.origin);
+    pub(super) fn record(&self, model: &Model) -> anyhow::Result<Recording> {
+        let recording = Recording::of(model, &self.task, self.episode.clone(), self.origin);
         if self.intervene.is_empty() {
             return Ok(recording);
         }
-        let changes =
-            intervention::parse(&self.intervene, "--intervene", machine, &recording.trace)?;
+        let trace = &recording.trace;
+        let bytes = Demand::Recording.bytes(&model.config, trace.steps());
+        machine::claim(bytes, 0, "--intervene: recording the episode again")?;
+        let changes = intervention::parse(&self.intervene, "--intervene", model, trace)?;
         // The noise of an episode of this program is known.
-        Ok(recording.with(machine, &changes).unwrap_or(recording))
+        Ok(recording.with(model, &changes).unwrap_or(recording))
     }
 
     /// Moves on to the episode with the next index; an episode made by hand has none.

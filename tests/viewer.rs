@@ -1,6 +1,8 @@
 //! The window without a window: driven by labels and keys, with simulated time.
 #![cfg(feature = "gui")]
 
+#[path = "viewer/branches.rs"]
+mod branches;
 #[path = "viewer/clipping.rs"]
 mod clipping;
 #[path = "viewer/commands.rs"]

@@ -23,7 +23,7 @@ pub(super) struct Chosen {
     /// The seed and the index that determine it; `None` if its bits were given by hand.
     pub(super) origin: Option<Draw>,
     /// What is changed while it runs, as typed.
-    intervene: Vec<String>,
+    pub(super) intervene: Vec<String>,
 }
 
 impl Chosen {

@@ -98,14 +98,23 @@ impl View {
         let trained = self.episode.trained(&name)?;
         let is_chosen = self.episode.is_chosen();
         let chosen = is_chosen.then(|| self.episode.choose(&name, &trained));
-        let asked = chosen.transpose()?.map(|chosen| ExternalEpisode {
-            task: chosen.task,
-            episode: chosen.episode,
-            origin: chosen.origin,
+        let chosen = chosen.transpose()?;
+        if let Some(chosen) = chosen.as_ref().filter(|of| !of.intervene.is_empty()) {
+            chosen.record(&trained.machine)?;
+        }
+        let mut interventions = Vec::new();
+        let asked = chosen.map(|chosen| {
+            interventions = chosen.intervene;
+            ExternalEpisode {
+                task: chosen.task,
+                episode: chosen.episode,
+                origin: chosen.origin,
+            }
         });
         Ok(StartOptions {
             task: Some(trained.now().task),
             asked,
+            interventions,
             ..begin
         })
     }

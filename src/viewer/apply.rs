@@ -1,5 +1,6 @@
 //! The one place where commands change the state of the window. Actions outside it are returned as effects.
 
+mod branch;
 mod compare;
 mod edit;
 mod end_run;

@@ -190,7 +190,7 @@ pub enum Episode {
 }
 
 /// Changes by hand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Edit {
     /// Starts or ends editing of the input.
     Toggle,
@@ -204,6 +204,14 @@ pub enum Edit {
     Paint(usize, usize),
     /// The stroke has ended.
     EndStroke,
+    /// Set values while the episode runs, as this text says: `12:read0.gate=1`. The episode without it stays as A.
+    Intervene(String),
+    /// Leave out an intervention, by its place in the list, or take it in again.
+    ToggleIntervention(usize),
+    /// Remove an intervention.
+    EndIntervention(usize),
+    /// Remove all interventions.
+    EndBranch,
     /// Take back the last change.
     Undo,
     /// Make it again.

@@ -181,7 +181,7 @@ const SAVE: &str = if HAS_FILES {
 
 /// The table, in the order of the list of all commands.
 #[rustfmt::skip]
-pub static TABLE: [Entry; 95] = [
+pub static TABLE: [Entry; 97] = [
     entry(Group::Play, Precondition::Episode, Command::Play(Play::Toggle), "Play or pause", &[key(Key::Space)], "at the end, starts again", ""),
     entry(Group::Time, Precondition::StepAfter, Command::Play(Play::Step(1)), "Go to next step", &[key(Key::ArrowRight)], "one step forward", ""),
     entry(Group::Time, Precondition::StepBefore, Command::Play(Play::Step(-1)), "Go to previous step", &[key(Key::ArrowLeft)], "one step back", ""),
@@ -222,6 +222,8 @@ pub static TABLE: [Entry; 95] = [
     entry(Group::Look, Precondition::Draws, Command::Episode(Episode::Sampling(NoiseMode::Mean)), "Use most likely rows", &[shift(Key::A)], "nothing is sampled; random weights take their mean", ""),
     entry(Group::Look, Precondition::Draws, Command::Episode(Episode::Sampling(NoiseMode::Expected)), "Use expected weighting", &[], "a hard head attends to all rows by their probability", ""),
     entry(Group::Episode, Precondition::Editable, Command::Edit(Edit::Toggle), "Edit input", &[key(Key::E)], "Space or a click flips a bit or chooses a symbol, dragging paints bits", "flip bits symbols change"),
+    entry(Group::Episode, Precondition::Recording, Command::Ask(Ask::For(Subject::Value)), "Set value", &[key(Key::B)], "while the episode runs; its future is computed again, as B", "branch intervene intervention override counterfactual gate what if change"),
+    entry(Group::Episode, Precondition::Branch, Command::Edit(Edit::EndBranch), "End branch", &[], "remove all values that were set", "interventions clear revert"),
     entry(Group::Episode, Precondition::Nothing, Command::Window(Window::ToggleWelcome), "Open start page", &[key(Key::W)], "all machines, recent files", ""),
     entry(Group::Episode, Precondition::Nothing, Command::Window(Window::ToggleFamily), "Show attention mechanisms", &[], "each with a picture, its equation, its paper and an episode", "family uncertainty papers lecture"),
     entry(Group::Episode, Precondition::Nothing, Command::Ask(Ask::For(Subject::File(FilePurpose::Open))), "Open file", &[control(Key::O)], "a trace (.json, .json.gz, .npz) or weights; or drop a file", "load import file"),

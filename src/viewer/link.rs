@@ -14,7 +14,7 @@ use crate::train::UNSEEN_SEED;
 
 /// The names that a link knows.
 const NAMES: &str =
-    "machine, length, items, repeats, seed, sample, rows, flip, step, stage, head, layout and page";
+    "machine, length, items, repeats, seed, sample, rows, flip, intervene, step, stage, head, layout and page";
 
 /// The name of the page on attention mechanisms.
 const PAGE: &str = "attention";
@@ -80,6 +80,7 @@ impl Link {
             "sample" => self.sample = Some(number(name, value)?),
             "rows" => self.begin.rows = Some(number(name, value)?),
             "flip" => self.begin.flipped = flips(value)?,
+            "intervene" => self.begin.interventions.push(value.to_owned()),
             "step" => self.begin.step = Some(number(name, value)?),
             "stage" => self.begin.stage = Some(number(name, value)?),
             "head" => self.begin.head = Some(value.to_owned()),
@@ -133,6 +134,7 @@ impl Link {
             begin: StartOptions {
                 rows: is_other.then_some(request.rows),
                 flipped: request.flipped.clone(),
+                interventions: request.interventions().into_iter().map(str::to_owned).collect(),
                 ..begin
             },
         })
@@ -283,7 +285,10 @@ impl Link {
         ];
         let said = pairs.into_iter();
         let said = said.filter_map(|(name, value)| Some((name, value?)));
-        said.collect()
+        let mut said: Vec<_> = said.collect();
+        let interventions = begin.interventions.iter();
+        said.extend(interventions.map(|text| ("intervene", text.clone())));
+        said
     }
 }
 
@@ -337,6 +342,7 @@ mod tests {
             "machine=copy&length=20&seed=7&step=21&head=R0",
             "machine=repeat_copy&length=5&repeats=3&seed=18446744073709551615&rows=4096",
             "items=4&sample=2&flip=3.1,4.0&stage=2&layout=close-up",
+            "machine=copy&seed=7&step=2&intervene=12%3Aread0.gate%3D1&intervene=20-%3Awrite0.erase%3D0",
             "machine=caption&page=attention",
             "",
         ] {

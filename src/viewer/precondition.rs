@@ -13,6 +13,8 @@ pub enum Precondition {
     Recording,
     /// One of a task whose input can be changed by hand.
     Editable,
+    /// One with interventions that are asked for.
+    Branch,
     /// A step after this one.
     StepAfter,
     /// A step before it.
@@ -78,7 +80,7 @@ impl Precondition {
     fn before(self) -> Self {
         match self {
             Self::Recording | Self::Another | Self::Memory | Self::Value => Self::Episode,
-            Self::Draws | Self::Editable => Self::Recording,
+            Self::Draws | Self::Editable | Self::Branch => Self::Recording,
             Self::StepAfter | Self::StepBefore | Self::EventAfter | Self::EventBefore => {
                 Self::Episode
             }
@@ -113,6 +115,7 @@ impl State {
             Need::Episode => (self.session.open.is_some(), "no episode is open"),
             Need::Recording => (!self.shows_file(), "a recorded trace cannot be changed"),
             Need::Editable => return self.session.lacks_editing(),
+            Need::Branch => (!self.session.request.changes.is_empty(), "no value is set"),
             Need::StepAfter => (step + 1 < steps, "this is the last step"),
             Need::StepBefore => (step > 0, "this is the first step"),
             Need::EventAfter => (self.event(1).is_some(), "no event after this step"),

@@ -17,7 +17,7 @@ use super::state::{
 };
 use crate::figure::facts::spread::{Samples, Spread};
 use crate::figure::{Figure, Format, Gradients, Motion, Pages, Progress, Walk, to_bytes};
-use crate::io::{Experiment, RunStart, memory_limit};
+use crate::io::{Experiment, RunStart, intervention, memory_limit};
 use crate::learn::Snapshots;
 use crate::model::{Draw, ModelConfig, NoiseMode};
 use crate::platform::{self, Chosen, Queue, TimeSlice, at_once};
@@ -432,6 +432,13 @@ async fn record(
         }
     }
     let mut recording = recorder.into_recording();
+    let texts = request.interventions();
+    if !texts.is_empty() {
+        let changes = intervention::parse(&texts, "intervention", &machine, &recording.trace);
+        let changes = changes.map_err(|error| format!("{}.", error.without_file()))?;
+        let branch = recording.with(&machine, &changes);
+        recording = branch.ok_or("The noise of this episode is not known.")?;
+    }
     let manual = !request.flipped.is_empty() || request.given.is_some();
     recording.origin.take_if(|_| manual);
     Ok(RecordedEpisode {
@@ -471,6 +478,9 @@ async fn sampled(
 
 /// Computes the gradients of an episode, or returns an error.
 fn derived(shown: &RecordedEpisode, of: Quantity) -> Result<Gradients, String> {
+    if !shown.recording.conventions.interventions.is_empty() {
+        return Err("Values that are set have no gradients. Remove the interventions first.".to_owned());
+    }
     let none = "A recorded trace has no weights, so gradients cannot be computed.";
     let ntm = &shown.machine.as_ref().ok_or(none)?.ntm;
     let rows = shown.config.as_ref().map_or(0, |config| config.rows());

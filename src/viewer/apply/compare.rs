@@ -186,7 +186,7 @@ impl State {
         }
     }
 
-    fn end_comparison(&mut self) {
+    pub(super) fn end_comparison(&mut self) {
         self.comparing.end();
         if self.settings.layout == Some(WindowLayout::Compare) {
             self.settings.layout = self.view.before.take();

@@ -18,6 +18,17 @@ impl State {
             Edit::Flip(step, channel) => self.flip((step, channel)),
             Edit::Paint(step, channel) => self.paint((step, channel)),
             Edit::EndStroke => self.stroke = None,
+            Edit::Intervene(text) => self.intervene(text),
+            Edit::ToggleIntervention(at) => self.change_branch(|all| {
+                let of = all.get_mut(at).into_iter();
+                of.for_each(|change| change.is_on = !change.is_on);
+            }),
+            Edit::EndIntervention(at) => self.change_branch(|all| {
+                if at < all.len() {
+                    all.remove(at);
+                }
+            }),
+            Edit::EndBranch => self.change_branch(Vec::clear),
             Edit::Undo => self.travel(false),
             Edit::Redo => self.travel(true),
         }
@@ -45,6 +56,7 @@ impl State {
             self.move_mark_to((step, channel));
         }
         if changed {
+            self.leave_branch();
             self.record();
         }
     }
@@ -92,6 +104,7 @@ impl State {
     fn flip(&mut self, (step, channel): (usize, usize)) {
         self.move_mark_to((step, channel));
         if self.session.flip(step, channel) {
+            self.leave_branch();
             self.record();
         } else {
             let parts = if self.chooses_symbols() {

@@ -31,6 +31,7 @@ impl State {
             }
             Episode::Machine(index) => {
                 self.leave_tour_step();
+                self.leave_branch();
                 // Where another one was to begin.
                 self.pending.begin = StartOptions::default();
                 if self.comparing.baseline.is_some() {
@@ -79,6 +80,7 @@ impl State {
             self.toasts.add(Kind::Notice, sentence);
         }
         if self.session.request != before {
+            self.leave_branch();
             self.record();
         }
     }
@@ -281,7 +283,8 @@ impl State {
     fn go_to_beginning(&mut self) {
         // A machine to compare with comes on screen next, and begins there too.
         let once_more = matches!(self.comparing.waiting, Some((_, OpenedFile::Machine(_))));
-        let begin = std::mem::take(&mut self.pending.begin);
+        let mut begin = std::mem::take(&mut self.pending.begin);
+        let interventions = std::mem::take(&mut begin.interventions);
         if once_more {
             self.pending.begin.clone_from(&begin);
         }
@@ -301,6 +304,7 @@ impl State {
         if begin.family {
             self.window(Window::ToggleFamily);
         }
+        interventions.into_iter().for_each(|text| self.intervene(text));
     }
 
     /// Returns the names of the selected head and the pinned one.

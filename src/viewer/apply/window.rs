@@ -6,6 +6,7 @@ use crate::io::preset::{FAMILY, UNCERTAINTY};
 use crate::platform::HAS_FILES;
 use crate::viewer::command::{Ask, Command, Play, Subject, Window};
 use crate::viewer::narration;
+use crate::viewer::precondition::Precondition;
 use crate::viewer::state::{
     Dialog, Effect, FAILURES, FilePurpose, Job, Machine, State, Theme, ThumbnailSlot,
 };
@@ -162,6 +163,11 @@ impl State {
             Subject::File(purpose) if !HAS_FILES && !purpose.is_to_save() => {
                 self.browse(purpose);
                 return None;
+            }
+            Subject::Value if self.lacks(Precondition::Recording).is_some() => return None,
+            Subject::Value => {
+                self.player.pause();
+                self.value_text()
             }
             Subject::EndRun if self.ending.is_none() => return None,
             Subject::EndRun => self.suggestion(FilePurpose::Run),

@@ -102,10 +102,16 @@ pub fn verdicts(pair: &Pair<'_>) -> String {
         return format!("A: {a}, B: {b}{heads}.");
     }
     let unit = both[0].episode.answer.unit();
-    format!(
+    let told = format!(
         "A: {} of {} {unit} wrong, B: {} of {}{heads}.",
         a.wrong, a.scored, b.wrong, b.scored
-    )
+    );
+    match pair.differences().and_then(|found| found.wrong) {
+        Some([0, 0]) | None => told,
+        Some([new, repaired]) => {
+            format!("{told} B has {new} new wrong {unit} and {repaired} fewer of those of A.")
+        }
+    }
 }
 
 /// The largest difference.

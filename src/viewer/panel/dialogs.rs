@@ -6,11 +6,11 @@ use egui::{Context, Ui};
 
 use super::command_palette::command_palette_ui;
 use super::keys::keys_ui;
-use super::phone;
+use super::{branch, phone};
 use super::settings::settings_ui;
 use crate::io::shell;
 use crate::platform::HAS_FILES;
-use crate::viewer::command::{Ask, Command, Episode, File, Learn, Replacement, Subject};
+use crate::viewer::command::{Ask, Command, Edit, Episode, File, Learn, Replacement, Subject};
 use crate::viewer::glossary::terms;
 use crate::viewer::state::{Dialog, FilePurpose, Kind, State, Toasts};
 use crate::viewer::theme::{self, Palette};
@@ -32,6 +32,7 @@ pub fn dialogs_ui(ctx: &Context, state: &State) {
         Subject::About => show("About Tapescope", 560.0, &about_ui),
         Subject::Messages => show("Messages", 520.0, &|ui| messages_ui(ui, &state.toasts)),
         Subject::Step => show("Go to step", 300.0, &|ui| step_ui(ui, dialog)),
+        Subject::Value => show("Set value", 520.0, &|ui| branch::dialog_ui(ui, dialog, state)),
         Subject::Episode => show("Change episode", 300.0, &|ui| phone::episode_ui(ui, state)),
         Subject::More => show("More", 300.0, &|ui| phone::more_ui(ui, state)),
         Subject::File(purpose) => {
@@ -46,7 +47,8 @@ pub fn dialogs_ui(ctx: &Context, state: &State) {
     // An answer leaves it open where it is unclear.
     let is_answer = |command: &Command| {
         let chosen = matches!(command, Command::File(File::Chosen(..)));
-        chosen || matches!(command, Command::Ask(Ask::GoTo(_)))
+        let is_typed = matches!(command, Command::Ask(Ask::GoTo(_)));
+        chosen || is_typed || matches!(command, Command::Edit(Edit::Intervene(_)))
     };
     if left && !is_sent(ctx, is_answer) {
         send(ctx, Ask::Leave);

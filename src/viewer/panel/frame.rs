@@ -5,6 +5,7 @@ use egui::{
     pos2, vec2,
 };
 
+use super::branch::branch_ui;
 use super::compare::compare_ui;
 use super::family::family_ui;
 use super::paper::{close_up_ui, paper_ui};
@@ -346,6 +347,7 @@ fn left_ui(ui: &mut Ui, view: &mut View<'_>) {
     ScrollArea::vertical().show(ui, |ui| {
         let session = &view.state.session;
         left::episode_ui(ui, session);
+        branch_ui(ui, session);
         ui.add_space(theme::SECTION);
         left::heads_ui(ui, view);
         ui.add_space(theme::SECTION);

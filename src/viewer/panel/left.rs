@@ -13,7 +13,7 @@ use crate::figure::{self, Surface, TOUCHED, facts::numbers, head_label, narrate}
 use crate::model::NoiseMode;
 use crate::task::{Measure, TARGET_NOT_KNOWN, Task};
 use crate::train::Recording;
-use crate::viewer::command::{Command, Compare, Edit, Episode, Rows};
+use crate::viewer::command::{Ask, Command, Compare, Edit, Episode, Rows, Subject};
 use crate::viewer::precondition::Precondition;
 use crate::viewer::state::{
     EpisodeRequest, MOST_REPEATS, Machine, Open, Session, size_label, sizes, stops, task_name,
@@ -179,13 +179,15 @@ fn edit_ui(ui: &mut Ui, session: &Session) {
     } else {
         "bit"
     };
-    let height = ui.spacing().interact_size.y;
-    let button = (
-        "Edit input",
-        height,
-        &*format!("Change {one}s of the input"),
-    );
-    button_unless(ui, session.lacks_editing(), button, Edit::Toggle);
+    let (height, hint) = (ui.spacing().interact_size.y, format!("Change {one}s of the input"));
+    ui.columns(2, |columns| {
+        let button = ("Edit input", height, &*hint);
+        button_unless(&mut columns[0], session.lacks_editing(), button, Edit::Toggle);
+        let hint = "Set a value while the episode runs, and see what follows";
+        let lacks = session.open.is_none().then_some("no episode is open");
+        let button = ("Set value", height, hint);
+        button_unless(&mut columns[1], lacks, button, Ask::For(Subject::Value));
+    });
     let request = &session.request;
     let other = match (request.given.is_some(), task.and_then(Task::held_out)) {
         (true, _) => "the other episode",

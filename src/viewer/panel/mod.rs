@@ -1,6 +1,7 @@
 //! The parts of the window. A panel gets the state to look at and sends commands; it changes nothing itself.
 
 pub mod bottom;
+mod branch;
 pub mod centre;
 pub mod command_palette;
 pub mod compare;

@@ -5,6 +5,7 @@ use std::iter;
 use egui::{Align2, Rect, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 
 use super::View;
+use super::branch::{set_ui, set_within, value_ui};
 use super::picture::{hover_ui, paint_ui};
 use crate::figure::facts::equations;
 use crate::figure::facts::scores::score_text;
@@ -13,7 +14,7 @@ use crate::figure::narrate::mechanism;
 use crate::figure::scene::panel::Content;
 use crate::figure::{self, PanelId, Picture, facts::numbers, head_label};
 use crate::model::weighting::bayesian::PRIOR;
-use crate::model::{HeadTrace, array};
+use crate::model::{HeadTrace, Place, array};
 use crate::train::is_absent;
 use crate::viewer::command::{Ask, File, Look};
 use crate::viewer::inspect::{self, Form};
@@ -42,8 +43,9 @@ pub fn numbers_ui(ui: &mut Ui, view: &mut View<'_>) {
             Some((scalar, Some(series))) => {
                 // The heading says it already.
                 let words = Some(scalar.words).filter(|words| *words != column.word);
-                let value = numbers::fixed(series[t]);
-                number(ui, scalar.symbol, words.unwrap_or_default(), &value);
+                let told = (scalar.symbol, words.unwrap_or_default());
+                let of = (Place::Head(view.focus), scalar.array);
+                value_ui(ui, told, of, series[t], view);
             }
             Some((_, None)) => shift_ui(ui, view, head.shift.row(t)),
             None => {}
@@ -147,7 +149,10 @@ fn title(ui: &mut Ui, head: &HeadTrace<f32>, view: &View<'_>) {
     let (font, ink) = (theme::text(12.0), palette.subdued);
     paint_text(painter, at, Align2::LEFT_CENTER, kind, font, ink);
     let step = format!("step {:>3}", view.step());
-    line.right(0.0, step, theme::mono(12.0), palette.text);
+    let before = line.right(0.0, step, theme::mono(12.0), palette.text);
+    let line = line.rect;
+    let name = format!("Set values of {label}");
+    set_within(ui, line, line.right() - before.left() + 8.0, &name, view);
 }
 
 /// An equation of the paper with its number.
@@ -254,6 +259,7 @@ fn kept_ui(ui: &mut Ui, view: &mut View<'_>) {
             let close = named_icon_button(ui, Icon::Close, "Unpin", false, false);
             on_click(&close, Look::Deselect);
             close.on_hover_text(keys::with_key("Unpin the value", &Ask::Escape.into()));
+            set_ui(ui, "Set pinned value", view.state.view.selected, view);
             let step = format!("step {:>3}", view.step());
             words(ui, step, theme::mono(12.0), view.palette.text);
         });
@@ -313,7 +319,8 @@ fn weighting_ui(ui: &mut Ui, view: &mut View<'_>, head: &HeadTrace<f32>) {
     }
     ui.add_space(4.0);
     if is_absent(weighting[0]) {
-        return number(ui, "H", "entropy, bits", "not recorded");
+        number(ui, "H", "entropy, bits", "not recorded");
+        return;
     }
     if weighting.iter().any(|weight| !weight.is_finite()) {
         number(ui, "H", "entropy, bits", "not finite");

@@ -13,6 +13,7 @@ use crate::figure::{Options, Stage, head_label, head_named, peak};
 use crate::io::trace::{self, Comparison, Side};
 use crate::model::{HeadTrace, Trace};
 use crate::player::Player;
+use crate::train::Recording;
 
 /// The other episode.
 #[derive(Clone, Debug, PartialEq)]
@@ -161,6 +162,23 @@ pub struct Differences {
     pub common: Common,
     /// The first step in which a head of both is on another row.
     pub heads_diverge: Option<usize>,
+    /// Numbers of wrong bits of B alone, and of A alone, where the same answer is right.
+    pub wrong: Option<[usize; 2]>,
+}
+
+/// The numbers of bits that are wrong in B alone, and in A alone, if the targets are the same.
+fn wrong_alone(a: &Recording, b: &Recording) -> Option<[usize; 2]> {
+    let (steps, channels) = a.episode.target.dim();
+    let is_wrong = |of: &Recording, step, channel| {
+        step < of.trace.steps() && of.is_wrong(step, channel)
+    };
+    let alone = |one: &Recording, other: &Recording| {
+        let all = (0..steps).flat_map(|step| (0..channels).map(move |channel| (step, channel)));
+        let wrong = all.filter(|&(step, channel)| is_wrong(one, step, channel));
+        wrong.filter(|&(step, channel)| !is_wrong(other, step, channel)).count()
+    };
+    let is_same = a.episode.target == b.episode.target && a.episode.mask == b.episode.mask;
+    is_same.then(|| [alone(b, a), alone(a, b)])
 }
 
 /// The first step in which a head of both is on another row, or is on one where the other is on many.
@@ -190,6 +208,7 @@ impl Sides {
                 steps: values.steps.iter().map(|&most| most as f32).collect(),
                 common: Common::of(a.recording, b.recording),
                 heads_diverge: heads_diverge(&a.recording.trace, &b.recording.trace),
+                wrong: wrong_alone(a.recording, b.recording),
                 values,
             })
         });

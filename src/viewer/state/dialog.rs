@@ -19,6 +19,8 @@ pub enum Subject {
     Messages,
     /// The step to go to.
     Step,
+    /// The value that is set while the episode runs.
+    Value,
     /// The choice of the episode, where no panel has room for it.
     Episode,
     /// Further commands, where only few buttons fit.
@@ -40,6 +42,8 @@ pub struct Dialog {
     pub chosen: usize,
     /// True when the input was refused: it names no step, or the file already exists.
     pub doubted: bool,
+    /// What is wrong with an intervention, and what is expected.
+    pub problem: String,
 }
 
 impl Dialog {
@@ -50,6 +54,7 @@ impl Dialog {
             text,
             chosen: 0,
             doubted: false,
+            problem: String::new(),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{LoadedRun, Machine, RecordedEpisode, SameArc};
+use super::{LoadedRun, Machine, RecordedEpisode, RequestedChange, SameArc};
 use crate::figure::facts::rows::{Rows, addressed};
 use crate::figure::facts::spread::Spread;
 use crate::figure::narrate::Moment;
@@ -45,6 +45,8 @@ pub struct EpisodeRequest {
     pub flipped: Vec<(usize, usize)>,
     /// The episode to run on, where the seed does not determine it.
     pub given: Option<SameArc<(Task, Episode)>>,
+    /// Interventions, in order: the last one wins.
+    pub changes: Vec<RequestedChange>,
 }
 
 /// An episode that is asked for from outside.
@@ -270,8 +272,18 @@ impl Open {
         }
     }
 
-    /// Returns its name: its file, or its machine, length and seed.
+    /// Returns its name: its file, or its machine, length, seed and interventions.
     pub fn name(&self) -> String {
+        let changes = self.request.as_ref().map(EpisodeRequest::interventions);
+        let with = match &changes.unwrap_or_default()[..] {
+            [] => String::new(),
+            [one] => format!(", with {one}"),
+            [first, others @ ..] => format!(", with {first} and {} more", others.len()),
+        };
+        self.plain_name() + &with
+    }
+
+    fn plain_name(&self) -> String {
         let recording = &self.shown.recording;
         let Some(machine) = &self.shown.machine else {
             let task = || task_name(&recording.task).to_owned();

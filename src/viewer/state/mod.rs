@@ -1,6 +1,7 @@
 //! The state of the window as data: no picture, no file, no key. It changes in one place,
 //! [`State::apply`].
 
+mod branch;
 mod compare;
 mod dialog;
 mod episode;
@@ -20,6 +21,7 @@ mod step_zoom;
 mod tour;
 mod view_state;
 
+pub use branch::{RequestedChange, ValueChoice};
 pub use compare::{
     Baseline, CompareResult, ComparedFigure, Comparing, Differences, Pair, Sides, shown_at,
     stage_of,

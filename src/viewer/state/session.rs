@@ -369,7 +369,9 @@ impl Session {
         // Somebody else's task may be called like a folder.
         let plain = |c: &char| c.is_alphanumeric() || matches!(c, '-' | '_');
         let task: String = recording.task.name().chars().filter(plain).collect();
-        format!("{task}-{measure}{size}{seed}.ntmtrace.json")
+        let changes = &recording.conventions.interventions;
+        let branch = if changes.is_empty() { "" } else { "-branch" };
+        format!("{task}-{measure}{size}{seed}{branch}.ntmtrace.json")
     }
 }
 

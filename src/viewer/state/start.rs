@@ -16,6 +16,8 @@ pub struct StartOptions {
     pub asked: Option<ExternalEpisode>,
     /// Flipped bits of its input: step and channel.
     pub flipped: Vec<(usize, usize)>,
+    /// Interventions on it, as text.
+    pub interventions: Vec<String>,
     /// At this step, without playing.
     pub step: Option<usize>,
     /// At this stage of it.

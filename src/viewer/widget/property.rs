@@ -48,8 +48,8 @@ pub fn control<R>(ui: &mut Ui, label: &str, add: impl FnOnce(&mut Ui) -> R) -> R
     line.inner
 }
 
-/// A labelled number in the fixed-width face, right-aligned.
-pub fn number(ui: &mut Ui, symbol: &str, words: &str, value: &str) {
+/// A labelled number in the fixed-width face, right-aligned; its place comes back.
+pub fn number(ui: &mut Ui, symbol: &str, words: &str, value: &str) -> Rect {
     let palette = Palette::of(ui);
     let name = format!("{words} {symbol} {}", value.trim());
     let line = Line::to_read(ui, 20.0, &name);
@@ -63,6 +63,7 @@ pub fn number(ui: &mut Ui, symbol: &str, words: &str, value: &str) {
             .hline(place.x_range(), place.bottom(), stroke);
         line.response.on_hover_text(term.meaning);
     }
+    line.rect
 }
 
 /// A line from its right end.

@@ -13,8 +13,7 @@ use crate::task::{MAX_REPEATS, Task};
 use crate::train::UNSEEN_SEED;
 
 /// The names that a link knows.
-const NAMES: &str =
-    "machine, length, items, repeats, seed, sample, rows, flip, intervene, step, stage, head, layout and page";
+const NAMES: &str = "machine, length, items, repeats, seed, sample, rows, flip, intervene, step, stage, head, layout and page";
 
 /// The name of the page on attention mechanisms.
 const PAGE: &str = "attention";
@@ -134,7 +133,11 @@ impl Link {
             begin: StartOptions {
                 rows: is_other.then_some(request.rows),
                 flipped: request.flipped.clone(),
-                interventions: request.interventions().into_iter().map(str::to_owned).collect(),
+                interventions: request
+                    .interventions()
+                    .into_iter()
+                    .map(str::to_owned)
+                    .collect(),
                 ..begin
             },
         })

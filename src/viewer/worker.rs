@@ -479,7 +479,9 @@ async fn sampled(
 /// Computes the gradients of an episode, or returns an error.
 fn derived(shown: &RecordedEpisode, of: Quantity) -> Result<Gradients, String> {
     if !shown.recording.conventions.interventions.is_empty() {
-        return Err("Values that are set have no gradients. Remove the interventions first.".to_owned());
+        return Err(
+            "Values that are set have no gradients. Remove the interventions first.".to_owned(),
+        );
     }
     let none = "A recorded trace has no weights, so gradients cannot be computed.";
     let ntm = &shown.machine.as_ref().ok_or(none)?.ntm;

@@ -30,7 +30,10 @@ fn a_value_is_typed_and_listed() {
     // The text is chosen from parts, and an error is shown where it is.
     click(&mut harness, "From 2 on");
     click(&mut harness, "read0.strength");
-    assert_eq!(harness.state().dialog.as_ref().unwrap().text, "2-:read0.strength=");
+    assert_eq!(
+        harness.state().dialog.as_ref().unwrap().text,
+        "2-:read0.strength="
+    );
     click(&mut harness, "Set");
     assert!(says(&harness, "expected a number, a list"));
     click(&mut harness, "0");
@@ -38,10 +41,16 @@ fn a_value_is_typed_and_listed() {
     assert!(harness.state().dialog.is_none());
     assert!(says(&harness, "BRANCH B"));
     harness.get_by_label("2-:read0.strength=0");
-    assert!(says(&harness, "B  Copy first, length 5, seed 1, with 2-:read0.strength=0"));
+    assert!(says(
+        &harness,
+        "B  Copy first, length 5, seed 1, with 2-:read0.strength=0"
+    ));
     act(&mut harness, set(GATE));
     click(&mut harness, GATE);
-    assert_eq!(harness.state().session.request.interventions(), ["2-:read0.strength=0"]);
+    assert_eq!(
+        harness.state().session.request.interventions(),
+        ["2-:read0.strength=0"]
+    );
     click(&mut harness, "Remove 2-:read0.strength=0");
     click(&mut harness, "End branch");
     assert!(!says(&harness, "BRANCH B") && harness.state().pair().is_none());
@@ -71,7 +80,15 @@ fn a_gate_is_dragged_in_place() {
     // A click asks for the number.
     harness.get_by_label("Set read0.gate").click();
     harness.run_steps(3);
-    assert!(harness.state().dialog.as_ref().unwrap().text.starts_with("2:read0.gate="));
+    assert!(
+        harness
+            .state()
+            .dialog
+            .as_ref()
+            .unwrap()
+            .text
+            .starts_with("2:read0.gate=")
+    );
 }
 
 #[test]
@@ -87,7 +104,10 @@ fn menus_offer_what_a_target_has() {
     assert!(memory.row(3).iter().all(|&value| value == 0.0));
     click(&mut harness, "Set pinned value");
     click(&mut harness, "Swap row 3 with …");
-    assert_eq!(harness.state().dialog.as_ref().unwrap().text, "2:memory=swap(3,4)");
+    assert_eq!(
+        harness.state().dialog.as_ref().unwrap().text,
+        "2:memory=swap(3,4)"
+    );
     press(&mut harness, Key::Escape);
     for target in [
         Target::Cell { row: 1, column: 2 },

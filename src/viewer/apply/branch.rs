@@ -1,9 +1,7 @@
 //! Branches: interventions come, are left out, and go. Another machine, size, seed, number of rows, sample or input
 //! ends the branch.
 
-use crate::viewer::state::{
-    Dialog, EpisodeRequest, Kind, Open, RequestedChange, State, Subject,
-};
+use crate::viewer::state::{Dialog, EpisodeRequest, Kind, Open, RequestedChange, State, Subject};
 
 impl State {
     /// Sets a value; what is wrong with it is shown where it is typed.
@@ -74,7 +72,8 @@ impl State {
         }
         self.session.request.changes.clear();
         self.end_comparison_with_plain();
-        let text = "The branch ended: its interventions belong to the episode before. Ctrl+Z restores it.";
+        let text =
+            "The branch ended: its interventions belong to the episode before. Ctrl+Z restores it.";
         self.toasts.add(Kind::Notice, text);
     }
 
@@ -220,7 +219,10 @@ mod tests {
         ] {
             intervene(&mut state, text);
             let dialog = state.dialog.clone().unwrap();
-            assert!(dialog.text == text && dialog.problem.contains(problem), "{dialog:?}");
+            assert!(
+                dialog.text == text && dialog.problem.contains(problem),
+                "{dialog:?}"
+            );
         }
         assert!(texts(&state).is_empty() && state.pair().is_none());
         perform(&mut state, Ask::Typed(FIRST.to_owned()));
@@ -249,7 +251,10 @@ mod tests {
             let said: Vec<_> = state.toasts.history().collect();
             assert!(said[0].1.starts_with("The branch ended"), "{command:?}");
             perform(&mut state, Edit::Undo);
-            assert!(outputs(&state) == branch && state.pair().is_some(), "{command:?}");
+            assert!(
+                outputs(&state) == branch && state.pair().is_some(),
+                "{command:?}"
+            );
         }
     }
 

@@ -304,7 +304,9 @@ impl State {
         if begin.family {
             self.window(Window::ToggleFamily);
         }
-        interventions.into_iter().for_each(|text| self.intervene(text));
+        interventions
+            .into_iter()
+            .for_each(|text| self.intervene(text));
     }
 
     /// Returns the names of the selected head and the pinned one.

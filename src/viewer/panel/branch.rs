@@ -102,7 +102,10 @@ fn ask(ui: &Ui, text: String) {
 /// The same menu at the end of a line that is drawn, before so much room.
 pub fn set_within(ui: &mut Ui, line: Rect, right: f32, name: &str, view: &View<'_>) {
     let size = vec2(44.0, 20.0);
-    let at = pos2(line.right() - right - size.x, line.center().y - size.y / 2.0);
+    let at = pos2(
+        line.right() - right - size.x,
+        line.center().y - size.y / 2.0,
+    );
     let place = UiBuilder::new().max_rect(Rect::from_min_size(at, size));
     set_ui(&mut ui.new_child(place), name, None, view);
 }
@@ -132,7 +135,7 @@ pub fn value_ui(
     }
     let name = view.trace().array_name(place, array);
     let rect = line.with_min_x(line.right() - NUMBER);
-    let response = ui.interact(rect, ui.id().with(&name), Sense::click_and_drag());
+    let response = ui.interact(rect, ui.scope_id().with(&name), Sense::click_and_drag());
     let label = format!("Set {name}");
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &label));
     let is_hot = response.hovered() || response.dragged() || response.has_focus();
@@ -150,7 +153,9 @@ pub fn value_ui(
         send(ui.ctx(), Edit::Intervene(text));
     }
     let hint = "Drag to set it in this step; click to type a value";
-    response.on_hover_cursor(CursorIcon::ResizeHorizontal).on_hover_text(hint);
+    response
+        .on_hover_cursor(CursorIcon::ResizeHorizontal)
+        .on_hover_text(hint);
 }
 
 /// The value after a drag by so many points, within its range, in thousandths.
@@ -166,8 +171,10 @@ fn dragged(now: f32, by: f32, range: Range) -> f32 {
 }
 
 /// The dialog in which a value is set.
-pub fn dialog_ui(ui: &mut Ui, dialog: &Dialog, state: &State) {
-    let Some(open) = &state.session.open else { return };
+pub fn value_dialog_ui(ui: &mut Ui, dialog: &Dialog, state: &State) {
+    let Some(open) = &state.session.open else {
+        return;
+    };
     note(
         ui,
         "Steps, an array and its value, such as 12:read0.gate=1. The episode is run again with it, as B; the episode without it stays as A.",
@@ -197,7 +204,9 @@ pub fn dialog_ui(ui: &mut Ui, dialog: &Dialog, state: &State) {
     if let Some((_, _, array)) = known {
         let values = values(array, open, state, of.contains('['));
         let values = values.into_iter().map(|value| (value.clone(), value));
-        choice_ui(ui, "Value", values, value, |value| format!("{steps}:{of}={value}"));
+        choice_ui(ui, "Value", values, value, |value| {
+            format!("{steps}:{of}={value}")
+        });
     }
     let fits = |(known, ..): &&(String, Place, Array)| known.contains(name);
     let arrays = settable.iter().filter(fits).map(|(name, ..)| name.clone());
@@ -222,7 +231,10 @@ fn values(array: Array, open: &Open, state: &State, is_part: bool) -> Vec<String
     let selected = state.view.selected.and_then(Target::rows);
     let row = selected.map_or(0, |rows| *rows.start());
     let rows = open.all.total().max(1);
-    let (own, swap) = (format!("row({row})"), format!("swap({row},{})", (row + 1) % rows));
+    let (own, swap) = (
+        format!("row({row})"),
+        format!("swap({row},{})", (row + 1) % rows),
+    );
     let is_share = array.range == Range::Distribution;
     let all = [
         (!is_share && least <= 0.0, "0"),

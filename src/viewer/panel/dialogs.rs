@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use egui::{Context, Ui};
 
+use super::branch::value_dialog_ui;
 use super::command_palette::command_palette_ui;
 use super::keys::keys_ui;
-use super::{branch, phone};
+use super::phone;
 use super::settings::settings_ui;
 use crate::io::shell;
 use crate::platform::HAS_FILES;
@@ -32,7 +33,7 @@ pub fn dialogs_ui(ctx: &Context, state: &State) {
         Subject::About => show("About Tapescope", 560.0, &about_ui),
         Subject::Messages => show("Messages", 520.0, &|ui| messages_ui(ui, &state.toasts)),
         Subject::Step => show("Go to step", 300.0, &|ui| step_ui(ui, dialog)),
-        Subject::Value => show("Set value", 520.0, &|ui| branch::dialog_ui(ui, dialog, state)),
+        Subject::Value => show("Set value", 520.0, &|ui| value_dialog_ui(ui, dialog, state)),
         Subject::Episode => show("Change episode", 300.0, &|ui| phone::episode_ui(ui, state)),
         Subject::More => show("More", 300.0, &|ui| phone::more_ui(ui, state)),
         Subject::File(purpose) => {

@@ -179,10 +179,18 @@ fn edit_ui(ui: &mut Ui, session: &Session) {
     } else {
         "bit"
     };
-    let (height, hint) = (ui.spacing().interact_size.y, format!("Change {one}s of the input"));
+    let (height, hint) = (
+        ui.spacing().interact_size.y,
+        format!("Change {one}s of the input"),
+    );
     ui.columns(2, |columns| {
         let button = ("Edit input", height, &*hint);
-        button_unless(&mut columns[0], session.lacks_editing(), button, Edit::Toggle);
+        button_unless(
+            &mut columns[0],
+            session.lacks_editing(),
+            button,
+            Edit::Toggle,
+        );
         let hint = "Set a value while the episode runs, and see what follows";
         let lacks = session.open.is_none().then_some("no episode is open");
         let button = ("Set value", height, hint);

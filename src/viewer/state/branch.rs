@@ -1,5 +1,7 @@
 //! Branches: an episode run again with values that are set in some of its steps.
 
+use std::ops::RangeInclusive;
+
 use super::{EpisodeRequest, Open, State, Target};
 use crate::figure::{head_label, peak};
 use crate::io::intervention;
@@ -114,6 +116,28 @@ pub struct ValueChoice {
     pub asks: bool,
 }
 
+impl ValueChoice {
+    fn new(name: impl Into<String>, change: String) -> Self {
+        Self {
+            name: name.into(),
+            changes: vec![change],
+            asks: false,
+        }
+    }
+
+    fn asking(name: impl Into<String>, change: String) -> Self {
+        Self {
+            asks: true,
+            ..Self::new(name, change)
+        }
+    }
+
+    /// The last choice: the value as it is now, to be changed.
+    fn other(change: String) -> Self {
+        Self::asking("Other value …", change)
+    }
+}
+
 impl State {
     /// Returns what can be set of a target, or else of the selected head, in this step: the last one is its value now.
     pub fn value_choices(&self, target: Option<Target>) -> Vec<ValueChoice> {
@@ -125,10 +149,31 @@ impl State {
             let name = change.split(['[', '=']).next();
             settable.iter().any(|(known, ..)| Some(&**known) == name)
         };
+        let (trace, step) = (&open.shown.recording.trace, self.player.step());
         let target = target.unwrap_or(Target::Head(self.view.focus));
-        let mut choices = self.choices_of(open, target);
-        choices.retain(|choice| choice.changes.iter().all(is_known));
+        let choices = match (target, target.rows()) {
+            (Target::Cell { row, column }, _) => {
+                let [rows, _] = trace.memory_size();
+                let now = trace.memory_columns.row(step + 1).get(column * rows + row);
+                one("cell", format!("memory[{row},{column}]"), now)
+            }
+            (_, Some(rows)) => self.row_choices(trace, &rows),
+            (Target::Head(head), _) => self.head_choices(trace, head),
+            (Target::Unit { layer, unit }, _) => {
+                let of = (Place::Layer(layer), array::HIDDEN);
+                entry_choices(trace, of, unit, step)
+            }
+            (Target::Value { id, column }, _) => {
+                let of = id.recorded().into_iter();
+                of.flat_map(|of| entry_choices(trace, of, column, step))
+                    .collect()
+            }
+            _ => Vec::new(),
+        };
+        let choices = choices.into_iter();
         choices
+            .filter(|choice| choice.changes.iter().all(is_known))
+            .collect()
     }
 
     /// Returns the text with which the dialog begins: the selected value in this step.
@@ -140,122 +185,100 @@ impl State {
         format!("{step}:{}", text.unwrap_or_default())
     }
 
-    fn choices_of(&self, open: &Open, target: Target) -> Vec<ValueChoice> {
-        let (trace, step) = (&open.shown.recording.trace, self.player.step());
-        let [rows, columns] = trace.memory_size();
-        let mut choices = Vec::new();
-        let mut add = |name: &str, changes: &[String], asks| {
-            choices.push(ValueChoice {
-                name: name.to_owned(),
-                changes: changes.to_vec(),
-                asks,
-            });
+    fn head_choices(&self, trace: &Trace, index: usize) -> Vec<ValueChoice> {
+        let (Some(of), step) = (trace.heads.get(index), self.player.step()) else {
+            return Vec::new();
         };
-        let head = |head| trace.heads.get(head).map(|_| trace.head_name(head));
-        let other = "Other value …";
+        let name = trace.head_name(index);
+        let set = |array: &str, value: &str| format!("{name}.{array}={value}");
         let selected = self.view.selected.and_then(Target::rows);
-        match target {
-            Target::Head(index) => {
-                let (Some(of), Some(name)) = (trace.heads.get(index), head(index)) else {
-                    return choices;
-                };
-                let change = |array: &str, value: &str| format!("{name}.{array}={value}");
-                if !of.gate.as_slice().is_empty() {
-                    let [none, all] = ["0", "1"].map(|value| change("gate", value));
-                    add("Gate 0: keep previous focus", &[none], false);
-                    add("Gate 1: focus by content", &[all], false);
-                }
-                let at_peak = peak(of.weighting.row(step)).map(|(row, _)| row);
-                let row = selected.map(|rows| *rows.start()).or(at_peak);
-                if let Some(row) = row {
-                    let change = change("weighting", &format!("row({row})"));
-                    add(&format!("Focus on row {row}"), &[change], false);
-                }
-                if of.is_write() {
-                    let [erase, write] = ["erase", "add"].map(|array| change(array, "0"));
-                    add("Erase nothing", std::slice::from_ref(&erase), false);
-                    add("Write nothing", &[erase, write], false);
-                } else {
-                    add("Read zeros", &[change("read", "0")], false);
-                    add("Negate read vector", &[change("read", "negate")], false);
-                }
-                let last = match of.gate.as_slice().get(step) {
-                    Some(gate) => change("gate", &gate.to_string()),
-                    None => change("weighting", &format!("row({})", row.unwrap_or(0))),
-                };
-                add(other, &[last], true);
-            }
-            Target::Row(_) | Target::Rows { .. } => {
-                let (first, last) = target.rows().unwrap_or(0..=0).into_inner();
-                let (part, words) = if first == last {
-                    (first.to_string(), format!("row {first}"))
-                } else {
-                    let part = format!("{first}:{}", last + 1);
-                    (part, format!("rows {first} to {last}"))
-                };
-                let set = |value: &str| format!("memory[{part}]={value}");
-                let zero = format!("Set {words} to 0");
-                add(&zero, &[set("0")], false);
-                add(&format!("Negate {words}"), &[set("negate")], false);
-                let with = if first == last { (first + 1) % rows } else { last };
-                let swap = format!("memory=swap({first},{with})");
-                add(&format!("Swap row {first} with …"), &[swap], true);
-                if let Some(name) = head(self.view.focus) {
-                    let label = head_label(trace, self.view.focus);
-                    let change = format!("{name}.weighting=row({first})");
-                    add(&format!("Focus {label} on row {first}"), &[change], false);
-                }
-                add(other, &[set("0")], true);
-            }
-            Target::Cell { row, column } => {
-                let at = column * rows + row;
-                let value = trace.memory_columns.row(step + 1).get(at);
-                if let Some(value) = value.filter(|_| column < columns) {
-                    let set = |value: &str| format!("memory[{row},{column}]={value}");
-                    add("Set cell to 0", &[set("0")], false);
-                    add(other, &[set(&value.to_string())], true);
-                }
-            }
-            Target::Unit { layer, unit } => {
-                let of = trace.layers.get(layer).map(|layer| layer.hidden.row(step));
-                if let Some(value) = of.and_then(|hidden| hidden.get(unit)) {
-                    let name = entry(trace, (Place::Layer(layer), array::HIDDEN), unit);
-                    let set = |value: &str| format!("{name}={value}");
-                    add("Silence unit", &[set("0")], false);
-                    add(other, &[set(&value.to_string())], true);
-                }
-            }
-            Target::Value { id, column } => {
-                let Some((place, array)) = id.recorded() else {
-                    return choices;
-                };
-                let values = trace.series(place, array);
-                let values = values.filter(|series| step < series.steps());
-                let Some(value) = values.and_then(|series| series.row(step).get(column)) else {
-                    return choices;
-                };
-                if array.range == Range::Distribution {
-                    let whole = format!("{}=row({column})", trace.array_name(place, array));
-                    add("Set this entry to 1", std::slice::from_ref(&whole), false);
-                    add(other, &[whole], true);
-                } else {
-                    let name = entry(trace, (place, array), column);
-                    let set = |value: &str| format!("{name}={value}");
-                    add("Set value to 0", &[set("0")], false);
-                    add(other, &[set(&value.to_string())], true);
-                }
-            }
-            Target::Step => {}
+        let at_peak = peak(of.weighting.row(step)).map(|(row, _)| row);
+        let row = selected.map(|rows| *rows.start()).or(at_peak).unwrap_or(0);
+        let focus = set("weighting", &format!("row({row})"));
+        let mut choices = vec![
+            ValueChoice::new("Gate 0: keep previous focus", set("gate", "0")),
+            ValueChoice::new("Gate 1: focus by content", set("gate", "1")),
+            ValueChoice::new(format!("Focus on row {row}"), focus.clone()),
+        ];
+        choices.extend(if of.is_write() {
+            let [erase, add] = ["erase", "add"].map(|array| set(array, "0"));
+            let nothing = ValueChoice {
+                changes: vec![erase.clone(), add],
+                ..ValueChoice::new("Write nothing", String::new())
+            };
+            [ValueChoice::new("Erase nothing", erase), nothing]
+        } else {
+            let negate = set("read", "negate");
+            [
+                ValueChoice::new("Read zeros", set("read", "0")),
+                ValueChoice::new("Negate read vector", negate),
+            ]
+        });
+        let gate = of.gate.as_slice().get(step);
+        let now = gate.map_or(focus, |gate| set("gate", &gate.to_string()));
+        choices.push(ValueChoice::other(now));
+        choices
+    }
+
+    fn row_choices(&self, trace: &Trace, rows: &RangeInclusive<usize>) -> Vec<ValueChoice> {
+        let (first, last, [all, _]) = (*rows.start(), *rows.end(), trace.memory_size());
+        let (part, words, with) = if first == last {
+            (first.to_string(), format!("row {first}"), (first + 1) % all)
+        } else {
+            let words = format!("rows {first} to {last}");
+            (format!("{first}:{}", last + 1), words, last)
+        };
+        let set = |value: &str| format!("memory[{part}]={value}");
+        let swap = format!("memory=swap({first},{with})");
+        let mut choices = vec![
+            ValueChoice::new(format!("Set {words} to 0"), set("0")),
+            ValueChoice::new(format!("Negate {words}"), set("negate")),
+            ValueChoice::asking(format!("Swap row {first} with …"), swap),
+        ];
+        if self.view.focus < trace.heads.len() {
+            let name = trace.head_name(self.view.focus);
+            let label = head_label(trace, self.view.focus);
+            let change = format!("{name}.weighting=row({first})");
+            choices.push(ValueChoice::new(
+                format!("Focus {label} on row {first}"),
+                change,
+            ));
         }
+        choices.push(ValueChoice::other(set("0")));
         choices
     }
 }
 
-/// Returns the name of one value of a step.
-fn entry(trace: &Trace, (place, array): (Place, Array), at: usize) -> String {
+/// Choices for one value of an array of a step.
+fn entry_choices(
+    trace: &Trace,
+    (place, array): (Place, Array),
+    at: usize,
+    step: usize,
+) -> Vec<ValueChoice> {
+    let series = trace.series(place, array).filter(|of| step < of.steps());
+    let now = series.and_then(|series| series.row(step).get(at));
     let name = trace.array_name(place, array);
-    match place {
-        Place::Layer(layer) if trace.layers.len() > 1 => format!("{name}[{layer},{at}]"),
-        _ => format!("{name}[{at}]"),
+    if array.range == Range::Distribution {
+        let whole = format!("{name}=row({at})");
+        let words = format!("Set entry {at} to 1");
+        return vec![
+            ValueChoice::new(words, whole.clone()),
+            ValueChoice::other(whole),
+        ];
     }
+    match place {
+        Place::Layer(layer) if trace.layers.len() > 1 => {
+            one("unit", format!("{name}[{layer},{at}]"), now)
+        }
+        Place::Layer(_) => one("unit", format!("{name}[{at}]"), now),
+        Place::Head(_) | Place::Machine => one("value", format!("{name}[{at}]"), now),
+    }
+}
+
+/// Choices for one number, if there is one.
+fn one(what: &str, name: String, now: Option<&f32>) -> Vec<ValueChoice> {
+    let Some(now) = now else { return Vec::new() };
+    let zero = ValueChoice::new(format!("Set {what} to 0"), format!("{name}=0"));
+    vec![zero, ValueChoice::other(format!("{name}={now}"))]
 }

@@ -169,13 +169,14 @@ pub struct Differences {
 /// The numbers of bits that are wrong in B alone, and in A alone, if the targets are the same.
 fn wrong_alone(a: &Recording, b: &Recording) -> Option<[usize; 2]> {
     let (steps, channels) = a.episode.target.dim();
-    let is_wrong = |of: &Recording, step, channel| {
-        step < of.trace.steps() && of.is_wrong(step, channel)
-    };
+    let is_wrong =
+        |of: &Recording, step, channel| step < of.trace.steps() && of.is_wrong(step, channel);
     let alone = |one: &Recording, other: &Recording| {
         let all = (0..steps).flat_map(|step| (0..channels).map(move |channel| (step, channel)));
         let wrong = all.filter(|&(step, channel)| is_wrong(one, step, channel));
-        wrong.filter(|&(step, channel)| !is_wrong(other, step, channel)).count()
+        wrong
+            .filter(|&(step, channel)| !is_wrong(other, step, channel))
+            .count()
     };
     let is_same = a.episode.target == b.episode.target && a.episode.mask == b.episode.mask;
     is_same.then(|| [alone(b, a), alone(a, b)])

@@ -21,7 +21,7 @@ mod step_zoom;
 mod tour;
 mod view_state;
 
-pub use branch::{RequestedChange, ValueChoice};
+pub use branch::RequestedChange;
 pub use compare::{
     Baseline, CompareResult, ComparedFigure, Comparing, Differences, Pair, Sides, shown_at,
     stage_of,

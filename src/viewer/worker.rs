@@ -19,9 +19,9 @@ use crate::figure::facts::spread::{Samples, Spread};
 use crate::figure::{Figure, Format, Gradients, Motion, Pages, Progress, Walk, to_bytes};
 use crate::io::{Experiment, RunStart, intervention, memory_limit};
 use crate::learn::Snapshots;
-use crate::model::{Draw, ModelConfig, NoiseMode};
+use crate::model::{Draw, Model, ModelConfig, NoiseMode};
 use crate::platform::{self, Chosen, Queue, TimeSlice, at_once};
-use crate::train::{Demand, LARGEST_RECORDING, Quantity, Recorder, State};
+use crate::train::{Demand, LARGEST_RECORDING, Quantity, Recorder, Recording, State};
 
 /// Duration of a step in an animation, in hundredths of a second: as at normal speed.
 const GIF_DELAY: u16 = 25;
@@ -431,24 +431,29 @@ async fn record(
             return Err("The recording was cancelled.".to_owned());
         }
     }
-    let mut recording = recorder.into_recording();
+    let mut recording = Box::new(recorder.into_recording());
     let texts = request.interventions();
     if !texts.is_empty() {
-        let changes = intervention::parse(&texts, "intervention", &machine, &recording.trace);
-        let changes = changes.map_err(|error| format!("{}.", error.without_file()))?;
-        let branch = recording.with(&machine, &changes);
-        recording = branch.ok_or("The noise of this episode is not known.")?;
+        recording = Box::new(branch(&recording, &machine, &texts)?);
     }
     let manual = !request.flipped.is_empty() || request.given.is_some();
     recording.origin.take_if(|_| manual);
     Ok(RecordedEpisode {
-        recording,
+        recording: *recording,
         config: Some(config),
         machine: Some(inputs.machine.clone()),
         file: None,
         address: None,
         sha256: None,
     })
+}
+
+/// Runs an episode again with interventions.
+fn branch(plain: &Recording, machine: &Model, texts: &[&str]) -> Result<Recording, String> {
+    let changes = intervention::parse(texts, "intervention", machine, &plain.trace);
+    let changes = changes.map_err(|error| format!("{}.", error.without_file()))?;
+    let branch = plain.with(machine, &changes);
+    branch.ok_or_else(|| "The noise of this episode is not known.".to_owned())
 }
 
 /// Records a number of samples and returns their spread, or an error.

@@ -63,6 +63,7 @@ fn every_command_runs_by_name() {
             ("Show spread of samples", DRAWS),
             ("Use most likely rows", DRAWS),
             ("Use expected weighting", DRAWS),
+            ("End branch", "no value is set"),
             ("Cancel", "nothing to cancel"),
             ("Compare with NTM", "the machine on screen reads no source"),
             ("Swap A and B", "no comparison is open"),

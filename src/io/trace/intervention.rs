@@ -290,7 +290,7 @@ pub fn text(of: &Intervention, config: &ModelConfig) -> String {
     };
     let value = match &of.change {
         Change::Set(values) => match values[..] {
-            [value] => file::json(&value),
+            [value] => value.to_string(),
             _ => file::json(values),
         },
         Change::SetEach(all) => file::json(all),

@@ -210,7 +210,7 @@ mod tests {
         let mut state = opened(StartOptions::default());
         perform(&mut state, Ask::For(Subject::Value));
         let dialog = state.dialog.clone().unwrap();
-        assert!(dialog.text.starts_with("0:read0.gate=0."), "{dialog:?}");
+        assert!(dialog.text.starts_with("0:write0.gate=0."), "{dialog:?}");
         for (text, problem) in [
             ("3:read0.gate=2", "expected 0 to 1"),
             ("3:read0.gat=1", "read0.gate"),

@@ -145,9 +145,10 @@ impl State {
     }
 
     fn restore_view(&mut self, view: ViewState) {
-        let before = std::mem::replace(&mut self.view, view).row_zoom;
-        self.view.row_zoom.first = before.first;
-        if before.height.is_none() {
+        let before = std::mem::replace(&mut self.view, view);
+        self.view.row_zoom.first = before.row_zoom.first;
+        self.view.before = before.before;
+        if before.row_zoom.height.is_none() {
             self.open_window();
         }
     }

@@ -109,7 +109,7 @@ pub fn verdicts(pair: &Pair<'_>) -> String {
     match pair.differences().and_then(|found| found.wrong) {
         Some([0, 0]) | None => told,
         Some([new, repaired]) => {
-            format!("{told} B has {new} new wrong {unit} and {repaired} fewer of those of A.")
+            format!("{told} Wrong {unit} gained: {new}, lost: {repaired}.")
         }
     }
 }

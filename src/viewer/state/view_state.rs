@@ -67,11 +67,12 @@ impl ViewState {
         self.chosen && self.focus == head && self.pinned.is_none() && !self.all_heads
     }
 
-    /// Returns the view with rows scrolled to the first, all steps on screen, and only a chosen head selected:
-    /// automatic selection and scrolling are no changes to undo.
+    /// Returns the view with rows scrolled to the first, all steps on screen, no layout, and only a chosen head selected:
+    /// automatic selection, scrolling and layout are no changes to undo.
     pub fn unscrolled(&self) -> Self {
         let mut view = self.clone();
         (view.row_zoom.first, view.step_zoom) = (0, StepZoom::default());
+        view.before = None;
         if !view.chosen {
             view.focus = usize::MAX;
         }

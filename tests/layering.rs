@@ -246,7 +246,7 @@ fn in_circles(imports: &BTreeMap<String, BTreeSet<String>>) -> Vec<&str> {
 const FLOORS: [&[&str]; 11] = [
     &["glossary", "memo"],
     &["state", "fixture"],
-    &["narration", "inspect", "precondition"],
+    &["branch", "narration", "inspect", "precondition"],
     &["command"],
     &["link"],
     &["apply", "worker", "disk", "options", "keys", "theme"],
@@ -396,6 +396,7 @@ fn state_descriptions_and_commands_know_no_window() {
         "inspect",
         "inspect.rs",
         "command.rs",
+        "branch.rs",
         "precondition.rs",
         "link.rs",
     ] {

@@ -5,6 +5,7 @@
 
 mod app;
 mod apply;
+mod branch;
 mod choices;
 pub mod command;
 mod disk;
@@ -29,6 +30,7 @@ mod worker;
 
 pub use crate::figure::narrate::failure::{Cause, first_wrong, shown_in};
 pub use app::App;
+pub use branch::ValueChoice;
 pub use choices::Choice;
 pub use command::Command;
 pub use disk::{Answer, Disk, FetchCallback, Files, NoFiles, ProgressCallback, included_machines};

@@ -35,7 +35,7 @@ pub struct Event {
     pub words: String,
 }
 
-/// Returns the events: phases begin, heads change direction, bits are wrong.
+/// Returns the events: phases begin, values are set, heads change direction, bits are wrong.
 pub fn events(recording: &Recording) -> Vec<Event> {
     let (trace, episode) = (&recording.trace, &recording.episode);
     let mut events = Vec::new();
@@ -44,6 +44,9 @@ pub fn events(recording: &Recording) -> Vec<Event> {
         if let Some(phase) = episode.phases.iter().find(|phase| phase.start == step) {
             words.push(format!("{} begins", phase.name));
         }
+        let changes = recording.conventions.interventions.iter();
+        let begin = changes.filter(|one| one.steps.0 == step);
+        words.extend(begin.map(|one| format!("{} set", trace.array_name(one.place, one.array))));
         let heads = trace.heads.iter().enumerate();
         words.extend(heads.filter_map(|(index, head)| {
             let (before, now) = (move_in(head, step.checked_sub(1)?)?, move_in(head, step)?);

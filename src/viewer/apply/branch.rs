@@ -25,7 +25,7 @@ impl State {
                 });
             }
             Err(problem) => {
-                let text = format!("Intervention {problem}.");
+                let text = format!("Intervention `{text}` {problem}");
                 self.toasts.add(Kind::Problem, text);
             }
         }
@@ -167,6 +167,12 @@ mod tests {
         assert_eq!(outputs(&state), branch.trace.output.as_slice());
         assert_ne!(outputs(&state), plain);
         assert_eq!(state.layout(), WindowLayout::Compare);
+        let events = &state.session.open.as_ref().unwrap().facts.events;
+        let is_set = |at: usize, words| {
+            let mut at_step = events.iter().filter(|event| event.step == at);
+            at_step.any(|event| event.words.contains(words))
+        };
+        assert!(is_set(3, "read0.gate set") && is_set(2, "write0.erase set"));
         let pair = state.pair().unwrap();
         assert_eq!(pair.a.shown.recording.trace.output.as_slice(), plain);
         assert!(pair.b.name().ends_with(", with 3:read0.gate=1 and 1 more"));

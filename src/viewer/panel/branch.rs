@@ -8,6 +8,7 @@ use egui::{
 
 use super::View;
 use crate::figure::facts::numbers;
+use crate::math::Series;
 use crate::model::{Array, Place, Range, array};
 use crate::viewer::command::{Ask, Edit, Subject};
 use crate::viewer::state::{Dialog, Open, Session, State, Target};
@@ -39,7 +40,7 @@ pub fn branch_ui(ui: &mut Ui, session: &Session) {
     }
     ui.add_space(theme::SECTION);
     ui.horizontal(|ui| {
-        section(ui, "Branch B: values set");
+        section(ui, "Branch B");
         from_right(ui, |ui| {
             let end = text_button(ui, "End", Edit::EndBranch).accessible_name("End branch");
             end.on_hover_text("Remove all values that were set");
@@ -70,7 +71,8 @@ pub fn set_ui(ui: &mut Ui, name: &str, target: Option<Target>, view: &View<'_>) 
     if view.open.is_of_a_file() {
         return;
     }
-    let button = Button::new(RichText::new("Set …").font(theme::text(12.0))).small();
+    let words = RichText::new("Set …").font(theme::text(12.0));
+    let button = Button::new(words).small().wrap_mode(TextWrapMode::Extend);
     let (response, _) = MenuButton::from_button(button).ui(ui, |ui| {
         ui.set_min_width(180.0);
         let step = view.step();
@@ -101,7 +103,7 @@ fn ask(ui: &Ui, text: String) {
 
 /// The same menu at the end of a line that is drawn, before so much room.
 pub fn set_within(ui: &mut Ui, line: Rect, right: f32, name: &str, view: &View<'_>) {
-    let size = vec2(44.0, 20.0);
+    let size = vec2(48.0, 20.0);
     let at = pos2(
         line.right() - right - size.x,
         line.center().y - size.y / 2.0,
@@ -112,6 +114,9 @@ pub fn set_within(ui: &mut Ui, line: Rect, right: f32, name: &str, view: &View<'
 
 /// Width of a number that is dragged.
 const NUMBER: f32 = 84.0;
+
+/// Room for a number behind the word that marks it as set.
+const SET: f32 = 66.0;
 
 /// A number of this step, which is dragged, or typed in the dialog; a dot and a word mark one that is set.
 pub fn value_ui(
@@ -124,7 +129,7 @@ pub fn value_ui(
     let line = number(ui, symbol, what, &numbers::fixed(value));
     let (step, palette) = (view.step(), view.palette);
     if view.open.is_set(place, array, step) {
-        let at = pos2(line.right() - NUMBER, line.center().y);
+        let at = pos2(line.right() - SET, line.center().y);
         let (font, ink) = (theme::text(11.0), palette.accent);
         let said = paint_text(ui.painter(), at, Align2::RIGHT_CENTER, "set", font, ink);
         let dot = pos2(said.left() - 7.0, at.y);
@@ -158,7 +163,7 @@ pub fn value_ui(
         .on_hover_text(hint);
 }
 
-/// The value after a drag by so many points, within its range, in thousandths.
+/// The value after a drag by this number of points, within its range, in thousandths.
 fn dragged(now: f32, by: f32, range: Range) -> f32 {
     let (least, most) = range.ends();
     let speed = if (most - least).is_finite() {
@@ -182,7 +187,7 @@ pub fn value_dialog_ui(ui: &mut Ui, dialog: &Dialog, state: &State) {
     ui.add_space(4.0);
     let (text, mut entered) = field_ui(ui, dialog, ("12:read0.gate=1", "Value to set"));
     if !dialog.problem.is_empty() {
-        let problem = format!("Error: {}.", dialog.problem);
+        let problem = format!("Error: {}", dialog.problem);
         words(ui, problem, theme::text(13.0), Palette::of(ui).warning);
     }
     let (steps, rest) = text.split_once(':').unwrap_or((&text, ""));
@@ -201,12 +206,13 @@ pub fn value_dialog_ui(ui: &mut Ui, dialog: &Dialog, state: &State) {
     let settable = open.settable();
     let name = of.split('[').next().unwrap_or_default();
     let known = settable.iter().find(|(known, ..)| known == name);
-    if let Some((_, _, array)) = known {
+    if let Some((_, place, array)) = known {
         let values = values(array, open, state, of.contains('['));
         let values = values.into_iter().map(|value| (value.clone(), value));
         choice_ui(ui, "Value", values, value, |value| {
             format!("{steps}:{of}={value}")
         });
+        note(ui, &format!("{name}: {}", sizes(open, *place, array)));
     }
     let fits = |(known, ..): &&(String, Place, Array)| known.contains(name);
     let arrays = settable.iter().filter(fits).map(|(name, ..)| name.clone());
@@ -222,6 +228,24 @@ pub fn value_dialog_ui(ui: &mut Ui, dialog: &Dialog, state: &State) {
     entered |= primary_button(ui, "Set").clicked();
     if entered {
         send(ui.ctx(), Edit::Intervene(text));
+    }
+}
+
+/// Returns the number of values of an array in a step, and their range.
+fn sizes(open: &Open, place: Place, array: Array) -> String {
+    let trace = &open.shown.recording.trace;
+    let count = match (array, trace.memory_size()) {
+        (array::MEMORY, [rows, columns]) => format!("{rows} rows × {columns} columns"),
+        _ => match trace.series(place, array).map_or(0, Series::width) {
+            1 => "1 value".to_owned(),
+            count => format!("{count} values"),
+        },
+    };
+    match (array.range, array.range.ends()) {
+        (Range::Distribution, _) => format!("{count} with the sum 1"),
+        (_, (f32::NEG_INFINITY, _)) => format!("{count}, any number"),
+        (_, (least, f32::INFINITY)) => format!("{count}, {least} or more"),
+        (_, (least, most)) => format!("{count}, {least} to {most}"),
     }
 }
 

@@ -126,7 +126,13 @@ fn unlike(names: &[String; 2], apart: &str) -> [String; 2] {
     let end = ends.take(most).take_while(|(a, b)| a == b).count();
     let starts = a.iter().zip(&b).take(most - end);
     let start = starts.take_while(|(a, b)| a == b).count();
-    [a, b].map(|parts| {
+    [(&a, &b), (&b, &a)].map(|(parts, other)| {
+        let goes_on = parts.len() > other.len() && parts.starts_with(other);
+        let (start, end) = if goes_on {
+            (other.len(), 0)
+        } else {
+            (start, end)
+        };
         let rest = parts[start..parts.len() - end].join(apart);
         rest.trim_end_matches(',').to_owned()
     })
@@ -214,6 +220,8 @@ mod tests {
         ];
         assert_eq!(names(a, b, 18), ["Copy", "Copy, feedforward"]);
         assert_eq!(names(a, b, 2), ["Copy", "Copy, feedforward"]);
+        let [a, b] = ["Copy, seed 7", "Copy, seed 7, with 12:read0.gate=1"];
+        assert_eq!(names(a, b, 22), ["seed 7", "with 12:read0.gate=1"]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{LoadedRun, Machine, RecordedEpisode, RequestedChange, SameArc};
+use super::{LoadedRun, Machine, RecordedEpisode, SameArc};
 use crate::figure::facts::rows::{Rows, addressed};
 use crate::figure::facts::spread::Spread;
 use crate::figure::narrate::Moment;
@@ -23,6 +23,15 @@ const LEAST_BITS: usize = 4;
 const MOST_SEEDS: u64 = 2000;
 /// The most repeats that can be asked for.
 pub const MOST_REPEATS: usize = 200;
+
+/// An intervention of a request, as text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RequestedChange {
+    /// The text, such as `12:read0.gate=1`.
+    pub text: String,
+    /// False while it is left out.
+    pub is_on: bool,
+}
 
 /// The episode that is asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -180,6 +189,41 @@ impl EpisodeRequest {
         task.name() == of.name()
             && self.steps(&task) == episode.steps()
             && self.episode(&task) == *episode
+    }
+}
+
+/// Steps, array and part of an intervention: everything before its value.
+fn left_side(text: &str) -> &str {
+    text.split_once('=').map_or(text, |(left, _)| left)
+}
+
+impl EpisodeRequest {
+    /// Returns the same without interventions.
+    pub fn plain(&self) -> Self {
+        Self {
+            changes: Vec::new(),
+            ..self.clone()
+        }
+    }
+
+    /// Returns the interventions that are on.
+    pub fn interventions(&self) -> Vec<&str> {
+        let on = self.changes.iter().filter(|change| change.is_on);
+        on.map(|change| change.text.as_str()).collect()
+    }
+
+    /// Adds an intervention after all others, in place of one on the same steps and values.
+    pub fn set_value(&mut self, text: String) {
+        let is_other = |change: &RequestedChange| left_side(&change.text) != left_side(&text);
+        self.changes.retain(is_other);
+        self.changes.push(RequestedChange { text, is_on: true });
+    }
+
+    /// Returns the number that is set by an intervention on these steps and values.
+    pub fn value_set(&self, left: &str) -> Option<f32> {
+        let mut changes = self.changes.iter().filter(|change| change.is_on);
+        let found = changes.find(|change| left_side(&change.text) == left)?;
+        found.text.get(left.len() + 1..)?.parse().ok()
     }
 }
 

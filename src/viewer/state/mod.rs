@@ -1,7 +1,6 @@
 //! The state of the window as data: no picture, no file, no key. It changes in one place,
 //! [`State::apply`].
 
-mod branch;
 mod compare;
 mod dialog;
 mod episode;
@@ -21,7 +20,6 @@ mod step_zoom;
 mod tour;
 mod view_state;
 
-pub use branch::RequestedChange;
 pub use compare::{
     Baseline, CompareResult, ComparedFigure, Comparing, Differences, Pair, Sides, shown_at,
     stage_of,
@@ -29,7 +27,7 @@ pub use compare::{
 pub use dialog::{Dialog, Subject};
 pub use episode::{
     EpisodeRequest, ExternalEpisode, LONGEST, MOST_REPEATS, Open, OpenedFile, RecordingInputs,
-    drawn, task_name,
+    RequestedChange, drawn, task_name,
 };
 pub use files::{FilePurpose, LoadedRun, Machine, RecordedEpisode, file_name};
 pub use history::{History, UndoState};

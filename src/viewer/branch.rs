@@ -1,55 +1,11 @@
-//! Branches: an episode run again with values that are set in some of its steps.
+//! What can be set while an episode runs, with the text of it.
 
 use std::ops::RangeInclusive;
 
-use super::{EpisodeRequest, Open, State, Target};
+use super::state::{Open, State, Target};
 use crate::figure::{head_label, peak};
-use crate::io::intervention;
+use crate::io::{Error, intervention};
 use crate::model::{Array, Model, Place, Range, Trace, array};
-
-/// An intervention of a request, as text.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RequestedChange {
-    /// The text, such as `12:read0.gate=1`.
-    pub text: String,
-    /// False while it is left out.
-    pub is_on: bool,
-}
-
-/// Steps, array and part of an intervention: everything before its value.
-fn left_side(text: &str) -> &str {
-    text.split_once('=').map_or(text, |(left, _)| left)
-}
-
-impl EpisodeRequest {
-    /// Returns the same without interventions.
-    pub fn plain(&self) -> Self {
-        Self {
-            changes: Vec::new(),
-            ..self.clone()
-        }
-    }
-
-    /// Returns the interventions that are on.
-    pub fn interventions(&self) -> Vec<&str> {
-        let on = self.changes.iter().filter(|change| change.is_on);
-        on.map(|change| change.text.as_str()).collect()
-    }
-
-    /// Adds an intervention after all others, in place of one on the same steps and values.
-    pub fn set_value(&mut self, text: String) {
-        let is_other = |change: &RequestedChange| left_side(&change.text) != left_side(&text);
-        self.changes.retain(is_other);
-        self.changes.push(RequestedChange { text, is_on: true });
-    }
-
-    /// Returns the number that is set by an intervention on these steps and values.
-    pub fn value_set(&self, left: &str) -> Option<f32> {
-        let mut changes = self.changes.iter().filter(|change| change.is_on);
-        let found = changes.find(|change| left_side(&change.text) == left)?;
-        found.text.get(left.len() + 1..)?.parse().ok()
-    }
-}
 
 impl Open {
     /// Returns the interventions of the episode on screen as texts.
@@ -92,12 +48,25 @@ impl Open {
     /// Returns an intervention in its normal form.
     ///
     /// # Errors
-    /// What is wrong with it, and what is expected.
+    /// A sentence: what is wrong with it, and what is expected.
     pub fn read_intervention(&self, text: &str) -> Result<String, String> {
-        let machine = self.machine().ok_or("a recorded trace cannot be changed")?;
+        let machine = self
+            .machine()
+            .ok_or("A recorded trace cannot be changed.")?;
         let trace = &self.shown.recording.trace;
         let read = intervention::parse(&[text], "", machine, trace);
-        let read = read.map_err(|error| error.without_file())?;
+        let read = read.map_err(|error| {
+            let problem = match error {
+                Error::Content { problem, .. } => problem,
+                other => other.to_string(),
+            };
+            // The dialog lists them.
+            match problem.split_once(" arrays: ") {
+                Some((problem, _)) if problem.ends_with('?') => problem.to_owned(),
+                Some((problem, _)) => format!("{}.", problem.trim_end_matches(';')),
+                None => format!("{problem}."),
+            }
+        })?;
         let texts = read.iter();
         Ok(texts
             .map(|one| intervention::text(one, &machine.config))

@@ -15,7 +15,7 @@ use crate::viewer::state::{Dialog, Open, Session, State, Target};
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::{
     Icon, check_box, field_ui, from_right, named_icon_button, note, number, on_click, paint_text,
-    primary_button, scrolled_ui, section, send, text_button, words,
+    primary_button, scrolled_ui, section, send, spot, text_button, words,
 };
 
 /// The interventions on the episode: those that are asked for, or those of a file.
@@ -140,9 +140,8 @@ pub fn value_ui(
     }
     let name = view.trace().array_name(place, array);
     let rect = line.with_min_x(line.right() - NUMBER);
-    let response = ui.interact(rect, ui.scope_id().with(&name), Sense::click_and_drag());
-    let label = format!("Set {name}");
-    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &label));
+    let info = WidgetInfo::labeled(Role::Button, true, format!("Set {name}"));
+    let response = spot(ui, rect, &name, Sense::click_and_drag(), &info);
     let is_hot = response.hovered() || response.dragged() || response.has_focus();
     let ink = if is_hot { palette.accent } else { palette.line };
     let under = line.right() - 44.0..=line.right();

@@ -274,6 +274,11 @@ impl Player {
     /// Lets time pass. Stages move, and the play-head moves on when enough of it has passed; it stops at the end unless
     /// playback loops.
     pub fn advance(&mut self, seconds: f64) {
+        self.advance_until(seconds, &[]);
+    }
+
+    /// [`Player::advance`] that pauses where it reaches one of these steps, which ascend.
+    pub fn advance_until(&mut self, seconds: f64, stops: &[usize]) {
         if self.drive == Drive::Rests || self.steps == 0 || !seconds.is_finite() {
             return;
         }
@@ -289,7 +294,12 @@ impl Player {
                 return;
             }
             self.elapsed = 0.0;
+            let step = self.step;
             self.move_on();
+            if self.step != step && stops.binary_search(&self.step).is_ok() {
+                self.pause();
+                return self.show_whole_steps();
+            }
         }
     }
 

@@ -53,6 +53,8 @@ mod raster;
 mod regressions;
 #[path = "viewer/screens.rs"]
 mod screens;
+#[path = "viewer/search.rs"]
+mod search;
 #[path = "viewer/selected_head.rs"]
 mod selected_head;
 #[path = "viewer/selection.rs"]

@@ -10,6 +10,7 @@ mod learning;
 mod mode;
 mod outcome;
 mod rows;
+mod search;
 mod tour;
 mod window;
 
@@ -113,7 +114,10 @@ impl State {
     /// Commands about time.
     fn play(&mut self, play: Play) {
         if let Play::Pass(seconds) = play {
-            self.player.advance(f64::from(seconds));
+            // In the tour every step is waited for.
+            let stops = self.found().filter(|_| self.tour().is_none());
+            let stops = stops.as_ref().map_or(&[][..], |found| &found.steps);
+            self.player.advance_until(f64::from(seconds), stops);
             self.apply_opening();
             self.toasts.advance(seconds);
             return;
@@ -152,13 +156,22 @@ impl State {
                 let event = self.event(by).unwrap_or(step);
                 self.player.seek(event);
             }
+            Play::Match(by) => {
+                let step = self.next_match(by).unwrap_or(step);
+                self.player.seek(step);
+            }
             Play::Seek(step) => player.seek(step),
             Play::SeekStage(stage) => player.seek_stage(stage),
             Play::Through(through) => player.seek_through(through),
             Play::Pass(_) | Play::TakeOver => {}
         }
         // Whoever steps by hand wants to stay there.
-        if let Play::Step(-1 | 1) | Play::Event(_) | Play::SeekStage(_) | Play::Through(_) = play {
+        if let Play::Step(-1 | 1)
+        | Play::Event(_)
+        | Play::Match(_)
+        | Play::SeekStage(_)
+        | Play::Through(_) = play
+        {
             self.player.pause();
         }
     }

@@ -86,6 +86,8 @@ pub enum Play {
     LoopRange(Option<(usize, usize)>),
     /// Moves by a number of events, back if negative.
     Event(isize),
+    /// Moves by a number of steps in which the condition holds, back if negative; wraps around.
+    Match(isize),
     /// Go to a step.
     Seek(usize),
     /// Go to a stage of the current step.
@@ -161,6 +163,8 @@ pub enum Episode {
     Restart,
     /// The episode of the next seed.
     NextSeed,
+    /// The episode of the next seed in which the condition holds.
+    NextMatch,
     /// Another machine.
     Machine(usize),
     /// The episode and place of a link of the glossary.
@@ -281,6 +285,8 @@ pub enum Ask {
     Chosen(usize),
     /// Go to the step that these words mean.
     GoTo(String),
+    /// Search for steps by this condition; empty for none.
+    Condition(String),
     /// Leave the dialog.
     Leave,
     /// Closes the dialog, clears the selection, or dismisses the notifications.

@@ -174,6 +174,7 @@ fn name_of(dialog: &Dialog) -> &'static str {
         Subject::About => "about",
         Subject::Messages => "messages",
         Subject::Step => "step",
+        Subject::Condition => "condition",
         Subject::Episode => "episode",
         Subject::More => "more",
         Subject::File(_) => "file",

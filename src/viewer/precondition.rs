@@ -23,6 +23,12 @@ pub enum Precondition {
     EventAfter,
     /// One before it.
     EventBefore,
+    /// A condition.
+    Condition,
+    /// A step in which it holds.
+    Match,
+    /// A condition, and a machine.
+    Search,
     /// A memory.
     Memory,
     /// Rows that are not on screen.
@@ -85,6 +91,7 @@ impl Precondition {
                 Self::Episode
             }
             Self::SomeRows | Self::LowRows | Self::RowsLeftOut => Self::Memory,
+            Self::Match | Self::Search => Self::Condition,
             Self::Difference => Self::Pair,
             Self::Finding => Self::Learning,
             _ => Self::Nothing,
@@ -120,6 +127,12 @@ impl State {
             Need::StepBefore => (step > 0, "this is the first step"),
             Need::EventAfter => (self.event(1).is_some(), "no event after this step"),
             Need::EventBefore => (self.event(-1).is_some(), "no event before this step"),
+            Need::Condition => (!self.search.condition.is_empty(), "no condition is set"),
+            Need::Match => (
+                self.next_match(1).is_some(),
+                "the condition holds in no step of this episode",
+            ),
+            Need::Search => return self.lacks(Need::Machine),
             Need::Memory => (has_heads, "this machine has no memory"),
             Need::SomeRows => (part(), ALL_ROWS),
             Need::LowRows => (!self.fits(), ALL_ROWS),

@@ -13,7 +13,8 @@ use std::task::{Context, Poll};
 use super::disk::{Answer, Files};
 use super::state::{
     Destination, FilePurpose, Job, Machine, NamedExperiment, Open, Outcome, Page, PendingJob,
-    RecordedEpisode, RecordingInputs, RunView, SameArc, Saved, file_name, landmarks,
+    RecordedEpisode, RecordingInputs, RunView, SEEDS, SameArc, Saved, condition, file_name,
+    landmarks,
 };
 use crate::figure::facts::spread::{Samples, Spread};
 use crate::figure::{Figure, Format, Gradients, Motion, Pages, Progress, Walk, to_bytes};
@@ -310,6 +311,7 @@ async fn attempt(job: &Job, files: &dyn Files, under_way: &PendingJob) -> Result
             let spread = sampled(inputs, *count, &mut progress).await?;
             Outcome::SampledSpread(inputs.request.clone(), SameArc::new(spread))
         }
+        Job::Search(inputs, text) => searched(inputs, text, &mut progress).await?,
         Job::Derive(shown, of) => {
             let gradients = derived(shown, *of)?;
             Outcome::Derived(SameArc(shown.clone()), SameArc::new(gradients))
@@ -479,6 +481,30 @@ async fn sampled(
     }
     let none = || "The number of samples is 0. Choose 1 or more.".to_owned();
     samples.spread().ok_or_else(none)
+}
+
+/// Records the episodes of the next seeds until the condition holds in one.
+async fn searched(
+    inputs: &RecordingInputs,
+    text: &str,
+    mut progress: impl Progress,
+) -> Result<Outcome, String> {
+    let after = inputs.request.clone();
+    let mut inputs = inputs.clone();
+    inputs.request.flipped.clear();
+    inputs.request.given = None;
+    for place in 0..SEEDS {
+        inputs.request.seed = inputs.request.seed.wrapping_add(1);
+        let progress = async |done, all| progress(place * all + done, SEEDS * all).await;
+        let shown = record(&inputs, progress).await?;
+        let condition = condition(text, &shown.recording.trace);
+        let condition = condition.map_err(|error| format!("Condition: {}.", error.message))?;
+        if condition.matches(&shown.recording).next().is_some() {
+            let open = Box::new(Open::new(shown, Some(inputs.request)));
+            return Ok(Outcome::Found(after, Some(open)));
+        }
+    }
+    Ok(Outcome::Found(after, None))
 }
 
 /// Computes the gradients of an episode, or returns an error.
@@ -680,11 +706,17 @@ mod tests {
         let (mut worker, open, _choose) = slow();
         worker.start(Job::Open(PathBuf::from("folder/slow")));
         worker.start(Job::Record(inputs(1)));
+        worker.start(Job::Search(inputs(1), "step > 100".to_owned()));
         let words: Vec<_> = worker.under_way().map(|job| job.words.clone()).collect();
-        assert_eq!(words, ["Reading slow", "Recording 5 steps × 8 rows"]);
+        let [record, search] = ["Recording 5 steps × 8 rows", "Searching 100 seeds"];
+        assert_eq!(words, ["Reading slow", record, search]);
         worker.give_up();
         open.send(()).unwrap();
-        let said = next(&mut worker, 2);
+        let said = next(&mut worker, 3);
+        assert!(
+            said[2].contains("Searching 100 seeds: cancelled."),
+            "{said:?}"
+        );
         assert!(said[0].contains("Reading slow: cancelled."), "{said:?}");
         assert!(
             said[1].contains("Recording 5 steps × 8 rows: cancelled."),

@@ -43,6 +43,8 @@ fn differences(one: &Screen, other: &Screen) -> Vec<String> {
 
 /// Why nothing can be told to what learns.
 const LEARNS: &str = "no training is open";
+/// Why there are no matches.
+const NO_CONDITION: &str = "no condition is set";
 /// Why there is no other draw where all is certain.
 const DRAWS: &str = "no head of this machine samples";
 
@@ -56,6 +58,10 @@ fn every_command_runs_by_name() {
     assert_eq!(
         blocked.collect::<Vec<_>>(),
         [
+            ("Go to next match", NO_CONDITION),
+            ("Go to previous match", NO_CONDITION),
+            ("Find next episode", NO_CONDITION),
+            ("Clear condition", NO_CONDITION),
             ("Fit all steps", "all steps are on screen"),
             ("Make rows shorter", "all rows are on screen"),
             ("Follow head", "all rows are on screen"),

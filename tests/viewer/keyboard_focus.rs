@@ -146,6 +146,7 @@ fn pages_and_dialogs_are_reachable_by_keyboard() {
         Command::Ask(Ask::For(Subject::About)),
         Command::Ask(Ask::For(Subject::File(FilePurpose::Compare))),
         Command::Ask(Ask::For(Subject::Step)),
+        Command::Ask(Ask::For(Subject::Condition)),
         Command::Ask(Ask::For(Subject::File(FilePurpose::Save))),
         Command::Ask(Ask::For(Subject::Messages)),
         Command::Ask(Ask::For(Subject::Keys)),

@@ -109,6 +109,21 @@ const SCENES: &[Scene] = &[
         act(screen, Ask::For(Subject::About));
     }),
     ("go to step", "copy", |screen| press(screen, Key::G)),
+    ("find step", "copy", |screen| {
+        act(screen, Ask::Condition("answer and step < 25".to_owned()));
+        press(screen, Key::Slash);
+    }),
+    ("find step, error", "copy", |screen| {
+        press(screen, Key::Slash);
+        type_into(screen, "Condition", "max(read0.weigting) < 0.5");
+    }),
+    ("matches", "copy", |screen| {
+        act(
+            screen,
+            Ask::Condition("changes(argmax(read0.weighting))".to_owned()),
+        );
+        act(screen, Play::Match(1));
+    }),
     ("open", "copy", |screen| {
         press_with(screen, Modifiers::COMMAND, Key::O);
     }),

@@ -18,6 +18,7 @@ impl State {
         let before = self.session.request.clone();
         let limit = match episode {
             Episode::Restart => return self.player.first(),
+            Episode::NextMatch => return self.search_seeds(),
             Episode::Spread => return self.ask_samples(),
             Episode::Gradients(of) => return self.show_gradients(of),
             Episode::Samples(count) => {

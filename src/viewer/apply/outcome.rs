@@ -33,6 +33,7 @@ impl State {
             }
             Outcome::SampledSpread(request, spread) => self.sampled(&request, spread.0),
             Outcome::Derived(shown, gradients) => self.derived(&shown.0, gradients.0),
+            Outcome::Found(request, open) => self.found_episode(&request, open),
             Outcome::Opened(path, opened) => self.open(path, opened),
             Outcome::Other(path, other) => self.receive_other(path, other),
             Outcome::Recent(files) => self.welcome.recent = files,

@@ -140,6 +140,7 @@ impl State {
             Ask::Typed(text) => open.map(|open| Dialog::about(open.subject, text)),
             Ask::Chosen(chosen) => open.map(|open| Dialog { chosen, ..open }),
             Ask::GoTo(text) => self.go_to(text),
+            Ask::Condition(text) => self.search_for(&text),
             Ask::Leave | Ask::Escape => {
                 self.ending = None;
                 if ask == Ask::Escape && open.is_none() {
@@ -157,7 +158,11 @@ impl State {
         let text = match subject {
             Subject::Commands if open == Some(subject) => return None,
             Subject::Keys if open.is_some() => return None,
-            Subject::Step | Subject::File(_) if needs_episode && no_episode => return None,
+            Subject::Step | Subject::Condition | Subject::File(_)
+                if needs_episode && no_episode =>
+            {
+                return None;
+            }
             Subject::File(FilePurpose::Run) if self.learning.is_none() => return None,
             // Where a path says nothing the file is chosen at once.
             Subject::File(purpose) if !HAS_FILES && !purpose.is_to_save() => {
@@ -169,6 +174,7 @@ impl State {
                 self.player.pause();
                 self.value_text()
             }
+            Subject::Condition => self.search.condition.clone(),
             Subject::EndRun if self.ending.is_none() => return None,
             Subject::EndRun => self.suggestion(FilePurpose::Run),
             Subject::File(purpose) => self.suggestion(purpose),

@@ -7,7 +7,7 @@ use egui::{
 use super::page::part_ui;
 use super::parts::quiet_text;
 use super::{BUTTONS, View};
-use crate::figure::facts::numbers;
+use crate::figure::facts::{events::Event, numbers};
 use crate::figure::page::debug::geometry::Columns;
 use crate::figure::page::debug::timeline::TIMELINE;
 use crate::figure::scene::paint::{Draw, Surface};
@@ -55,6 +55,7 @@ pub fn transport_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
         part_ui(ui, place, &places, view);
     }
     loop_part(ui, columns, line.y_range().shrink(12.0), view);
+    matches_ui(ui, columns, line.bottom() - 11.0, view);
     let right = whole.right() - 12.0;
     if whole.height() > TIMELINE {
         let x = Rangef::new(columns.time.max + BESIDE, right);
@@ -96,6 +97,25 @@ pub fn keys_ui(ui: &mut Ui, player: &Player) {
     play.on_hover_text(keys::with_key(name, &Play::Toggle.into()));
     icon_button(ui, Icon::Next, Play::Step(1), false);
     icon_button(ui, Icon::Last, Play::Last, false);
+}
+
+/// The steps in which the condition holds, in a line below this height.
+fn matches_ui(ui: &Ui, columns: &Columns, top: f32, view: &mut View<'_>) {
+    let Some(found) = view.state.found().filter(|found| !found.steps.is_empty()) else {
+        return;
+    };
+    let steps = view.steps();
+    let at = |first, last| {
+        let x = columns.span(first, last, steps);
+        Rect::from_x_y_ranges(Rangef::new(x.min, x.max), Rangef::new(top, top + 4.0))
+    };
+    let name = format!("Steps in which the condition holds: {}", found.steps.len());
+    label(ui, at(0, steps - 1), "matches", &name);
+    let accent = view.palette.data.accent;
+    let mut canvas = view.canvas(ui);
+    for stretch in found.steps.chunk_by(|step, next| step + 1 == *next) {
+        canvas.rect(area(at(stretch[0], stretch[stretch.len() - 1])), accent);
+    }
 }
 
 /// The part to loop, in brackets, with its steps as text.
@@ -248,6 +268,24 @@ pub fn problems_ui(ui: &mut Ui, state: &State) {
     }
 }
 
+/// Shows in how many steps the condition holds; a click shows it.
+fn condition_button(ui: &mut Ui, state: &State) {
+    let text = &state.search.condition;
+    let found = state.matches(text).filter(|_| !text.is_empty());
+    let words = match found {
+        None => return,
+        Some(Err(_)) => "Condition: not for this machine".to_owned(),
+        Some(Ok(found)) => format!(
+            "Condition: {} of {} steps",
+            found.steps.len(),
+            state.player.steps()
+        ),
+    };
+    let button = ui.add(Button::new(RichText::new(words).size(11.5)).small());
+    on_click(&button, Ask::For(Subject::Condition));
+    button.on_hover_text(text);
+}
+
 /// Shows the current step as one line of text.
 pub fn status_ui(ui: &mut Ui, view: &mut View<'_>) {
     let text = match view.state.mark() {
@@ -266,6 +304,7 @@ pub fn status_ui(ui: &mut Ui, view: &mut View<'_>) {
     };
     from_right(ui, |ui| {
         problems_ui(ui, view.state);
+        condition_button(ui, view.state);
         if view.state.learning.is_some() && !view.state.shows_learner() {
             let words = RichText::new("Show live training").size(11.5);
             let button = ui.add(Button::new(words).small());
@@ -288,15 +327,13 @@ const STEP: f32 = 38.0;
 
 /// The list of events; a click goes to the step of a line.
 pub fn events_ui(ui: &Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
-    let (open, step) = (view.open, view.step());
-    let count = open.facts.events.len();
+    let (found, step) = (view.state.found(), view.step());
+    let events = found.as_ref().map_or(&[][..], |found| &found.events);
+    let count = events.len();
     if x.span() < LEAST[0] || y.span() < LEAST[1] || count == 0 {
         return;
     }
-    let passed = open
-        .facts
-        .events
-        .partition_point(|event| event.step <= step);
+    let passed = events.partition_point(|event| event.step <= step);
     let title = format!("EVENTS  {passed} of {count}");
     let (at, font) = (pos2(x.min + 6.0, y.min + 6.0), theme::heading(11.0));
     quiet_text(ui, at, Align2::LEFT_CENTER, &title, font, view);
@@ -309,16 +346,15 @@ pub fn events_ui(ui: &Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
     let fits = ((y.span() - LINE) / LINE) as usize;
     let first = passed.saturating_sub(fits.div_ceil(2));
     let first = first.min(count.saturating_sub(fits));
-    for index in first..(first + fits).min(count) {
+    for (index, event) in events.iter().enumerate().skip(first).take(fits) {
         let top = y.min + LINE * (1 + index - first) as f32;
         let rect = Rect::from_x_y_ranges(x, Rangef::new(top, top + LINE));
-        event_ui(ui, rect, index, index + 1 == passed, view);
+        event_ui(ui, rect, (index, event), index + 1 == passed, view);
     }
 }
 
 /// A line of it; `last` is the one that happened last.
-fn event_ui(ui: &Ui, rect: Rect, index: usize, last: bool, view: &mut View<'_>) {
-    let event = &view.open.facts.events[index];
+fn event_ui(ui: &Ui, rect: Rect, (index, event): (usize, &Event), last: bool, view: &mut View<'_>) {
     let response = ui.interact(rect, ui.scope_id().with(("event", index)), Sense::click());
     let name = format!("Go to step {}: {}", event.step, event.words);
     let info = WidgetInfo::selected(Role::Button, true, last, name);

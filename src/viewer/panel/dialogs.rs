@@ -6,6 +6,7 @@ use egui::{Context, Ui};
 
 use super::branch::value_dialog_ui;
 use super::command_palette::command_palette_ui;
+use super::condition::condition_ui;
 use super::keys::keys_ui;
 use super::phone;
 use super::settings::settings_ui;
@@ -32,6 +33,7 @@ pub fn dialogs_ui(ctx: &Context, state: &State) {
         Subject::Glossary => show("Glossary", 560.0, &|ui| glossary_ui(ui, dialog)),
         Subject::About => show("About Tapescope", 560.0, &about_ui),
         Subject::Messages => show("Messages", 520.0, &|ui| messages_ui(ui, &state.toasts)),
+        Subject::Condition => show("Find step", 560.0, &|ui| condition_ui(ui, dialog, state)),
         Subject::Step => show("Go to step", 300.0, &|ui| step_ui(ui, dialog)),
         Subject::Value => show("Set value", 520.0, &|ui| value_dialog_ui(ui, dialog, state)),
         Subject::Episode => show("Change episode", 300.0, &|ui| phone::episode_ui(ui, state)),
@@ -48,7 +50,7 @@ pub fn dialogs_ui(ctx: &Context, state: &State) {
     // An answer leaves it open where it is unclear.
     let is_answer = |command: &Command| {
         let chosen = matches!(command, Command::File(File::Chosen(..)));
-        let is_typed = matches!(command, Command::Ask(Ask::GoTo(_)));
+        let is_typed = matches!(command, Command::Ask(Ask::GoTo(_) | Ask::Condition(_)));
         chosen || is_typed || matches!(command, Command::Edit(Edit::Intervene(_)))
     };
     if left && !is_sent(ctx, is_answer) {

@@ -5,6 +5,7 @@ mod branch;
 pub mod centre;
 pub mod command_palette;
 pub mod compare;
+mod condition;
 pub mod copy_menu;
 pub mod dialogs;
 pub mod family;

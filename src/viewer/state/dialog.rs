@@ -21,6 +21,8 @@ pub enum Subject {
     Step,
     /// The value that is set while the episode runs.
     Value,
+    /// The condition to search for.
+    Condition,
     /// The choice of the episode, where no panel has room for it.
     Episode,
     /// Further commands, where only few buttons fit.

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 pub use super::learning::Saved;
 use super::{
     CompareResult, ComparedFigure, EpisodeRequest, FilePurpose, Machine, NamedExperiment, Open,
-    OpenedFile, RecordedEpisode, RecordingInputs, RunView, SameArc, Sides, file_name,
+    OpenedFile, RecordedEpisode, RecordingInputs, RunView, SEEDS, SameArc, Sides, file_name,
 };
 use crate::figure::chart::page::Charts;
 use crate::figure::facts::spread::Spread;
@@ -84,6 +84,8 @@ pub enum Job {
     Sample(RecordingInputs, usize),
     /// Compute the gradients of an episode.
     Derive(Arc<RecordedEpisode>, Quantity),
+    /// Record the episodes of the following seeds until this condition holds in one.
+    Search(RecordingInputs, String),
     /// Read a file.
     Open(PathBuf),
     /// Read a file to compare with the episode on screen.
@@ -138,6 +140,7 @@ impl Job {
                 }
             }
             Self::Sample(_, count) => format!("Recording {count} samples"),
+            Self::Search(..) => format!("Searching {SEEDS} seeds"),
             Self::Derive(..) => "Computing gradients".to_owned(),
             Self::Open(path) | Self::OpenOther(path) | Self::Continue(path) => {
                 format!("Reading {}", file_name(path))
@@ -174,16 +177,18 @@ impl Job {
     /// Returns the episode to record, with the machine, which may have to be fetched.
     pub fn inputs(&mut self) -> Option<&mut RecordingInputs> {
         match self {
-            Self::Record(inputs) | Self::Picture(_, inputs) | Self::Sample(inputs, _) => {
-                Some(inputs)
-            }
+            Self::Record(inputs)
+            | Self::Picture(_, inputs)
+            | Self::Sample(inputs, _)
+            | Self::Search(inputs, _) => Some(inputs),
             _ => None,
         }
     }
 
     fn can_be_given_up(&self) -> bool {
         let reads = matches!(self, Self::Open(_) | Self::OpenOther(_));
-        reads || matches!(self, Self::Record(_) | Self::Sample(..) | Self::Draw(..))
+        let records = matches!(self, Self::Record(_) | Self::Sample(..) | Self::Search(..));
+        reads || records || matches!(self, Self::Draw(..))
     }
 }
 
@@ -258,6 +263,8 @@ pub enum Outcome {
     SampledSpread(EpisodeRequest, SameArc<Spread>),
     /// The gradients of an episode.
     Derived(SameArc<RecordedEpisode>, SameArc<Gradients>),
+    /// The first episode after this request in which the condition holds, if there is one.
+    Found(EpisodeRequest, Option<Box<Open>>),
     /// A file was read.
     Opened(PathBuf, OpenedFile),
     /// A file to compare with was read: weights or a trace.
@@ -291,6 +298,7 @@ pub enum Outcome {
 impl Outcome {
     /// True where another episode replaces the one on screen: that of a file, or of a machine that begins to learn.
     pub fn replaces_episode(&self) -> bool {
-        matches!(self, Self::Opened(..) | Self::Other(..) | Self::Prepared(_))
+        let is_file = matches!(self, Self::Opened(..) | Self::Other(..));
+        is_file || matches!(self, Self::Prepared(_) | Self::Found(_, Some(_)))
     }
 }

@@ -13,6 +13,7 @@ mod messages;
 mod mode;
 mod row_zoom;
 mod same;
+mod search;
 mod session;
 mod settings;
 mod start;
@@ -44,6 +45,7 @@ pub use messages::{Kind, Toast, Toasts};
 pub use mode::{FAILURES, Failing, Failure, Mode, Opening};
 pub use row_zoom::RowZoom;
 pub use same::SameArc;
+pub use search::{Found, SEEDS, Search, condition};
 pub use session::{SAMPLES, Session, own_request, size_label, sizes, stops};
 pub use settings::{Appearance, Panels, SCALES, Settings, Theme};
 pub use start::{InvalidStart, StartOptions};
@@ -55,6 +57,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::analysis::expression::ExpressionError;
 use crate::figure::facts::rows::Rows;
 use crate::figure::{Layer, peak};
 use crate::model::Trace;
@@ -96,6 +99,8 @@ pub struct State {
     pub toasts: Toasts,
     /// The dialog that is open.
     pub dialog: Option<Dialog>,
+    /// The search for steps.
+    pub search: Search,
     /// The pending work.
     pub pending: Pending,
     /// The window as drawn.
@@ -184,6 +189,7 @@ impl State {
             ending: None,
             toasts: Toasts::default(),
             dialog: None,
+            search: Search::default(),
             pending: Pending {
                 play: !settings.look.still && begin.step.is_none() && !begin.family,
                 begin,
@@ -360,13 +366,45 @@ impl State {
 
     /// Returns the step of the event a number of events away, if it exists.
     pub fn event(&self, by: isize) -> Option<usize> {
-        let (open, step) = (self.session.open.as_ref()?, self.player.step());
-        let events = open.facts.events.iter().map(|event| event.step);
-        let others = by.unsigned_abs().checked_sub(1)?;
-        if by > 0 {
-            events.filter(|&event| event > step).nth(others)
+        let found = self.found()?;
+        let events = found.events.iter().map(|event| event.step);
+        self.step_of(events, by)
+    }
+
+    /// Returns where a condition holds in the episode on screen.
+    ///
+    /// # Errors
+    /// The condition is wrong, or wrong for this machine.
+    pub fn matches(&self, text: &str) -> Option<Result<Arc<Found>, ExpressionError>> {
+        let open = self.session.open.as_ref()?;
+        Some(self.search.matches(text, open))
+    }
+
+    /// Returns where the condition of the search holds; nowhere if it is wrong for this machine.
+    pub fn found(&self) -> Option<Arc<Found>> {
+        let found = self.matches(&self.search.condition)?;
+        found.ok().or_else(|| self.matches("")?.ok())
+    }
+
+    /// Returns the step of the match a number of matches away; after the last comes the first.
+    pub fn next_match(&self, by: isize) -> Option<usize> {
+        let found = self.found()?;
+        let steps = || found.steps.iter().copied();
+        let end = if by > 0 {
+            steps().next()
         } else {
-            events.rev().filter(|&event| event < step).nth(others)
+            steps().next_back()
+        };
+        self.step_of(steps(), by).or(end)
+    }
+
+    /// Returns one of these steps, which ascend: a number of them after the current step, or before it.
+    fn step_of(&self, steps: impl DoubleEndedIterator<Item = usize>, by: isize) -> Option<usize> {
+        let (now, others) = (self.player.step(), by.unsigned_abs().checked_sub(1)?);
+        if by > 0 {
+            steps.filter(|&step| step > now).nth(others)
+        } else {
+            steps.rev().filter(|&step| step < now).nth(others)
         }
     }
 

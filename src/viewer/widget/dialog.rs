@@ -94,6 +94,11 @@ fn scroll_ui(ui: &mut Ui, most: f32, add: impl FnOnce(&mut Ui)) {
         .show(ui, add);
 }
 
+/// The identity of the line of this name.
+pub fn field_id(name: &str) -> Id {
+    Id::unique(("field", name))
+}
+
 /// The line of a dialog to type into, which has the keyboard; returns its text, and true when Enter is pressed.
 pub fn field_ui(
     ui: &mut Ui,
@@ -102,6 +107,7 @@ pub fn field_ui(
 ) -> (String, bool) {
     let mut text = dialog.text.clone();
     let line = TextEdit::singleline(&mut text)
+        .id(field_id(name))
         .hint_text(hint)
         .font(theme::mono(13.0))
         .margin(vec2(8.0, 6.0))

@@ -17,7 +17,7 @@ pub use button::{
     named_icon_button, on_click, or_short, primary_button, spot, text_button, wide_button,
 };
 pub use canvas::{Canvas, Textures, area, rect};
-pub use dialog::{dialog_ui, field_ui, modal, scrolled_ui};
+pub use dialog::{dialog_ui, field_id, field_ui, modal, scrolled_ui};
 pub use icon::{Icon, head_sign, mark};
 pub use property::{
     Line, capitalised, control, from_left, from_right, note, number, one_line, or_pointer, section,

@@ -119,15 +119,9 @@ impl Disassembly {
     /// Disassembles a recorded episode, with this tolerance instead of [`TOLERANCE`].
     pub fn of(recording: &Recording, order: Order, tolerance: f32) -> Self {
         let trace = &recording.trace;
-        let heads = trace.heads.iter().map(|head| {
-            let steps = (0..trace.steps()).map(|t| {
-                let mut found = explain(head, t, tolerance)?;
-                if let Move::Jump { row, written } = &mut found.movement {
-                    let is_after = order == Order::WriteFirst && !head.is_write();
-                    *written = last_write(trace, *row, t + usize::from(is_after));
-                }
-                Some(found)
-            });
+        let heads = (0..trace.heads.len()).map(|head| {
+            let steps = 0..trace.steps();
+            let steps = steps.map(|t| Instruction::of(trace, order, tolerance, [head, t]));
             steps.collect()
         });
         Self {
@@ -249,6 +243,22 @@ impl WriteEffect {
 }
 
 impl Instruction {
+    /// The instruction of a head in a step; `None` where it does not attend, or its weighting was not recorded.
+    pub fn of(
+        trace: &Trace<f32>,
+        order: Order,
+        tolerance: f32,
+        [head, t]: [usize; 2],
+    ) -> Option<Self> {
+        let head = trace.heads.get(head)?;
+        let mut found = explain(head, t, tolerance)?;
+        if let Move::Jump { row, written } = &mut found.movement {
+            let is_after = order == Order::WriteFirst && !head.is_write();
+            *written = last_write(trace, *row, t + usize::from(is_after));
+        }
+        Some(found)
+    }
+
     /// True for one that a loop repeats: jumps to different rows are the same instruction.
     fn repeats(&self, other: &Self) -> bool {
         let movement = match (self.movement, other.movement) {

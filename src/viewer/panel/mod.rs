@@ -11,6 +11,7 @@ pub mod dialogs;
 pub mod family;
 pub mod frame;
 mod gradients;
+mod instruction;
 pub mod keys;
 pub mod learn;
 pub mod left;
@@ -85,6 +86,8 @@ pub struct Memos {
     pub paths: Memo<(u64, usize), Option<SignalPath>, 1>,
     /// Cards, by target, episodes, head, step and number of samples.
     pub cards: Memo<CardKey, Option<Arc<Card>>, 4>,
+    /// Instructions, by episode, head and step.
+    pub instructions: Memo<(u64, [usize; 2]), Option<String>, 1>,
 }
 type CardKey = (Target, [u64; 2], usize, usize, usize);
 

@@ -6,6 +6,7 @@ use egui::{Align2, Rect, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 
 use super::View;
 use super::branch::{set_ui, set_within, value_ui};
+use super::instruction::instruction_ui;
 use super::picture::{hover_ui, paint_ui};
 use crate::figure::facts::equations;
 use crate::figure::facts::scores::score_text;
@@ -30,6 +31,7 @@ pub fn numbers_ui(ui: &mut Ui, view: &mut View<'_>) {
     kept_ui(ui, view);
     let Some(head) = view.head() else { return };
     title(ui, head, view);
+    instruction_ui(ui, view);
     let t = view.step();
     ui.spacing_mut().item_spacing.y = 2.0;
     for column in columns_of(head) {

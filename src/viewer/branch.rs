@@ -124,7 +124,7 @@ impl State {
             (Target::Cell { row, column }, _) => {
                 let [rows, _] = trace.memory_size();
                 let now = trace.memory_columns.row(step + 1).get(column * rows + row);
-                one("cell", format!("memory[{row},{column}]"), now)
+                one("cell", &format!("memory[{row},{column}]"), now)
             }
             (_, Some(rows)) => self.row_choices(trace, &rows),
             (Target::Head(head), _) => self.head_choices(trace, head),
@@ -238,15 +238,15 @@ fn entry_choices(
     }
     match place {
         Place::Layer(layer) if trace.layers.len() > 1 => {
-            one("unit", format!("{name}[{layer},{at}]"), now)
+            one("unit", &format!("{name}[{layer},{at}]"), now)
         }
-        Place::Layer(_) => one("unit", format!("{name}[{at}]"), now),
-        Place::Head(_) | Place::Machine => one("value", format!("{name}[{at}]"), now),
+        Place::Layer(_) => one("unit", &format!("{name}[{at}]"), now),
+        Place::Head(_) | Place::Machine => one("value", &format!("{name}[{at}]"), now),
     }
 }
 
 /// Choices for one number, if there is one.
-fn one(what: &str, name: String, now: Option<&f32>) -> Vec<ValueChoice> {
+fn one(what: &str, name: &str, now: Option<&f32>) -> Vec<ValueChoice> {
     let Some(now) = now else { return Vec::new() };
     let zero = ValueChoice::new(format!("Set {what} to 0"), format!("{name}=0"));
     vec![zero, ValueChoice::other(format!("{name}={now}"))]

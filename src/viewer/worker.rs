@@ -436,7 +436,7 @@ async fn record(
     let mut recording = Box::new(recorder.into_recording());
     let texts = request.interventions();
     if !texts.is_empty() {
-        recording = Box::new(branch(&recording, &machine, &texts)?);
+        *recording = branch(&recording, &machine, &texts)?;
     }
     let manual = !request.flipped.is_empty() || request.given.is_some();
     recording.origin.take_if(|_| manual);

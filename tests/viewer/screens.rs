@@ -109,6 +109,15 @@ const SCENES: &[Scene] = &[
         act(screen, Ask::For(Subject::About));
     }),
     ("go to step", "copy", |screen| press(screen, Key::G)),
+    ("set value", "copy", |screen| {
+        go_to(screen, 25, "gate");
+        press(screen, Key::B);
+    }),
+    ("branch", "copy", |screen| {
+        act(screen, Edit::Intervene("25:read0.gate=1".to_owned()));
+        act(screen, Edit::Intervene("30-:read0.read=negate".to_owned()));
+        go_to(screen, 26, "output");
+    }),
     ("find step", "copy", |screen| {
         act(screen, Ask::Condition("answer and step < 25".to_owned()));
         press(screen, Key::Slash);

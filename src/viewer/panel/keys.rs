@@ -56,9 +56,13 @@ pub fn keys_ui(ui: &mut Ui, stop: usize) {
     });
 }
 
+fn is_low(ui: &Ui) -> bool {
+    ui.ctx().content_rect().height() < LOW
+}
+
 fn list_ui(ui: &mut Ui) {
     scrolled_ui(ui, 150.0, |ui| {
-        ui.spacing_mut().item_spacing.y = 2.0;
+        ui.spacing_mut().item_spacing.y = if is_low(ui) { 0.0 } else { 2.0 };
         let is_roomy = ui.available_width() >= ROOMY;
         let count = if is_roomy { COLUMNS.len() } else { 1 };
         ui.columns(count, |columns| {
@@ -101,7 +105,7 @@ fn line_ui(ui: &mut Ui, (keys, width): (&str, f32), name: &str, help: &str) {
         let mut job = LayoutJob::default();
         let size = theme::text(12.0);
         job.append(name, 0.0, TextFormat::simple(size.clone(), palette.text));
-        let low = ui.ctx().content_rect().height() < LOW;
+        let low = is_low(ui);
         if !help.is_empty() && !low {
             let help = format!("  {help}");
             job.append(&help, 0.0, TextFormat::simple(size, palette.subdued));

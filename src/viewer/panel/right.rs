@@ -249,7 +249,7 @@ fn cells(line: &Line<'_>, cells: &[String], widths: &[usize], view: &View<'_>) {
 /// Shows the pinned value, with its equations in the numbers of this step.
 fn kept_ui(ui: &mut Ui, view: &mut View<'_>) {
     let Some(card) = view.card() else {
-        let words = "Click a value in any picture to pin it here, with its equation.";
+        let words = "Click a value in any picture to pin it.";
         note(ui, words);
         return ui.add_space(8.0);
     };

@@ -63,12 +63,10 @@ impl Disassemble {
             config.heads() > 0,
             "{name}: the machine has no heads, so there are no instructions"
         );
+        if self.episodes > 1 {
+            self.episode.check_of_seed()?;
+        }
         let mut chosen = self.episode.choose(name, &trained)?;
-        ensure!(
-            self.episodes == 1 || chosen.origin.is_some(),
-            "--episodes {}: --input is one episode",
-            self.episodes
-        );
         let (mut totals, mut listed) = (Totals::default(), None);
         for index in 0..chosen.task.at_most(self.episodes) {
             if index > 0 {

@@ -114,6 +114,17 @@ impl EpisodeArgs {
         given.map(|(option, _)| option)
     }
 
+    /// Refuses options for other episodes than those of a seed.
+    pub(super) fn check_of_seed(&self) -> anyhow::Result<()> {
+        let mut given = self.all_given();
+        if let Some(option) = given.find(|option| ["--input", "--intervene"].contains(option)) {
+            bail!(
+                "{option}: only unchanged episodes of a seed are used; choose them with --seed and --episode"
+            );
+        }
+        Ok(())
+    }
+
     /// The machine of this name or file, with the task to give it.
     pub(super) fn trained(&self, name: &str) -> anyhow::Result<Trained> {
         let Some(path) = &self.weights else {

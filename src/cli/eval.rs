@@ -23,6 +23,9 @@ use crate::math::Answer;
 use crate::task::{MAX_ITEMS, MAX_LENGTH, MAX_REPEATS, Task};
 use crate::train::{Demand, UNSEEN_SEED, optimum};
 
+/// Bytes that a value of `--measure` takes until its quantiles are known.
+const BYTES_OF_VALUE: u64 = 64;
+
 const EXAMPLES: &str = "\
 Examples:
   tapescope eval copy
@@ -206,6 +209,9 @@ impl Eval {
         machine::check_steps(config, [task.longest(), task.longest_source()], &place)?;
         if self.by.is_some() || request.quantity.is_some() {
             check_memory(name, &self.population(request, task))?;
+            let values = (request.episodes * task.longest()) as u64;
+            let what = format!("{name}: keeping a value of every step (--episodes)");
+            machine::claim(values.saturating_mul(BYTES_OF_VALUE), 0, &what)?;
         }
         machine::check_size(config, task, demand, name)
     }

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use anyhow::{anyhow, bail};
+use anyhow::anyhow;
 use clap::Args;
 
 use super::arguments::{MOST_EPISODES, MOST_THREADS, threads, up_to};
@@ -57,10 +57,7 @@ pub(super) struct Find {
 
 impl Find {
     pub(super) fn run(&self, out: &mut impl Write) -> anyhow::Result<()> {
-        let mut given = self.episode.all_given();
-        if let Some(option) = given.find(|option| ["--input", "--intervene"].contains(option)) {
-            bail!("{option}: only unchanged episodes of a seed are searched");
-        }
+        self.episode.check_of_seed()?;
         let trained = self.episode.trained(&self.machine)?;
         let (text, machine) = (&self.condition, &trained.machine);
         let condition = checked("CONDITION", text, machine, Expression::condition)?;

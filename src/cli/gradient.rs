@@ -1,6 +1,6 @@
 //! `--gradient`: the number whose gradient with respect to every value is requested.
 
-use anyhow::anyhow;
+use anyhow::{anyhow, ensure};
 
 use super::machine;
 use crate::model::ModelConfig;
@@ -26,13 +26,17 @@ pub(super) fn quantity(text: &str) -> Result<Quantity, String> {
 /// Computes the gradients of a number with `compute`, if they fit into memory.
 ///
 /// # Errors
-/// There is not enough memory, or the episode has no such output bit.
+/// Values were set, there is not enough memory, or the episode has no such output bit.
 pub(super) fn computed<T>(
     of: Quantity,
     config: &ModelConfig,
     recording: &Recording,
     compute: impl FnOnce() -> Option<T>,
 ) -> anyhow::Result<T> {
+    ensure!(
+        recording.conventions.interventions.is_empty(),
+        "--gradient: values that were set have no derivatives; omit --intervene"
+    );
     let bytes = bytes(config, recording.episode.steps());
     machine::claim(bytes, 0, "--gradient: computing it")?;
     compute().ok_or_else(|| no_bit(of, recording))

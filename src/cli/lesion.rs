@@ -61,16 +61,13 @@ struct Row {
 
 impl LesionArgs {
     pub(super) fn run(&self, out: &mut impl Write) -> anyhow::Result<()> {
+        self.episode.check_of_seed()?;
         let trained = self.episode.trained(&self.machine)?;
         let (machine, chosen) = (
             &trained.machine,
             self.episode.choose(&self.machine, &trained)?,
         );
-        let Some(first) = chosen.origin else {
-            bail!(
-                "--input: lesions are measured on episodes of a seed; choose them with --seed and --episode"
-            );
-        };
+        let first = chosen.origin.unwrap_or_default();
         let mut all = lesions(machine);
         if let Some(part) = &self.part {
             let is_it = |of: &str| of == part || of.starts_with(&format!("{part} "));
@@ -96,7 +93,15 @@ impl LesionArgs {
             episodes: self.episodes,
             threads: threads(self.threads),
         };
-        check_memory(&self.machine, &population)?;
+        // The episode as it is, and with a lesion.
+        let twice = 2 * population.threads;
+        check_memory(
+            &self.machine,
+            &Population {
+                threads: twice,
+                ..population
+            },
+        )?;
         let mut effects = population.lesions(&all);
         effects[1..].sort_by(|a, b| {
             b.mean

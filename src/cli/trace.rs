@@ -3,7 +3,6 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use anyhow::ensure;
 use clap::Args;
 
 use super::episode::EpisodeArgs;
@@ -114,10 +113,6 @@ impl Trace {
         trained: &Trained,
         recording: &Recording,
     ) -> anyhow::Result<Option<(Quantity, Arrays)>> {
-        ensure!(
-            self.gradient.is_none() || recording.conventions.interventions.is_empty(),
-            "--gradient: values that were set have no derivatives; omit --intervene"
-        );
         let of = |of| {
             let machine = &trained.machine;
             let compute = || recording.derivatives(machine, of);

@@ -493,6 +493,7 @@ async fn searched(
     let mut inputs = inputs.clone();
     inputs.request.flipped.clear();
     inputs.request.given = None;
+    inputs.request.changes.clear();
     for place in 0..SEEDS {
         inputs.request.seed = inputs.request.seed.wrapping_add(1);
         let progress = async |done, all| progress(place * all + done, SEEDS * all).await;

@@ -198,6 +198,7 @@ fn text_reads_back_and_errors_say_what_is_expected() {
         ),
         ("2:write0.shift=[1,1,1]", "with the sum 1"),
         ("2:write0.shift[0]=0.5", "with the sum 1"),
+        ("2:write0.shift=1", "has 1 values; expected 3"),
         ("2:read0.key=[1,2]", "has 2 values; expected 20"),
         ("9-:read0.gate=[[1],[1]]", "expected steps from 0 to"),
         ("2:read0.gate=true", "expected a number, a list, row(5)"),
@@ -211,4 +212,34 @@ fn text_reads_back_and_errors_say_what_is_expected() {
             "{bad}: {error}"
         );
     }
+}
+
+#[test]
+fn an_open_end_reaches_a_run_that_becomes_longer() {
+    let mut all = included().into_iter();
+    let of = all.find(|of| of.experiment.name == "transduce").unwrap();
+    let honest = recorded(&of);
+    let source = honest.trace.setting.source;
+    let read = |text: &str| parse(&[text], "test", &of.machine, &honest.trace).unwrap();
+    assert_eq!(read("0-:controller.hidden=negate")[0].steps, (source, None));
+    assert_eq!(
+        read("0-:encoder.forward.hidden=0")[0].steps,
+        (0, Some(source - 1))
+    );
+    let longer = (1..40).map(|seed| {
+        let task = of.now().task;
+        let honest = Recording::new(&of.machine, &task, seed, 0);
+        let changes = parse(
+            &["0-:controller.hidden=negate"],
+            "test",
+            &of.machine,
+            &honest.trace,
+        );
+        let branch = honest.with(&of.machine, &changes.unwrap()).unwrap();
+        let read = trace::from_bytes(written(&of, &branch), "t").unwrap();
+        let replayed = trace::replay(&read, &of.machine, 0.0).unwrap();
+        assert_eq!(replayed.differing, 0, "seed {seed}");
+        usize::from(branch.trace.steps() > honest.trace.steps())
+    });
+    assert!(longer.sum::<usize>() > 0);
 }

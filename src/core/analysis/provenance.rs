@@ -189,6 +189,13 @@ impl<'a> Writes<'a> {
         if let Turns::Unknown(words) = turns {
             return Err(format!("the order of its heads is unknown: `{words}`"));
         }
+        let mut changes = recording.conventions.interventions.iter();
+        if let Some(one) = changes.find(|one| [array::MEMORY, array::READ].contains(&one.array)) {
+            let name = trace.array_name(one.place, one.array);
+            return Err(format!(
+                "{name} was set, so it is no sum of what was written"
+            ));
+        }
         let of_heads = [array::WEIGHTING, array::READ, array::ERASE, array::ADD];
         let is_needed = |array| array == array::MEMORY || of_heads.contains(&array);
         let all = trace.of_steps().into_iter();

@@ -176,7 +176,8 @@ impl<'a, R: Real> Dependency<'a, R> {
         }
         self.compute(trace, t);
         let made = trace.series(self.place, self.array);
-        let made = made.map_or_else(Vec::new, |made| made.row(self.row(t)).to_vec());
+        let made = made.map_or(&[][..], |made| made.row(self.row(t)));
+        let made: Vec<R> = made.iter().map(|x| x.abs()).collect();
         for (place, array, row, values) in kept.into_iter().rev() {
             if let Some(series) = trace.series_mut(place, array) {
                 series.row_mut(row).copy_from_slice(&values);

@@ -113,7 +113,9 @@ impl Intervention {
         let count: usize = lines.iter().map(Vec::len).sum();
         let is_whole = self.part.is_empty();
         let one = |values: &[f32], may_be_one: bool| {
-            if values.len() != count && !(may_be_one && values.len() == 1) {
+            let is_share = self.array.range == Values::Distribution;
+            let is_one = may_be_one && !is_share && values.len() == 1;
+            if values.len() != count && !is_one {
                 return Err(format!("has {} values; expected {count}", values.len()));
             }
             let is_in = |value: &f32| value.is_finite() && (least..=most).contains(value);
@@ -126,7 +128,6 @@ impl Intervention {
                 return Err(format!("sets {value}; expected {expected}"));
             }
             let sum: f32 = values.iter().sum();
-            let is_share = self.array.range == Values::Distribution;
             if is_share && !(is_whole && (sum - 1.0).abs() <= SLACK) {
                 return Err(format!(
                     "sets a part of {name}; expected {count} values with the sum 1"

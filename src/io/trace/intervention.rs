@@ -133,14 +133,18 @@ impl Parser<'_> {
             part,
             change: Change::Negate,
         };
+        let is_typed = self.read.is_some();
+        if is_typed {
+            found.check_steps(self.trace.steps())?;
+            self.limit(&mut found, name)?;
+        }
         found.change = self.change(value.trim(), &found)?;
         if let Change::SetEach(all) = &found.change {
             let last = found.steps.0 + all.len().saturating_sub(1);
             found.steps.1 = found.steps.1.or(Some(last));
         }
-        if self.read.is_some() {
+        if is_typed {
             found.check_steps(self.trace.steps())?;
-            self.limit(&mut found, name)?;
         }
         found.check(self.trace, name)?;
         Ok(found)
@@ -176,7 +180,8 @@ impl Parser<'_> {
         Ok((place, array, part))
     }
 
-    /// Limits an intervention to the steps in which the array is computed: those of a source, or of an answer.
+    /// Limits an intervention to the steps in which the array is computed: those of a source, or of an answer, which may
+    /// become longer by it.
     fn limit(&self, found: &mut Intervention, name: &str) -> Result<(), String> {
         let ((first, last), steps) = (found.steps, self.trace.steps());
         let source = self.trace.setting.source;
@@ -192,7 +197,12 @@ impl Parser<'_> {
                 "{name} is computed in the steps {begin} to {end} only"
             ));
         };
-        found.steps = (first, within.next_back().or(Some(first)));
+        let end = within.next_back().unwrap_or(first);
+        found.steps = (
+            first,
+            last.or((end + 1 < steps).then_some(end))
+                .map(|last| last.min(end)),
+        );
         Ok(())
     }
 

@@ -36,6 +36,7 @@ impl State {
             let text = format!("The condition holds in no episode of the next {SEEDS} seeds.");
             return self.toasts.add(Kind::Notice, text);
         };
+        self.leave_branch();
         if let Some(request) = &open.request {
             self.session.request.clone_from(request);
         }

@@ -168,7 +168,9 @@ pub struct Differences {
 
 /// The numbers of bits that are wrong in B alone, and in A alone, if the targets are the same.
 fn wrong_alone(a: &Recording, b: &Recording) -> Option<[usize; 2]> {
-    let (steps, channels) = a.episode.target.dim();
+    // A free run may go on after the target.
+    let steps = a.episode.steps().min(b.episode.steps());
+    let channels = a.episode.target.ncols();
     let is_wrong =
         |of: &Recording, step, channel| step < of.trace.steps() && of.is_wrong(step, channel);
     let alone = |one: &Recording, other: &Recording| {
@@ -178,7 +180,8 @@ fn wrong_alone(a: &Recording, b: &Recording) -> Option<[usize; 2]> {
             .filter(|&(step, channel)| !is_wrong(other, step, channel))
             .count()
     };
-    let is_same = a.episode.target == b.episode.target && a.episode.mask == b.episode.mask;
+    let target = |of: &Recording| of.episode.target.slice(s![..steps, ..]).to_owned();
+    let is_same = target(a) == target(b) && a.episode.mask[..steps] == b.episode.mask[..steps];
     is_same.then(|| [alone(b, a), alone(a, b)])
 }
 

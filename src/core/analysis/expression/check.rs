@@ -156,6 +156,10 @@ fn check(arrays: &[Named], node: &Node) -> Result<Checked, ExpressionError> {
                 Checked::new(function.result, move |at| Some(vec![of(&array(at)?)]))
             }
             Meaning::Changes => {
+                if node.parts.iter().any(Node::has_changes) {
+                    let message = "`changes` within `changes`; expected one";
+                    return Err(ExpressionError::new(&node.at, message));
+                }
                 let values = values(0);
                 Checked::condition(move |(recording, step)| {
                     let now = values((recording, step))?;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::error::ExpressionError;
-use super::functions::{FUNCTIONS, Function};
+use super::functions::{FUNCTIONS, Function, Meaning};
 
 /// The most words and signs of an expression, so that no stack is too small for its tree.
 const MOST_TOKENS: usize = 200;
@@ -21,6 +21,14 @@ pub(super) struct Node {
     pub(super) term: Term,
     /// Operands, the argument of a function, or an array and its index.
     pub(super) parts: Vec<Node>,
+}
+
+impl Node {
+    /// True for a call of `changes`, or of something with one in it: each doubles the work.
+    pub(super) fn has_changes(&self) -> bool {
+        let is_one = matches!(&self.term, Term::Call(function) if matches!(function.meaning, Meaning::Changes));
+        is_one || self.parts.iter().any(Self::has_changes)
+    }
 }
 
 #[derive(Clone, Debug)]

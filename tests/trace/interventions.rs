@@ -184,6 +184,7 @@ fn text_reads_back_and_errors_say_what_is_expected() {
         ("2:read0.gat=1", "did you mean `read0.gate`?"),
         ("2:output=1", "has no array `output`"),
         ("2:read0.gate=2", "sets 2; expected 0 to 1"),
+        ("2:read0.key=1.5", "sets 1.5; expected -1 to 1"),
         ("2:write0.sharpening=0.5", "expected at least 1"),
         ("2:read0.gate=negate", "expected values of at least 0"),
         ("2:read0.gate[1]=0", "expected 0 to 0"),
@@ -212,6 +213,41 @@ fn text_reads_back_and_errors_say_what_is_expected() {
             "{bad}: {error}"
         );
     }
+}
+
+#[test]
+fn files_with_absent_arrays_or_too_much_work_are_no_surprise() {
+    let mut all = included().into_iter();
+    let of = all.find(|of| of.experiment.name == "copy").unwrap();
+    let honest = recorded(&of);
+    let changes = parse(&["3:read0.gate=0.5"], "test", &of.machine, &honest.trace).unwrap();
+    let branch = honest.with(&of.machine, &changes).unwrap();
+    let file: serde_json::Value = serde_json::from_slice(&written(&of, &branch)).unwrap();
+    let read = |file: &serde_json::Value| trace::from_json(&file.to_string(), "t");
+    let mut absent = file.clone();
+    absent["arrays"]
+        .as_object_mut()
+        .unwrap()
+        .remove("read0.gate");
+    let verified = trace::verify(&read(&absent).unwrap(), 0.0);
+    assert_eq!(
+        verified.outcome(),
+        Outcome::InPart,
+        "{:?}",
+        verified.comparison.first
+    );
+    let mut reversed = file.clone();
+    reversed["interventions"] = serde_json::json!(["5-3:read0.gate=0.5"]);
+    assert!(
+        read(&reversed)
+            .unwrap_err()
+            .to_string()
+            .contains("has the steps 5 to 3")
+    );
+    let mut endless = file;
+    endless["interventions"] = serde_json::json!(vec!["0-:memory=negate"; 9999]);
+    let error = read(&endless).unwrap_err().to_string();
+    assert!(error.contains("expected at most 200000000"), "{error}");
 }
 
 #[test]

@@ -83,11 +83,11 @@ impl Intervention {
         Ok(())
     }
 
-    /// Checks that an episode of a machine has these values, and that they may be so.
+    /// Checks that an episode of a machine has these values, and that they may be so: between two ends.
     ///
     /// # Errors
     /// What is expected.
-    pub fn check(&self, trace: &Trace<f32>, name: &str) -> Result<(), String> {
+    pub fn check(&self, trace: &Trace<f32>, name: &str, ends: (f32, f32)) -> Result<(), String> {
         let axes = axes(trace, self.place, self.array);
         if self.part.len() > axes.len() {
             let word = if axes.len() == 1 { "index" } else { "indices" };
@@ -105,11 +105,16 @@ impl Intervention {
                 ));
             }
         }
-        self.check_values(trace, name)
+        self.check_values(trace, name, ends)
     }
 
-    fn check_values(&self, trace: &Trace<f32>, name: &str) -> Result<(), String> {
-        let ((least, most), lines) = (self.array.range.ends(), self.lines(trace));
+    fn check_values(
+        &self,
+        trace: &Trace<f32>,
+        name: &str,
+        (least, most): (f32, f32),
+    ) -> Result<(), String> {
+        let lines = self.lines(trace);
         let count: usize = lines.iter().map(Vec::len).sum();
         let is_whole = self.part.is_empty();
         let one = |values: &[f32], may_be_one: bool| {
@@ -171,6 +176,16 @@ impl Intervention {
                 "makes {name} negative; expected values of at least {least}"
             )),
         }
+    }
+
+    /// The number of values that it changes in an episode of these sizes.
+    pub fn values(&self, trace: &Trace<f32>) -> usize {
+        let (first, last) = self.steps;
+        let steps = trace
+            .steps()
+            .min(last.map_or(usize::MAX, |last| last.saturating_add(1)));
+        let of_step: usize = self.lines(trace).iter().map(Vec::len).sum();
+        steps.saturating_sub(first).saturating_mul(of_step)
     }
 
     /// Changes the values of this array in step `t`, if they are among those that it changes.

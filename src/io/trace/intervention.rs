@@ -6,7 +6,10 @@ use std::path::Path;
 
 use crate::io::error::{choices, nearest, short};
 use crate::io::{Error, file};
-use crate::model::{Array, Change, Intervention, Model, ModelConfig, Place, Trace, array};
+use crate::model::config::VectorActivation;
+use crate::model::{
+    Array, Change, Intervention, Model, ModelConfig, NtmConfig, Place, Trace, array,
+};
 use crate::train::Recording;
 
 /// The form of an intervention, for messages.
@@ -34,12 +37,13 @@ pub(in crate::io) fn parse(
         read: Some(read),
     };
     let all = texts.iter().map(AsRef::as_ref);
-    all.map(|text| {
-        parser
-            .one(text)
-            .map_err(|problem| Error::content(label, text, problem))
-    })
-    .collect()
+    let all = all.map(|text| {
+        let one = parser.one(text);
+        one.map_err(|problem| Error::content(label, text, problem))
+    });
+    let all: Vec<_> = all.collect::<Result<_, _>>()?;
+    limited(&all, trace).map_err(|problem| Error::content(label, "", problem))?;
+    Ok(all)
 }
 
 /// Reads interventions with the sizes and arrays of a recorded trace, without the machine.
@@ -67,17 +71,36 @@ pub(super) fn parse_recorded(
         trace,
         read: None,
     };
-    let all = texts.iter();
-    all.map(|text| {
-        parser
-            .one(text)
-            .map_err(|problem| fail(format!("`{}`: {problem}", short(text))))
-    })
-    .collect()
+    let all = texts.iter().map(|text| {
+        let one = parser.one(text);
+        one.map_err(|problem| fail(format!("`{}`: {problem}", short(text))))
+    });
+    let all: Vec<_> = all.collect::<Result<_, _>>()?;
+    limited(&all, trace).map_err(fail)?;
+    Ok(all)
 }
 
 /// The most interventions in a file.
 const MOST: usize = 10_000;
+/// The most values that they change, all together, and the most that are listed in a file.
+const MOST_VALUES: usize = 200_000_000;
+const MOST_LISTED: usize = 4_000_000;
+
+/// Refuses interventions that would take too long, or whose values no file has room for.
+fn limited(all: &[Intervention], trace: &Trace) -> Result<(), String> {
+    let listed = all.iter().map(|one| match &one.change {
+        Change::SetEach(all) => all.iter().map(Vec::len).sum(),
+        _ => 0,
+    });
+    let changed = all.iter().map(|one| one.values(trace));
+    let changed = changed.fold(0, usize::saturating_add);
+    for (count, most) in [(changed, MOST_VALUES), (listed.sum(), MOST_LISTED)] {
+        if count > most {
+            return Err(format!("sets {count} values; expected at most {most}"));
+        }
+    }
+    Ok(())
+}
 
 struct Parser<'a> {
     config: &'a ModelConfig,
@@ -143,10 +166,21 @@ impl Parser<'_> {
             let last = found.steps.0 + all.len().saturating_sub(1);
             found.steps.1 = found.steps.1.or(Some(last));
         }
-        if is_typed {
-            found.check_steps(self.trace.steps())?;
-        }
-        found.check(self.trace, name)?;
+        found.check_steps(if is_typed {
+            self.trace.steps()
+        } else {
+            usize::MAX
+        })?;
+        let is_tanh = |ntm: &NtmConfig| match array {
+            array::KEY => ntm.key_activation == VectorActivation::Tanh,
+            array::ADD => ntm.add_activation == VectorActivation::Tanh,
+            _ => false,
+        };
+        let ends = match self.config.ntm() {
+            Some(ntm) if is_typed && is_tanh(ntm) => (-1.0, 1.0),
+            _ => array.range.ends(),
+        };
+        found.check(self.trace, name, ends)?;
         Ok(found)
     }
 

@@ -431,7 +431,9 @@ impl Check<'_> {
                 .iter()
                 .filter(|other| is_it(other))
                 .all(Intervention::sets);
-            if follows || !is_known || all[..index].iter().any(is_it) {
+            let name = recorded.array_name(one.place, one.array);
+            let is_first = !all[..index].iter().any(is_it);
+            if follows || !is_known || !is_first || !self.is_checked(&name) {
                 continue;
             }
             apply_all(all, again, of, t);

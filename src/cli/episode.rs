@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use anyhow::{bail, ensure};
+use anyhow::{anyhow, bail, ensure};
 use clap::Args;
 
 use super::arguments::{from_zero, rows, up_to};
@@ -36,7 +36,9 @@ impl Chosen {
         let trace = &recording.trace;
         let bytes = Demand::Recording.bytes(&model.config, trace.steps());
         machine::claim(bytes, 0, "--intervene: recording the episode again")?;
-        let changes = intervention::parse(&self.intervene, "--intervene", model, trace)?;
+        let changes = intervention::parse(&self.intervene, "--intervene", model, trace);
+        // What is wrong is the option, not a file.
+        let changes = changes.map_err(|error| anyhow!("{error}"))?;
         // The noise of an episode of this program is known.
         Ok(recording.with(model, &changes).unwrap_or(recording))
     }

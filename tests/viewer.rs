@@ -1110,7 +1110,7 @@ fn a_right_click_copies_a_value_a_line_a_column_or_all() {
 #[test]
 fn a_narrow_window_has_the_numbers_in_a_drawer() {
     let mut harness = window_of(SMALL, Arc::default());
-    let title = "Click a value in any picture to pin it here, with its equation.";
+    let title = "Click a value in any picture to pin it.";
     assert!(!has(&harness, title));
     click(&mut harness, "Toggle numbers panel");
     harness.get_by_label(title);

@@ -9,6 +9,7 @@ use clap::Args;
 use super::arguments::{from_zero, rows, up_to};
 use super::machine;
 use super::message::note;
+use crate::analysis::population::Population;
 use crate::io::{Experiment, Trained, bits, intervention, is_named_as_trace, label};
 use crate::model::{Draw, Model, NoiseMode};
 use crate::task::{Episode, MAX_ITEMS, MAX_LENGTH, MAX_REPEATS, Task};
@@ -41,6 +42,22 @@ impl Chosen {
         let changes = changes.map_err(|error| anyhow!("{error}"))?;
         // The noise of an episode of this program is known.
         Ok(recording.with(model, &changes).unwrap_or(recording))
+    }
+
+    /// This many episodes of a machine from this one on, of those of a seed.
+    pub(super) fn population<'a>(
+        &'a self,
+        machine: &'a Model,
+        episodes: u64,
+        threads: usize,
+    ) -> Population<'a> {
+        Population {
+            machine,
+            task: &self.task,
+            first: self.origin.unwrap_or_default(),
+            episodes,
+            threads,
+        }
     }
 
     /// Moves on to the episode with the next index; an episode made by hand has none.

@@ -62,16 +62,10 @@ impl Find {
         let (text, machine) = (&self.condition, &trained.machine);
         let condition = checked("CONDITION", text, machine, Expression::condition)?;
         let chosen = self.episode.choose(&self.machine, &trained)?;
-        let first = chosen.origin.unwrap_or_default();
-        let population = Population {
-            machine,
-            task: &chosen.task,
-            first,
-            episodes: self.episodes,
-            threads: threads(self.threads),
-        };
+        let population = chosen.population(machine, self.episodes, threads(self.threads));
         check_memory(&self.machine, &population)?;
         let Some((episode, steps)) = population.first_match(&condition) else {
+            let first = population.first;
             let (count, seed, first) = (self.episodes, first.seed, first.episode);
             let message = format!(
                 "the condition holds in none of {count} episodes of seed {seed}, from episode {first} on"

@@ -67,7 +67,6 @@ impl LesionArgs {
             &trained.machine,
             self.episode.choose(&self.machine, &trained)?,
         );
-        let first = chosen.origin.unwrap_or_default();
         let mut all = lesions(machine);
         if let Some(part) = &self.part {
             let is_it = |of: &str| of == part || of.starts_with(&format!("{part} "));
@@ -86,13 +85,7 @@ impl LesionArgs {
             }
             all.retain(|lesion| lesion.part == "whole" || is_it(&lesion.part));
         }
-        let population = Population {
-            machine,
-            task: &chosen.task,
-            first,
-            episodes: self.episodes,
-            threads: threads(self.threads),
-        };
+        let population = chosen.population(machine, self.episodes, threads(self.threads));
         // The episode as it is, and with a lesion.
         let twice = 2 * population.threads;
         check_memory(

@@ -134,7 +134,12 @@ pub fn lesions(machine: &Model<f32>) -> Vec<Lesion> {
 }
 
 /// Noise with mean 0 and this standard deviation, uniformly distributed, on values that stay at least `least`.
-fn add_noise(values: &mut [f32], sigma: f32, least: f32, stream: &mut Random) {
+fn add_noise<'a>(
+    values: impl IntoIterator<Item = &'a mut f32>,
+    sigma: f32,
+    least: f32,
+    stream: &mut Random,
+) {
     for value in values {
         let uniform: f32 = stream.random();
         *value = (*value + sigma * 3.0_f32.sqrt() * (2.0 * uniform - 1.0)).max(least);
@@ -159,10 +164,7 @@ impl Lesion {
             let mut noisy = machine.clone();
             for (_, mut tensor) in noisy.params.named_mut() {
                 let size = size(tensor.iter());
-                for value in &mut tensor {
-                    let one = std::slice::from_mut(value);
-                    add_noise(one, sigma * size, f32::NEG_INFINITY, &mut stream);
-                }
+                add_noise(&mut tensor, sigma * size, f32::NEG_INFINITY, &mut stream);
             }
             return whole.with(&noisy, &[]);
         }

@@ -214,8 +214,8 @@ impl Parser<'_> {
         Ok((place, array, part))
     }
 
-    /// Limits an intervention to the steps in which the array is computed: those of a source, or of an answer, which may
-    /// become longer by it.
+    /// Limits an intervention to the steps in which the array is computed: those of a source, or of an answer. An answer
+    /// may have more steps with the intervention, so an open end stays open.
     fn limit(&self, found: &mut Intervention, name: &str) -> Result<(), String> {
         let ((first, last), steps) = (found.steps, self.trace.steps());
         let source = self.trace.setting.source;
@@ -286,13 +286,9 @@ impl Parser<'_> {
                 other.trace.steps()
             ));
         }
-        let after = usize::from(of.array == array::MEMORY);
-        let [n, m] = other.trace.memory_size();
-        let row = |t: usize| {
-            let values = series.row(t + after);
-            // Row after row.
-            let at = |at: usize| if after > 0 { at % m * n + at / m } else { at };
-            (0..values.len()).map(|index| values[at(index)]).collect()
+        let row = |t: usize| match of.array {
+            array::MEMORY => other.trace.memory(t + 1).iter().copied().collect(),
+            _ => series.row(t).to_vec(),
         };
         Ok(Change::SetEach((first..end).map(row).collect()))
     }

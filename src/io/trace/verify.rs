@@ -16,7 +16,9 @@ use super::write;
 use crate::keys::Choice as _;
 use crate::math::Series;
 use crate::model::config::InitialMemory;
-use crate::model::{Dependency, Intervention, Model, Range, Size, Trace, apply_all, array};
+use crate::model::{
+    Array, Dependency, Intervention, Model, Place, Range, Size, Trace, apply_all, array,
+};
 use crate::task::Episode;
 use crate::train::Recording;
 
@@ -147,6 +149,7 @@ fn with_dependencies(trace: &Imported, tolerance: f64, rules: &[Dependency<'_>])
     };
     check.start();
     let ranges = ranges(trace, rules);
+    let set = check.set_arrays();
     let mut again = recording.trace.clone();
     // Noise is compared where the episode is.
     let draw = recording.origin.filter(|_| episode.is_some());
@@ -158,7 +161,7 @@ fn with_dependencies(trace: &Imported, tolerance: f64, rules: &[Dependency<'_>])
         }
         check.in_range(&ranges, t);
         check.followed(&mut again, t);
-        check.intervened(&mut again, t);
+        check.intervened(&mut again, &set, t);
         check.answer(&loss, t);
     }
     check.finish(&loss)
@@ -419,27 +422,36 @@ impl Check<'_> {
         }
     }
 
-    /// Values that were set, of arrays without a rule.
-    fn intervened(&mut self, again: &mut Trace, t: usize) {
-        let recorded = &self.recording.trace;
+    /// The arrays without a rule whose values were set, so that the file says what they are.
+    fn set_arrays(&self) -> Vec<(Place, Array)> {
         let all = &self.recording.conventions.interventions;
-        for (index, one) in all.iter().enumerate() {
-            let of = (one.place, one.array);
-            let is_it = |other: &Intervention| (other.place, other.array) == of;
-            let follows = self.rules.iter().any(|rule| (rule.place, rule.array) == of);
-            let is_known = all
-                .iter()
-                .filter(|other| is_it(other))
-                .all(Intervention::sets);
-            let name = recorded.array_name(one.place, one.array);
-            let is_first = !all[..index].iter().any(is_it);
-            if follows || !is_known || !is_first || !self.is_checked(&name) {
-                continue;
+        let mut arrays: Vec<(Place, Array)> = Vec::new();
+        for of in all.iter().map(|one| (one.place, one.array)) {
+            if !arrays.contains(&of) {
+                arrays.push(of);
             }
-            apply_all(all, again, of, t);
+        }
+        arrays.retain(|of| {
+            let mut own = all.iter().filter(|one| (one.place, one.array) == *of);
+            let follows = self
+                .rules
+                .iter()
+                .any(|rule| (rule.place, rule.array) == *of);
+            let name = self.recording.trace.array_name(of.0, of.1);
+            !follows && own.all(Intervention::sets) && self.is_checked(&name)
+        });
+        arrays
+    }
+
+    /// Checks values that were set, of these arrays.
+    fn intervened(&mut self, again: &mut Trace, arrays: &[(Place, Array)], t: usize) {
+        let recorded = &self.recording.trace;
+        for &(place, array) in arrays {
+            let all = &self.recording.conventions.interventions;
+            apply_all(all, again, (place, array), t);
             let piece = |trace| {
-                let series = Trace::series(trace, one.place, one.array)?;
-                Some(of_step(trace, (one.place, one.array, series), t))
+                let series = Trace::series(trace, place, array)?;
+                Some(of_step(trace, (place, array, series), t))
             };
             if let Some((recorded, again)) = piece(recorded).zip(piece(again)) {
                 let (values, compared) = (self.found.comparison.values, &mut self.found.comparison);

@@ -57,7 +57,7 @@ impl Type {
 pub struct Function {
     /// The name.
     pub name: &'static str,
-    /// What it takes: `x` anything, `a` an array, `row i` a memory row; empty for nothing.
+    /// The argument: `x` of any type, `a` an array, `row i` a memory row; empty without one.
     pub argument: &'static str,
     /// What it returns.
     pub result: Type,

@@ -67,7 +67,10 @@ pub(super) struct Ablate {
 impl Ablate {
     pub(super) fn run(self, out: &mut impl Write) -> anyhow::Result<()> {
         // Said before hours of training, not after them.
-        self.svg.as_deref().map(picture_format).transpose()?;
+        self.svg
+            .as_deref()
+            .map(|path| picture_format("--svg", path))
+            .transpose()?;
         let set = self.runs.overrides();
         let Seeds(seeds) = &self.seeds;
         // What a sweep refuses is refused here.

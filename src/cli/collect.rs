@@ -12,6 +12,7 @@ use super::measured::aux_losses;
 use super::message::note;
 use super::table::{Column, Format, Table};
 use crate::figure::chart::curves::{Curve, learning_curves};
+use crate::figure::chart::page::Charts;
 use crate::figure::{Format as Picture, Pages};
 use crate::io::measurement::Number;
 use crate::io::sweep::{
@@ -60,6 +61,22 @@ pub(super) fn threshold(text: &str) -> Result<f64, String> {
     }
 }
 
+/// Writes charts as a picture, and says what it shows.
+pub(super) fn draw(
+    (path, format): (&Path, Picture),
+    charts: &Charts,
+    what: &str,
+) -> anyhow::Result<()> {
+    let drawing = charts.draw();
+    let bytes = match format {
+        Picture::Png => drawing.to_png(PNG_SCALE),
+        _ => drawing.to_svg().into_bytes(),
+    };
+    picture::write(path, &bytes)?;
+    note(&format!("{}: {what}", label(path)));
+    Ok(())
+}
+
 impl Collect {
     /// The settings that have a name, in the order of the names and called by them; all of them where there are none.
     fn named(&self, mut settings: Vec<Setting>) -> Vec<Setting> {
@@ -84,7 +101,7 @@ impl Collect {
 
     pub(super) fn run(&self, out: &mut impl Write) -> anyhow::Result<()> {
         let svg = self.svg.as_deref();
-        let picture = svg.map(picture_format).transpose()?;
+        let picture = svg.map(|path| picture_format("--svg", path)).transpose()?;
         let mut found = find(&self.folders, self.fresh.is_some())?;
         let damaged = found.damaged.len();
         let all = damaged + found.runs.len();
@@ -129,14 +146,8 @@ impl Collect {
             aux: setting.aux_curves(),
         };
         let curves: Vec<Curve> = settings.iter().map(curve).collect();
-        let drawing = learning_curves(&curves, self.threshold, false).draw();
-        let bytes = match format {
-            Picture::Png => drawing.to_png(PNG_SCALE),
-            _ => drawing.to_svg().into_bytes(),
-        };
-        picture::write(path, &bytes)?;
-        note(&format!("{}: learning curves", label(path)));
-        Ok(())
+        let charts = learning_curves(&curves, self.threshold, false);
+        draw((path, format), &charts, "learning curves")
     }
 
     fn summaries(&self, out: &mut impl Write, settings: &[Setting]) -> std::io::Result<()> {
@@ -235,11 +246,11 @@ fn bits(value: Option<Number>) -> String {
 }
 
 /// Returns the format of a picture by the end of its file name.
-pub(super) fn picture_format(path: &Path) -> anyhow::Result<Picture> {
+pub(super) fn picture_format(option: &str, path: &Path) -> anyhow::Result<Picture> {
     match Picture::of(path) {
         Some(format @ (Picture::Svg | Picture::Png)) => Ok(format),
         _ => bail!(
-            "--svg {}: expected a file name that ends in .svg or .png",
+            "{option} {}: expected a file name that ends in .svg or .png",
             label(path)
         ),
     }

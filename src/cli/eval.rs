@@ -2,13 +2,16 @@
 
 use std::io::Write;
 use std::ops::RangeInclusive;
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
+use anyhow::ensure;
 use clap::Args;
 
 use super::arguments::{
     MOST_EPISODES, MOST_SAMPLES, MOST_THREADS, from_zero, range_up_to, rows, threads, up_to,
 };
+use super::collect;
 use super::find::{check_memory, checked};
 use super::machine;
 use super::measured::{
@@ -36,7 +39,7 @@ Examples:
   tapescope eval runs/copy_hard-1 --samples 20
   tapescope eval runs/transduce-1 --alignment
   tapescope eval repeat_copy --repeats 13 --by position
-  tapescope eval copy --lengths 20 --episodes 200 --measure 'entropy(read0.weighting)'
+  tapescope eval copy --lengths 20 --episodes 200 --measure 'entropy(read0.weighting)' --figure entropy.svg
   tapescope eval --suite                     all included machines, with the paper's results
   tapescope eval --suite copy runs/copy-7 --format markdown
 
@@ -113,7 +116,10 @@ pub(super) struct Eval {
     pub(super) by: Option<By>,
     /// Report a quantity in every step: its median and quantiles over the episodes, aligned by phase.
     #[arg(long, value_name = "EXPRESSION", conflicts_with_all = ["samples", "alignment"], allow_hyphen_values = true)]
-    measure: Option<String>,
+    pub(super) measure: Option<String>,
+    /// Draw the result of --by or --measure as well, as .svg or .png.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["samples", "alignment", "suite"])]
+    pub(super) figure: Option<PathBuf>,
     /// Threads to use [default: one per processor]; the result does not depend on it.
     #[arg(long, value_name = "N", value_parser = up_to(MOST_THREADS), allow_negative_numbers = true)]
     pub(super) threads: Option<usize>,
@@ -145,6 +151,18 @@ impl Eval {
     pub(super) fn run(&self, out: &mut impl Write) -> anyhow::Result<()> {
         if self.machines.is_empty() {
             return self.run_suite(out);
+        }
+        if let Some(path) = &self.figure {
+            collect::picture_format("--figure", path)?;
+            let is_drawn = self.by.is_some() || self.measure.is_some();
+            ensure!(
+                is_drawn,
+                "--figure draws the result of --by or --measure; choose one of them"
+            );
+            ensure!(
+                self.machines.len() == 1,
+                "--figure draws the result of one machine"
+            );
         }
         // Nothing is measured before all of it is known to be possible.
         let request = |name: &_| self.request_for(name, machine::find(name, self.rows)?);

@@ -95,13 +95,7 @@ impl LesionArgs {
                 ..population
             },
         )?;
-        let mut effects = population.lesions(&all);
-        effects[1..].sort_by(|a, b| {
-            b.mean
-                .bits_per_sequence
-                .total_cmp(&a.mean.bits_per_sequence)
-        });
-        let rows = effects.into_iter().map(|effect| Row {
+        let rows = population.lesions(all).into_iter().map(|effect| Row {
             command: command(&effect, &machine.config),
             effect,
         });

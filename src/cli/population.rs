@@ -4,11 +4,14 @@ use std::io::Write;
 use std::sync::atomic::AtomicBool;
 
 use super::arguments::threads;
+use super::collect;
 use super::eval::{By, Eval, EvalRequest};
-use super::measured::span;
+use super::measured::{size, span};
 use super::message::decimals;
 use super::table::{Column, Format, Table};
-use crate::analysis::population::Population;
+use crate::analysis::population::{Population, Summary};
+use crate::figure::chart::page::Charts;
+use crate::figure::chart::summary::{quantity, wrong};
 use crate::model::Draw;
 use crate::task::Task;
 
@@ -88,26 +91,42 @@ impl Eval {
         if format != Format::Json {
             table.head(out)?;
         }
+        let mut charts = Vec::new();
         for task in &request.cases {
-            for (phase, numbers) in self.measured(request, task, stop) {
+            let population = self.population(request, task);
+            let Some(summary) = population.summary(request.quantity.as_ref(), stop) else {
+                break;
+            };
+            let (at, answer) = (size(task), task.episode(self.seed, 0).answer);
+            match &self.measure {
+                Some(text) => charts.push(quantity(&format!("{text} at {at}"), &summary)),
+                None => charts.extend(wrong(&format!("wrong {} at {at}", answer.unit()), &summary)),
+            }
+            for (phase, numbers) in self.rows_of(&summary, task) {
                 table.row(out, &(&*request.name, task, phase, numbers))?;
             }
             out.flush()?;
         }
-        Ok(())
+        let Some(path) = &self.figure else {
+            return Ok(());
+        };
+        let (title, to) = (
+            request.name.clone(),
+            (&**path, collect::picture_format("--figure", path)?),
+        );
+        let dark = false;
+        let charts = Charts {
+            title,
+            charts,
+            dark,
+        };
+        collect::draw(to, &charts, "many episodes")
     }
 
     /// The phases and numbers of the rows of a case.
-    fn measured(
-        &self,
-        request: &EvalRequest,
-        task: &Task,
-        stop: &AtomicBool,
-    ) -> Vec<(String, Vec<f64>)> {
-        let population = self.population(request, task);
-        if let Some(quantity) = &request.quantity {
-            let bands = population.measure(quantity, stop).into_iter().flatten();
-            let rows = bands.map(|band| {
+    fn rows_of(&self, summary: &Summary, task: &Task) -> Vec<(String, Vec<f64>)> {
+        if self.measure.is_some() {
+            let rows = summary.bands().into_iter().map(|band| {
                 let mut numbers = vec![band.step as f64, band.episodes as f64];
                 numbers.extend(band.quantiles);
                 numbers.extend([band.mean, band.highest as f64]);
@@ -115,7 +134,7 @@ impl Eval {
             });
             return rows.collect();
         }
-        let mut parts = population.wrong_bits(stop).unwrap_or_default();
+        let mut parts = summary.wrong.clone();
         if self.by == Some(By::Channel) {
             let channel = |channel| parts.iter().map(|row| row[channel]).collect();
             parts = (0..task.outputs()).map(channel).collect();

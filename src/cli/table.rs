@@ -1,4 +1,4 @@
-//! Tables: the same cells as aligned text, as Markdown or as JSON.
+//! Tables: the same cells as aligned text, as Markdown, as CSV or as JSON.
 
 use std::io::{self, Write};
 
@@ -10,6 +10,7 @@ pub(super) enum Format {
     // Without words of their own, the help stays a line per option.
     Text,
     Markdown,
+    Csv,
     Json,
 }
 
@@ -73,11 +74,15 @@ impl<R> Table<R> {
             let cells = cells.map(|column| (column.name, cell(column), column.is_text));
             return writeln!(out, "{}", row_json(cells));
         }
-        let is_markdown = self.format == Format::Markdown;
+        let [is_markdown, is_csv] = [Format::Markdown, Format::Csv].map(|it| self.format == it);
         let cell = |column: &Column<R>| {
             let (cell, width) = (harmless(&cell(column)), column.width);
             match column.is_text {
                 _ if is_markdown => cell.replace('|', "\\|"),
+                _ if is_csv && cell.contains([',', '"']) => {
+                    format!("\"{}\"", cell.replace('"', "\"\""))
+                }
+                _ if is_csv => cell,
                 true => format!("{cell:<width$}"),
                 false => format!("{cell:>width$}"),
             }
@@ -85,6 +90,9 @@ impl<R> Table<R> {
         let cells: Vec<String> = self.columns.iter().map(cell).collect();
         if is_markdown {
             return writeln!(out, "| {} |", cells.join(" | "));
+        }
+        if is_csv {
+            return writeln!(out, "{}", cells.join(","));
         }
         writeln!(out, "{}", cells.join("  ").trim_end())
     }
@@ -95,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_and_markdown_have_the_same_cells() {
+    fn text_markdown_and_csv_have_the_same_cells() {
         let write = |format| {
             let columns = vec![
                 Column::words("name", ["a|b", "longer"], |row: &(&str, f64)| {
@@ -112,5 +120,6 @@ mod tests {
         assert_eq!(write(Format::Text), "name      bits\na|b        1.5\n");
         let markdown = "| name | bits |\n|---|---:|\n| a\\|b | 1.5 |\n";
         assert_eq!(write(Format::Markdown), markdown);
+        assert_eq!(write(Format::Csv), "name,bits\na|b,1.5\n");
     }
 }

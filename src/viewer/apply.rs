@@ -188,6 +188,7 @@ impl State {
             Look::NextLayout => self.settings.layout = Some(self.next_layout()),
             Look::Select(target) => self.view.selected = Some(target),
             Look::Deselect => self.view.selected = None,
+            Look::List(list) => self.view.list = list,
         }
     }
 

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use super::inspect::Form;
-use super::state::{FilePurpose, Outcome, RunUpdates, Target, Theme};
+use super::state::{FilePurpose, List, Outcome, RunUpdates, Target, Theme};
 pub use super::state::{Replacement, Subject};
 use crate::figure::Map;
 use crate::model::NoiseMode;
@@ -117,6 +117,8 @@ pub enum Look {
     Select(Target),
     /// Keep nothing in view.
     Deselect,
+    /// Show this list beside the timeline.
+    List(List),
 }
 
 /// The rows on screen.
@@ -287,6 +289,8 @@ pub enum Ask {
     GoTo(String),
     /// Search for steps by this condition; empty for none.
     Condition(String),
+    /// Measure this quantity in many episodes; empty: what the parts of the machine contribute.
+    Measure(String),
     /// Leave the dialog.
     Leave,
     /// Closes the dialog, clears the selection, or dismisses the notifications.

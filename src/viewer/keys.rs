@@ -8,7 +8,7 @@ use super::command::{
 };
 use super::inspect::Form;
 use super::precondition::Precondition;
-use super::state::FilePurpose;
+use super::state::{FilePurpose, List};
 use crate::figure::Format;
 use crate::model::NoiseMode;
 use crate::platform::HAS_FILES;
@@ -181,7 +181,7 @@ const SAVE: &str = if HAS_FILES {
 
 /// The table, in the order of the list of all commands.
 #[rustfmt::skip]
-pub static TABLE: [Entry; 102] = [
+pub static TABLE: [Entry; 106] = [
     entry(Group::Play, Precondition::Episode, Command::Play(Play::Toggle), "Play or pause", &[key(Key::Space)], "at the end, starts again", ""),
     entry(Group::Time, Precondition::StepAfter, Command::Play(Play::Step(1)), "Go to next step", &[key(Key::ArrowRight)], "one step forward", ""),
     entry(Group::Time, Precondition::StepBefore, Command::Play(Play::Step(-1)), "Go to previous step", &[key(Key::ArrowLeft)], "one step back", ""),
@@ -201,12 +201,16 @@ pub static TABLE: [Entry; 102] = [
     entry(Group::Time, Precondition::EventAfter, Command::Play(Play::Event(1)), "Go to next event", &[key(Key::PageDown)], "a phase, a jump of a head, a wrong bit", ""),
     entry(Group::Time, Precondition::EventBefore, Command::Play(Play::Event(-1)), "Go to previous event", &[key(Key::PageUp)], "", ""),
     entry(Group::Time, Precondition::Episode, Command::Ask(Ask::For(Subject::Condition)), "Find step", &[control(Key::F), key(Key::Slash)], "the steps in which a condition holds; playback pauses there", "search condition breakpoint expression until"),
+    entry(Group::Time, Precondition::Machine, Command::Ask(Ask::For(Subject::Report)), "Measure many episodes", &[key(Key::U)], "a quantity in every step, wrong bits, and what each part contributes", "population lesion evaluate statistics bands worst"),
     entry(Group::Time, Precondition::Match, Command::Play(Play::Match(1)), "Go to next match", &[key(Key::F3), key(Key::J)], "the next step in which the condition holds; after the last comes the first", "search breakpoint"),
     entry(Group::Time, Precondition::Match, Command::Play(Play::Match(-1)), "Go to previous match", &[shift(Key::F3), shift(Key::J)], "", "search breakpoint"),
     entry(Group::Episode, Precondition::Search, Command::Episode(Episode::NextMatch), "Find next episode", &[], "the next of 100 seeds in which the condition holds", "search condition seed"),
     entry(Group::Time, Precondition::Condition, Command::Ask(Ask::Condition(String::new())), "Clear condition", &[], "no marks, and playback goes on", "search breakpoint remove"),
     entry(Group::Look, Precondition::Episode, Command::Look(Look::NextLayout), "Change layout", &[key(Key::V)], "close-up, all stages, paper (Figure 6)", "view paper close-up arrangement"),
     entry(Group::Look, Precondition::Episode, Command::Window(Window::TogglePresent), "Toggle presentation", &[key(Key::P)], "large pictures without panels; Esc leaves", "fullscreen projector slides"),
+    entry(Group::Look, Precondition::Episode, Command::Look(Look::List(List::Events)), "List events", &[], "beside the timeline, where there is room", "changes"),
+    entry(Group::Look, Precondition::Memory, Command::Look(Look::List(List::Instructions)), "List instructions", &[], "what the selected head does: STAY, SHIFT, JUMP or SPREAD", "disassembly program loop"),
+    entry(Group::Look, Precondition::Memory, Command::Look(Look::List(List::Provenance)), "List provenance", &[], "the writes that made a read or a pinned output bit, and the reads of a write", "origin source influence why"),
     entry(Group::Look, Precondition::Memory, Command::Look(Look::AllHeads), "Show all heads", &[key(Key::Num0)], "side by side; Shift+click adds a second head", ""),
     entry(Group::Look, Precondition::Memory, Command::Rows(Rows::ToggleTouched), "Show touched rows only", &[key(Key::U)], "hide rows that no head touches", ""),
     entry(Group::Look, Precondition::RowsLeftOut, Command::Rows(Rows::Fit), "Fit all rows", &[key(Key::Z)], "", "zoom reset"),

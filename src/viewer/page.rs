@@ -175,6 +175,7 @@ fn name_of(dialog: &Dialog) -> &'static str {
         Subject::Messages => "messages",
         Subject::Step => "step",
         Subject::Condition => "condition",
+        Subject::Report => "report",
         Subject::Value => "value",
         Subject::Episode => "episode",
         Subject::More => "more",

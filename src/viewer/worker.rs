@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 use std::pin::pin;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, channel};
@@ -12,10 +13,13 @@ use std::task::{Context, Poll};
 
 use super::disk::{Answer, Files};
 use super::state::{
-    Destination, FilePurpose, Job, Machine, NamedExperiment, Open, Outcome, Page, PendingJob,
-    RecordedEpisode, RecordingInputs, RunView, SEEDS, SameArc, Saved, condition, file_name,
-    landmarks,
+    Destination, EPISODES, FilePurpose, Job, Machine, NamedExperiment, Open, Outcome, Page,
+    PendingJob, REMOVALS, RecordedEpisode, RecordingInputs, Report, RunView, SEEDS, SameArc, Saved,
+    condition, file_name, landmarks,
 };
+use crate::analysis::expression::Expression;
+use crate::analysis::lesion::{effects, lesions};
+use crate::analysis::population::Summary;
 use crate::figure::facts::spread::{Samples, Spread};
 use crate::figure::{Figure, Format, Gradients, Motion, Pages, Progress, Walk, to_bytes};
 use crate::io::{Experiment, RunStart, intervention, memory_limit};
@@ -311,6 +315,7 @@ async fn attempt(job: &Job, files: &dyn Files, under_way: &PendingJob) -> Result
             let spread = sampled(inputs, *count, &mut progress).await?;
             Outcome::SampledSpread(inputs.request.clone(), SameArc::new(spread))
         }
+        Job::Report(inputs, text) => reported(inputs, text, &mut progress).await?,
         Job::Search(inputs, text) => searched(inputs, text, &mut progress).await?,
         Job::Derive(shown, of) => {
             let gradients = derived(shown, *of)?;
@@ -325,24 +330,14 @@ async fn attempt(job: &Job, files: &dyn Files, under_way: &PendingJob) -> Result
             Outcome::Other(files.absolute(path.clone()), other)
         }
         Job::Recent(paths) => {
-            let files = paths.iter().map(|path| (path.clone(), files.exists(path)));
-            Outcome::Recent(files.collect())
+            let is_there = |path: &PathBuf| (path.clone(), files.exists(path));
+            Outcome::Recent(paths.iter().map(is_there).collect())
         }
         Job::Compare(sides) => Outcome::Compared(sides.clone().compare()),
         Job::Prepare(named) => {
             let (count, mut experiments) = (named.len(), named.iter());
             experiments.try_for_each(|(_, experiment)| check_training(experiment, count))?;
-            let run = |(name, experiment): NamedExperiment| {
-                let state = State::new(experiment.model.clone(), &experiment.training);
-                let start = RunStart {
-                    begun: experiment.clone(),
-                    experiment,
-                    state,
-                    snapshots: None,
-                };
-                prepared(name, start)
-            };
-            Outcome::Prepared(SameArc::new(named.iter().cloned().map(run).collect()))
+            Outcome::Prepared(SameArc::new(named.iter().cloned().map(begun).collect()))
         }
         Job::Levels(run, experiment) => Outcome::Levels(*run, landmarks(experiment)),
         Job::Continue(folder) => {
@@ -377,6 +372,17 @@ async fn attempt(job: &Job, files: &dyn Files, under_way: &PendingJob) -> Result
             Outcome::Saved(files.save_trace(&path, shown)?)
         }
     })
+}
+
+/// A run before its first update.
+fn begun((name, experiment): NamedExperiment) -> (RunView, RunStart) {
+    let start = RunStart {
+        begun: experiment.clone(),
+        state: State::new(experiment.model.clone(), &experiment.training),
+        experiment,
+        snapshots: None,
+    };
+    prepared(name, start)
 }
 
 /// Renders pictures as a file, unless cancelled.
@@ -489,11 +495,7 @@ async fn searched(
     text: &str,
     mut progress: impl Progress,
 ) -> Result<Outcome, String> {
-    let after = inputs.request.clone();
-    let mut inputs = inputs.clone();
-    inputs.request.flipped.clear();
-    inputs.request.given = None;
-    inputs.request.changes.clear();
+    let (after, mut inputs) = (inputs.request.clone(), inputs.without_edits());
     for place in 0..SEEDS {
         inputs.request.seed = inputs.request.seed.wrapping_add(1);
         let progress = async |done, all| progress(place * all + done, SEEDS * all).await;
@@ -506,6 +508,47 @@ async fn searched(
         }
     }
     Ok(Outcome::Found(after, None))
+}
+
+/// Measures a quantity in the episodes of the following seeds; without one, the machine without each of its parts.
+async fn reported(
+    inputs: &RecordingInputs,
+    text: &str,
+    mut progress: impl Progress,
+) -> Result<Outcome, String> {
+    let (mut plain, first) = (inputs.without_edits(), inputs.request.seed);
+    let machine = inputs.machine.ntm.with_rows(inputs.request.rows);
+    let machine = machine.map_err(|error| error.to_string())?;
+    let lesions = lesions(&machine);
+    let (mut summary, mut scores, mut unit) = (Summary::default(), Vec::new(), "bits");
+    let count = [EPISODES, REMOVALS][usize::from(text.is_empty())];
+    for place in 0..count {
+        let within = async |done, all| progress(place * all + done, count * all).await;
+        let recording = record(&plain, within).await?.recording;
+        unit = recording.episode.answer.unit();
+        if text.is_empty() {
+            let mut of_it = Vec::new();
+            for lesion in &lesions {
+                // The noise of these episodes is known.
+                of_it.extend(lesion.record(&machine, &recording).map(|other| other.score));
+                if progress(place, count).await.is_break() {
+                    return Ok(Outcome::Outdated);
+                }
+            }
+            scores.push(of_it);
+        } else {
+            let quantity = Expression::parse(text).and_then(|of| of.quantity(&recording.trace));
+            let quantity = quantity.map_err(|error| format!("Quantity: {}.", error.message))?;
+            summary.add(plain.request.seed, Summary::of(&recording, Some(&quantity)));
+        }
+        plain.request.seed = plain.request.seed.wrapping_add(1);
+    }
+    let report = if text.is_empty() {
+        Report::of_lesions(inputs, &effects(lesions, first, &scores), &machine.config)
+    } else {
+        Report::of_episodes(inputs, text, &summary, unit)
+    };
+    Ok(Outcome::Reported(Box::new(report)))
 }
 
 /// Computes the gradients of an episode, or returns an error.

@@ -1,6 +1,7 @@
 //! Lesions: what a part of a trained machine contributes, by removing it without training again. (An ablation trains
 //! without it.)
 
+use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 
 use rand::RngExt;
@@ -39,6 +40,14 @@ pub struct Effect {
     pub worst: u64,
 }
 
+/// The arrays that noise is added to, all of this name, and what they are called; without a name the weights.
+const NOISY: [(&str, &str); 4] = [
+    ("memory", "memory"),
+    ("key", "keys"),
+    ("weighting", "weightings"),
+    ("", "weights"),
+];
+
 /// The stages of a head that a lesion removes: the array that is changed, to what, and what that means.
 const STAGES: [(&str, f32, &str); 8] = [
     ("strength", 0.0, "content the same for all rows"),
@@ -51,84 +60,78 @@ const STAGES: [(&str, f32, &str); 8] = [
     ("read", 0.0, "reads nothing"),
 ];
 
-/// The lesions of a machine: of each head and stage, of groups of memory rows, and growing noise.
-pub fn lesions(machine: &Model<f32>) -> Vec<Lesion> {
-    let (config, all) = (&machine.config, machine.changeable());
-    let change = |(place, array): (Place, Array), part, change| Intervention {
+impl Lesion {
+    fn new(
+        part: impl Into<String>,
+        what: impl Into<String>,
+        changes: impl IntoIterator<Item = Intervention>,
+    ) -> Self {
+        Self {
+            part: part.into(),
+            what: what.into(),
+            changes: changes.into_iter().collect(),
+            noise: None,
+        }
+    }
+}
+
+/// An intervention in every step.
+fn always(
+    (place, array): (Place, Array),
+    part: Option<Range<usize>>,
+    change: Change,
+) -> Intervention {
+    Intervention {
         steps: (0, None),
         place,
         array,
-        part,
+        part: part.into_iter().collect(),
         change,
-    };
-    let lesion = |part: String, what: &str, changes| Lesion {
-        part,
-        what: what.to_owned(),
-        changes,
-        noise: None,
-    };
-    let mut found = vec![lesion("whole".to_owned(), "", Vec::new())];
+    }
+}
+
+/// The lesions of a machine: of each head and stage, of groups of memory rows, and growing noise.
+pub fn lesions(machine: &Model<f32>) -> Vec<Lesion> {
+    let (config, all) = (&machine.config, machine.changeable());
+    let set = |of, value| always(of, None, Change::Set(vec![value]));
+    let mut found = vec![Lesion::new("whole", "", [])];
     for head in 0..config.heads() {
-        let (place, name) = (Place::Head(head), config.head_name(head));
-        let own = |name: &str| {
-            all.iter()
-                .copied()
-                .find(|(at, array)| *at == place && array.name == name)
-        };
-        for (array, value, what) in STAGES {
-            let changes =
-                own(array).map(|of| vec![change(of, Vec::new(), Change::Set(vec![value]))]);
-            found.extend(changes.map(|changes| lesion(name.clone(), what, changes)));
-        }
-        if let Some(of) = own("shift") {
-            let middle = config.width(place, of.1) / 2;
-            found.push(lesion(
-                name.clone(),
-                "no shift",
-                vec![change(of, Vec::new(), Change::OneHot(middle))],
-            ));
-        }
-        if let (Some(erase), Some(add)) = (own("erase"), own("add")) {
-            let nothing = [erase, add].map(|of| change(of, Vec::new(), Change::Set(vec![0.0])));
-            found.push(lesion(name.clone(), "writes nothing", nothing.to_vec()));
-        }
+        let (place, name) = (Place::Head(head), &config.head_name(head));
+        let arrays = all.iter().copied().filter(|(at, _)| *at == place);
+        let arrays: Vec<_> = arrays.collect();
+        let named = |name| arrays.iter().copied().find(|(_, of)| of.name == name);
+        let stages = STAGES.into_iter().filter_map(|(array, value, what)| {
+            Some(Lesion::new(name, what, [set(named(array)?, value)]))
+        });
+        found.extend(stages);
+        found.extend(named("shift").map(|of| {
+            let middle = Change::OneHot(config.width(place, of.1) / 2);
+            Lesion::new(name, "no shift", [always(of, None, middle)])
+        }));
+        found.extend(named("erase").zip(named("add")).map(|(erase, add)| {
+            let nothing = [erase, add].map(|of| set(of, 0.0));
+            Lesion::new(name, "writes nothing", nothing)
+        }));
     }
     let memory = (Place::Machine, array::MEMORY);
     if all.contains(&memory) && !config.has_row_per_step() {
         let rows = config.rows();
         let groups = GROUPS.min(rows);
-        for group in 0..groups {
+        found.extend((0..groups).map(|group| {
             let part = group * rows / groups..(group + 1) * rows / groups;
             let name = format!("rows {} to {}", part.start, part.end - 1);
-            found.push(lesion(
-                name,
-                "set to 0",
-                vec![change(memory, vec![part], Change::Set(vec![0.0]))],
-            ));
-        }
+            let change = always(memory, Some(part), Change::Set(vec![0.0]));
+            Lesion::new(name, "set to 0", [change])
+        }));
     }
-    let noisy = [
-        ("memory", "memory"),
-        ("key", "keys"),
-        ("weighting", "weightings"),
-        ("", "weights"),
-    ];
-    for (array, part) in noisy {
-        let arrays: Vec<_> = all
-            .iter()
-            .copied()
-            .filter(|(_, of)| of.name == array)
-            .collect();
-        for noise in NOISE
-            .into_iter()
-            .filter(|_| array.is_empty() || !arrays.is_empty())
-        {
-            let noisy = Some((noise, arrays.clone()));
-            found.push(Lesion {
-                noise: noisy,
-                ..lesion(part.to_owned(), &format!("noise {noise}"), Vec::new())
-            });
-        }
+    for (array, part) in NOISY {
+        let named = all.iter().copied().filter(|(_, of)| of.name == array);
+        let arrays: Vec<_> = named.collect();
+        let is_there = array.is_empty() || !arrays.is_empty();
+        found.extend(NOISE.into_iter().filter(|_| is_there).map(|noise| Lesion {
+            noise: Some((noise, arrays.clone())),
+            ..Lesion::new(part, format!("noise {noise}"), [])
+        }));
     }
     found
 }
@@ -186,28 +189,42 @@ impl Lesion {
     }
 }
 
+/// The scores of an episode with each of these lesions, in their order.
+pub fn scores(lesions: &[Lesion], machine: &Model<f32>, whole: &Recording) -> Vec<Score> {
+    let with = |lesion: &Lesion| lesion.record(machine, whole);
+    // The noise of an episode of this program is known.
+    let score = |lesion| with(lesion).map_or(whole.score, |recording| recording.score);
+    lesions.iter().map(score).collect()
+}
+
+/// What each of these lesions leaves of a machine, by the scores of every episode, the first of which has this index: the
+/// whole machine, then the others by their bits.
+pub fn effects(lesions: Vec<Lesion>, first: u64, all: &[Vec<Score>]) -> Vec<Effect> {
+    let effect = |(place, lesion): (usize, Lesion)| {
+        let of_it: Vec<Score> = all.iter().map(|scores| scores[place]).collect();
+        let worst = (first..).zip(&of_it);
+        let worst = worst.max_by(|(_, a), (_, b)| a.bits.total_cmp(&b.bits));
+        Effect {
+            lesion,
+            mean: Evaluation::of(&of_it),
+            worst: worst.map_or(first, |(episode, _)| episode),
+        }
+    };
+    let mut effects: Vec<_> = lesions.into_iter().enumerate().map(effect).collect();
+    let bits = |effect: &Effect| effect.mean.bits_per_sequence;
+    if let Some(others) = effects.get_mut(1..) {
+        others.sort_by(|a, b| bits(b).total_cmp(&bits(a)));
+    }
+    effects
+}
+
 impl Population<'_> {
-    /// What each of these lesions leaves of the machine, in their order.
-    pub fn lesions(&self, lesions: &[Lesion]) -> Vec<Effect> {
+    /// What each of these lesions, the first of which is none, leaves of the machine; see [`effects`].
+    pub fn lesions(&self, lesions: Vec<Lesion>) -> Vec<Effect> {
         let never = AtomicBool::new(false);
-        let scores = |whole: &Recording| -> Vec<Score> {
-            let with = |lesion: &Lesion| lesion.record(self.machine, whole);
-            // The noise of an episode of this program is known.
-            let score = |lesion| with(lesion).map_or(whole.score, |recording| recording.score);
-            lesions.iter().map(score).collect()
-        };
+        let scores = |whole: &Recording| scores(&lesions, self.machine, whole);
         let all = self.each(&never, scores).unwrap_or_default();
-        let effect = |(index, lesion): (usize, &Lesion)| {
-            let of_it: Vec<Score> = all.iter().map(|scores| scores[index]).collect();
-            let worst = (self.first.episode..).zip(&of_it);
-            let worst = worst.max_by(|(_, a), (_, b)| a.bits.total_cmp(&b.bits));
-            Effect {
-                lesion: lesion.clone(),
-                mean: Evaluation::of(&of_it),
-                worst: worst.map_or(self.first.episode, |(episode, _)| episode),
-            }
-        };
-        lesions.iter().enumerate().map(effect).collect()
+        effects(lesions, self.first.episode, &all)
     }
 }
 
@@ -226,7 +243,7 @@ mod tests {
             episodes: 4,
             threads,
         };
-        all.lesions(&lesions(machine))
+        all.lesions(lesions(machine))
     }
 
     #[test]

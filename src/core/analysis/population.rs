@@ -4,7 +4,6 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
@@ -49,6 +48,87 @@ pub struct Band {
     pub highest: u64,
 }
 
+/// A step, by the place and the name of its phase, counted from the first step of the phase.
+type InPhase = (usize, Cow<'static, str>, usize);
+
+/// Episodes in sum.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Summary {
+    /// The quantity in every step, aligned at the beginning of each phase, with the index of the episode.
+    values: BTreeMap<InPhase, Vec<(f64, u64)>>,
+    /// The scored bits and the wrong ones among them, by position in the answer and channel, or symbols by the right one:
+    /// [P][Y][2].
+    pub wrong: Vec<Vec<[u64; 2]>>,
+    /// The wrong bits of each episode, with its index.
+    pub episodes: Vec<(usize, u64)>,
+}
+
+impl Summary {
+    /// A single episode, with index 0.
+    pub fn of(recording: &Recording, quantity: Option<&Checked>) -> Self {
+        let (mut sum, episode) = (Self::default(), &recording.episode);
+        for (place, phase) in episode.phases.iter().enumerate() {
+            for step in phase.start..phase.end {
+                let value = quantity.and_then(|quantity| quantity.values(recording, step));
+                let at = (place, phase.name.clone(), step - phase.start);
+                let value = value.map(|value| (at, vec![(value[0], 0)]));
+                sum.values.extend(value);
+            }
+        }
+        for step in (0..episode.steps()).filter(|step| episode.is_scored(*step)) {
+            let channels = episode.target.row(step);
+            let channels = channels.iter().enumerate().map(|(channel, target)| {
+                let (is_scored, is_wrong) = match episode.answer {
+                    Answer::Bits => (true, recording.is_wrong(step, channel)),
+                    Answer::Symbols => (*target > 0.5, recording.wrong_bits(step) > 0),
+                };
+                [is_scored, is_scored && is_wrong].map(u64::from)
+            });
+            sum.wrong.push(channels.collect());
+        }
+        sum.episodes.push((recording.score.wrong, 0));
+        sum
+    }
+
+    /// Adds a single episode, under this index.
+    pub fn add(&mut self, index: u64, one: Self) {
+        for (at, values) in one.values {
+            let values = values.into_iter().map(|(value, _)| (value, index));
+            self.values.entry(at).or_default().extend(values);
+        }
+        let positions = self.wrong.len().max(one.wrong.len());
+        self.wrong.resize(positions, Vec::new());
+        for (sums, channels) in self.wrong.iter_mut().zip(one.wrong) {
+            sums.resize(channels.len(), [0; 2]);
+            for (sum, one) in sums.iter_mut().flatten().zip(channels.iter().flatten()) {
+                *sum += one;
+            }
+        }
+        let wrong = one.episodes.into_iter().map(|(wrong, _)| (wrong, index));
+        self.episodes.extend(wrong);
+    }
+
+    /// The quantity in every step, over all episodes.
+    pub fn bands(&self) -> Vec<Band> {
+        let band = |((_, phase, step), all): (&InPhase, &Vec<(f64, u64)>)| {
+            let mut all = all.clone();
+            // The first of equals is the last of them in this order.
+            all.sort_by(|(a, first), (b, second)| a.total_cmp(b).then(second.cmp(first)));
+            let values: Vec<f64> = all.iter().map(|(value, _)| *value).collect();
+            let nearest = |share: f64| ((values.len() - 1) as f64 * share).round() as usize;
+            Some(Band {
+                phase: phase.clone(),
+                step: *step,
+                episodes: values.len(),
+                mean: values.iter().sum::<f64>() / values.len() as f64,
+                quantiles: QUANTILES.map(|share| values[nearest(share)]),
+                highest: all.last()?.1,
+            })
+        };
+        self.values.iter().filter_map(band).collect()
+    }
+}
+
 impl Population<'_> {
     fn record(&self, index: u64) -> Recording {
         let episode = self.first.episode.wrapping_add(index);
@@ -71,67 +151,15 @@ impl Population<'_> {
         Pool::new(self.threads).install(|| episodes.map(one).collect())
     }
 
-    /// A quantity in every step, aligned at the beginning of each phase; see [`super::expression::Expression::quantity`].
-    /// `None` where `stop` is set before the last episode.
-    pub fn measure(&self, quantity: &Checked, stop: &AtomicBool) -> Option<Vec<Band>> {
-        let of_episode = |recording: &Recording| {
-            let phases = recording.episode.phases.iter().enumerate();
-            let steps = phases.flat_map(|(index, phase)| {
-                let steps = phase.start..phase.end;
-                steps.map(move |step| ((index, phase.name.clone(), step - phase.start), step))
-            });
-            let value = |(at, step)| Some((at, quantity.values(recording, step)?[0]));
-            steps.filter_map(value).collect::<Vec<_>>()
-        };
-        let mut all = BTreeMap::<_, Vec<(f64, u64)>>::new();
-        for (index, steps) in (0..).zip(self.each(stop, of_episode)?) {
-            let episode = self.first.episode.wrapping_add(index);
-            for (at, value) in steps {
-                all.entry(at).or_default().push((value, episode));
-            }
+    /// The episodes in sum, with a quantity in every step if one is given; see
+    /// [`super::expression::Expression::quantity`]. `None` where `stop` is set before the last episode.
+    pub fn summary(&self, quantity: Option<&Checked>, stop: &AtomicBool) -> Option<Summary> {
+        let of = |recording: &Recording| Summary::of(recording, quantity);
+        let mut sum = Summary::default();
+        for (index, one) in (0..).zip(self.each(stop, of)?) {
+            sum.add(self.first.episode.wrapping_add(index), one);
         }
-        let band = |((_, phase, step), mut all): ((usize, _, _), Vec<(f64, u64)>)| {
-            // The first of equals is the last of them in this order.
-            all.sort_by(|(a, first), (b, second)| a.total_cmp(b).then(second.cmp(first)));
-            let values: Vec<f64> = all.iter().map(|(value, _)| *value).collect();
-            let nearest = |share: f64| ((values.len() - 1) as f64 * share).round() as usize;
-            Some(Band {
-                phase,
-                step,
-                episodes: values.len(),
-                mean: values.iter().sum::<f64>() / values.len() as f64,
-                quantiles: QUANTILES.map(|share| values[nearest(share)]),
-                highest: all.last()?.1,
-            })
-        };
-        all.into_iter().map(band).collect()
-    }
-
-    /// The scored bits and the wrong ones among them, by position in the answer and channel, or symbols by the right one:
-    /// [P][Y][2]. `None` where `stop` is set before the last episode.
-    pub fn wrong_bits(&self, stop: &AtomicBool) -> Option<Vec<Vec<[u64; 2]>>> {
-        let sums = Mutex::new(Vec::<Vec<[u64; 2]>>::new());
-        // Whole numbers have the same sum in any order.
-        self.each(stop, |recording| {
-            let episode = &recording.episode;
-            let scored = (0..episode.steps()).filter(|step| episode.is_scored(*step));
-            let mut sums = sums.lock().unwrap_or_else(PoisonError::into_inner);
-            for (position, step) in scored.enumerate() {
-                let target = episode.target.row(step);
-                if position == sums.len() {
-                    sums.push(vec![[0; 2]; target.len()]);
-                }
-                for (channel, &target) in target.iter().enumerate() {
-                    let (is_scored, is_wrong) = match episode.answer {
-                        Answer::Bits => (true, recording.is_wrong(step, channel)),
-                        Answer::Symbols => (target > 0.5, recording.wrong_bits(step) > 0),
-                    };
-                    sums[position][channel][0] += u64::from(is_scored);
-                    sums[position][channel][1] += u64::from(is_scored && is_wrong);
-                }
-            }
-        })?;
-        Some(sums.into_inner().unwrap_or_else(PoisonError::into_inner))
+        Some(sum)
     }
 
     /// The index of the first episode in which a condition holds, and the steps; see
@@ -191,14 +219,13 @@ mod tests {
                 .map(|i| Recording::new(machine, task, 9, i))
                 .collect();
             let entropy = checked("entropy(read0.weighting)", machine);
-            let bands = population(1).measure(&entropy, &never).unwrap();
-            let wrong = population(1).wrong_bits(&never).unwrap();
+            let summary = population(1).summary(Some(&entropy), &never).unwrap();
+            let (bands, wrong) = (summary.bands(), summary.wrong.clone());
             let late = checked("step > 12 and changes(argmax(output))", machine);
             let found = population(1).first_match(&late);
             for threads in [2, 3] {
                 let other = population(threads);
-                assert_eq!(other.measure(&entropy, &never).unwrap(), bands);
-                assert_eq!(other.wrong_bits(&never).unwrap(), wrong);
+                assert_eq!(other.summary(Some(&entropy), &never).unwrap(), summary);
                 assert_eq!(other.first_match(&late), found);
             }
 
@@ -240,6 +267,8 @@ mod tests {
             assert_eq!(scored, score(|of| of.score.scored));
             assert_eq!(wrong, score(|of| of.score.wrong));
             assert!(wrong > 0);
+            let each = recordings.iter().map(|recording| recording.score.wrong);
+            assert_eq!(summary.episodes, each.zip(5..).collect::<Vec<_>>());
 
             let first = (5..).zip(&recordings).find_map(|(episode, recording)| {
                 let matches: Vec<_> = late.matches(recording).collect();
@@ -261,8 +290,7 @@ mod tests {
         };
         let stop = AtomicBool::new(true);
         let loss = checked("loss", machine);
-        assert_eq!(population.measure(&loss, &stop), None);
-        assert_eq!(population.wrong_bits(&stop), None);
-        assert!(population.measure(&loss, &AtomicBool::new(false)).is_some());
+        assert_eq!(population.summary(Some(&loss), &stop), None);
+        assert!(population.summary(None, &AtomicBool::new(false)).is_some());
     }
 }

@@ -4,3 +4,4 @@ pub mod curves;
 pub mod data;
 pub mod page;
 pub mod plot;
+pub mod summary;

@@ -8,8 +8,8 @@ use crate::figure::facts::spread::Spread;
 use crate::viewer::command::Replacement;
 use crate::viewer::narration;
 use crate::viewer::state::{
-    EpisodeRequest, Kind, Machine, Open, OpenedFile, Outcome, RecordedEpisode, State,
-    ThumbnailSlot, file_name,
+    Dialog, EpisodeRequest, Kind, Machine, Open, OpenedFile, Outcome, RecordedEpisode, State,
+    Subject, ThumbnailSlot, file_name,
 };
 
 impl State {
@@ -34,6 +34,11 @@ impl State {
             Outcome::SampledSpread(request, spread) => self.sampled(&request, spread.0),
             Outcome::Derived(shown, gradients) => self.derived(&shown.0, gradients.0),
             Outcome::Found(request, open) => self.found_episode(&request, open),
+            Outcome::Reported(report) => {
+                let text = report.quantity.clone();
+                self.report = Some(*report);
+                self.dialog = Some(Dialog::about(Subject::Report, text));
+            }
             Outcome::Opened(path, opened) => self.open(path, opened),
             Outcome::Other(path, other) => self.receive_other(path, other),
             Outcome::Recent(files) => self.welcome.recent = files,

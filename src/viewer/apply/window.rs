@@ -141,6 +141,13 @@ impl State {
             Ask::Chosen(chosen) => open.map(|open| Dialog { chosen, ..open }),
             Ask::GoTo(text) => self.go_to(text),
             Ask::Condition(text) => self.search_for(&text),
+            Ask::Measure(text) => {
+                let inputs = self.session.recording_inputs();
+                inputs
+                    .into_iter()
+                    .for_each(|of| self.start(Job::Report(of, text.clone())));
+                None
+            }
             Ask::Leave | Ask::Escape => {
                 self.ending = None;
                 if ask == Ask::Escape && open.is_none() {
@@ -158,7 +165,7 @@ impl State {
         let text = match subject {
             Subject::Commands if open == Some(subject) => return None,
             Subject::Keys if open.is_some() => return None,
-            Subject::Step | Subject::Condition | Subject::File(_)
+            Subject::Step | Subject::Condition | Subject::Report | Subject::File(_)
                 if needs_episode && no_episode =>
             {
                 return None;
@@ -175,6 +182,10 @@ impl State {
                 self.value_text()
             }
             Subject::Condition => self.search.condition.clone(),
+            Subject::Report => self
+                .report
+                .as_ref()
+                .map_or_else(String::new, |it| it.quantity.clone()),
             Subject::EndRun if self.ending.is_none() => return None,
             Subject::EndRun => self.suggestion(FilePurpose::Run),
             Subject::File(purpose) => self.suggestion(purpose),

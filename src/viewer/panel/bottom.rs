@@ -4,10 +4,11 @@ use egui::{
     Align2, Button, Rangef, Rect, RichText, Role, Sense, Ui, UiBuilder, WidgetInfo, pos2, vec2,
 };
 
+use super::lists::list_ui;
 use super::page::part_ui;
 use super::parts::quiet_text;
 use super::{BUTTONS, View};
-use crate::figure::facts::{events::Event, numbers};
+use crate::figure::facts::numbers;
 use crate::figure::page::debug::geometry::Columns;
 use crate::figure::page::debug::timeline::TIMELINE;
 use crate::figure::scene::paint::{Draw, Surface};
@@ -17,8 +18,8 @@ use crate::viewer::command::{Ask, Learn, Play, Subject};
 use crate::viewer::state::State;
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::{
-    Icon, Line, area, focus_ring, from_left, from_right, icon_button, label, lay_out,
-    named_icon_button, on_click, one_line, paint_text, send, spot,
+    Icon, area, focus_ring, from_left, from_right, icon_button, label, lay_out, named_icon_button,
+    on_click, one_line, paint_text, send, spot,
 };
 use crate::viewer::{keys, narration};
 
@@ -60,7 +61,7 @@ pub fn transport_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
     if whole.height() > TIMELINE {
         let x = Rangef::new(columns.time.max + BESIDE, right);
         let y = Rangef::new(line.bottom() - 2.0, whole.bottom() - 6.0);
-        events_ui(ui, x, y, view);
+        list_ui(ui, x, y, view);
     }
     let x = Rangef::new(columns.stages.min, columns.marks.max.min(right));
     stages_ui(ui, Rect::from_x_y_ranges(x, line.y_range()), view);
@@ -316,63 +317,5 @@ pub fn status_ui(ui: &mut Ui, view: &mut View<'_>) {
     });
 }
 
-/// Room for the numbers and words of the lines over time, left of the list of events, in points.
+/// Room for the numbers and words of the lines over time, left of the list, in points.
 const BESIDE: f32 = 240.0;
-/// The list of events is not worth less room than this, in points.
-const LEAST: [f32; 2] = [220.0, 50.0];
-/// Height of a line, in points.
-const LINE: f32 = 17.0;
-/// Room for the number of a step, in points.
-const STEP: f32 = 38.0;
-
-/// The list of events; a click goes to the step of a line.
-pub fn events_ui(ui: &Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
-    let (found, step) = (view.state.found(), view.step());
-    let events = found.as_ref().map_or(&[][..], |found| &found.events);
-    let count = events.len();
-    if x.span() < LEAST[0] || y.span() < LEAST[1] || count == 0 {
-        return;
-    }
-    let passed = events.partition_point(|event| event.step <= step);
-    let title = format!("EVENTS  {passed} of {count}");
-    let (at, font) = (pos2(x.min + 6.0, y.min + 6.0), theme::heading(11.0));
-    quiet_text(ui, at, Align2::LEFT_CENTER, &title, font, view);
-    let [back, on] = [-1, 1].map(|by| keys::key_of(&Play::Event(by).into()).unwrap_or_default());
-    let hint = format!("{back} and {on} go to the previous and next event");
-    if x.span() > 420.0 {
-        let at = pos2(x.max, y.min + 6.0);
-        quiet_text(ui, at, Align2::RIGHT_CENTER, &hint, theme::text(11.0), view);
-    }
-    let fits = ((y.span() - LINE) / LINE) as usize;
-    let first = passed.saturating_sub(fits.div_ceil(2));
-    let first = first.min(count.saturating_sub(fits));
-    for (index, event) in events.iter().enumerate().skip(first).take(fits) {
-        let top = y.min + LINE * (1 + index - first) as f32;
-        let rect = Rect::from_x_y_ranges(x, Rangef::new(top, top + LINE));
-        event_ui(ui, rect, (index, event), index + 1 == passed, view);
-    }
-}
-
-/// A line of it; `last` is the one that happened last.
-fn event_ui(ui: &Ui, rect: Rect, (index, event): (usize, &Event), last: bool, view: &mut View<'_>) {
-    let response = ui.interact(rect, ui.scope_id().with(("event", index)), Sense::click());
-    let name = format!("Go to step {}: {}", event.step, event.words);
-    let info = WidgetInfo::selected(Role::Button, true, last, name);
-    let line = Line::pressed(ui, response, &info);
-    let palette = view.palette;
-    let number = rect.width() - STEP;
-    line.right(
-        number,
-        event.step.to_string(),
-        theme::mono(11.0),
-        palette.subdued,
-    );
-    let has_come = event.step <= view.step();
-    let ink = [palette.subdued, palette.text][usize::from(has_come)];
-    let x = rect.left() + STEP + 10.0..=rect.right() - 6.0;
-    let elided = line.within(x, &event.words, theme::text(11.5), ink);
-    on_click(&line.response, Play::Seek(event.step));
-    if elided {
-        line.response.on_hover_text(&event.words);
-    }
-}

@@ -24,7 +24,7 @@ pub fn condition_ui(ui: &mut Ui, dialog: &Dialog, state: &State) {
     let hint = "read0.gate > 0.5 and changes(argmax(read0.weighting))";
     let (text, entered) = field_ui(ui, dialog, (hint, NAME));
     ui.add_space(4.0);
-    completion_ui(ui, &text, trace);
+    completion_ui(ui, NAME, &text, trace);
     ui.add_space(4.0);
     let typed = text.trim();
     let found = state.matches(typed).filter(|_| !typed.is_empty());
@@ -73,8 +73,8 @@ pub fn condition_ui(ui: &mut Ui, dialog: &Dialog, state: &State) {
 }
 
 /// Names that continue the word before the cursor; a click inserts one.
-fn completion_ui(ui: &mut Ui, text: &str, trace: &Trace) {
-    let (ctx, id) = (ui.ctx().clone(), field_id(NAME));
+pub fn completion_ui(ui: &mut Ui, name: &str, text: &str, trace: &Trace) {
+    let (ctx, id) = (ui.ctx().clone(), field_id(name));
     let mut edit = TextEditState::load(&ctx, id).unwrap_or_default();
     let cursor = edit.cursor.char_range().map(|range| range.primary.index.0);
     let mut places = text.char_indices().map(|(at, _)| at);

@@ -9,6 +9,7 @@ use super::command_palette::command_palette_ui;
 use super::condition::condition_ui;
 use super::keys::keys_ui;
 use super::phone;
+use super::report::report_ui;
 use super::settings::settings_ui;
 use crate::io::shell;
 use crate::platform::HAS_FILES;
@@ -34,6 +35,7 @@ pub fn dialogs_ui(ctx: &Context, state: &State) {
         Subject::About => show("About Tapescope", 560.0, &about_ui),
         Subject::Messages => show("Messages", 520.0, &|ui| messages_ui(ui, &state.toasts)),
         Subject::Condition => show("Find step", 560.0, &|ui| condition_ui(ui, dialog, state)),
+        Subject::Report => show("Many episodes", 620.0, &|ui| report_ui(ui, dialog, state)),
         Subject::Step => show("Go to step", 300.0, &|ui| step_ui(ui, dialog)),
         Subject::Value => show("Set value", 520.0, &|ui| value_dialog_ui(ui, dialog, state)),
         Subject::Episode => show("Change episode", 300.0, &|ui| phone::episode_ui(ui, state)),

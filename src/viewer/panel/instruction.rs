@@ -4,7 +4,6 @@ use egui::Ui;
 
 use super::View;
 use crate::analysis::disassembly::{Instruction, TOLERANCE};
-use crate::model::config::Order;
 use crate::viewer::theme;
 use crate::viewer::widget::Line;
 
@@ -16,11 +15,7 @@ const ABOUT: &str = "STAY, SHIFT and JUMP: within a total variation of 0.1 of th
 pub fn instruction_ui(ui: &mut Ui, view: &View<'_>) {
     let at = [view.focus, view.step()];
     let find = || {
-        let order = if view.open.writes_first() {
-            Order::WriteFirst
-        } else {
-            Order::ReadFirst
-        };
+        let order = view.open.order();
         Instruction::of(view.trace(), order, TOLERANCE, at).map(|found| found.to_string())
     };
     let instruction = view.memos.instructions.get((view.open.serial, at), find);

@@ -289,7 +289,7 @@ pub fn timeline_ui(ui: &Ui, place: &PlacedPanel<'_>, view: &mut View<'_>) {
     if let Some(step) = step {
         let (loss, phase) = (loss[step], narrate::phase_at(view.recording(), step));
         let found = view.state.found();
-        let mut events = found.iter().flat_map(|found| &found.events);
+        let mut events = found.iter().flat_map(|found| found.events.iter());
         let here = events.find(|event| event.step == step);
         let here = here.map_or("", |event| &event.words);
         let unit = if is_absent(loss) { "" } else { " bits" };

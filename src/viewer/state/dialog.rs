@@ -23,6 +23,8 @@ pub enum Subject {
     Value,
     /// The condition to search for.
     Condition,
+    /// Many episodes, measured.
+    Report,
     /// The choice of the episode, where no panel has room for it.
     Episode,
     /// Further commands, where only few buttons fit.

@@ -398,6 +398,15 @@ impl RecordingInputs {
         self.request.task(&self.machine)
     }
 
+    /// The same for the episode of the seed, without changes by hand.
+    pub fn without_edits(&self) -> Self {
+        let mut plain = self.clone();
+        plain.request.flipped.clear();
+        plain.request.given = None;
+        plain.request.changes.clear();
+        plain
+    }
+
     /// Returns the number of steps.
     pub fn steps(&self) -> usize {
         self.request.steps(&self.task())

@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 pub use super::learning::Saved;
 use super::{
     CompareResult, ComparedFigure, EpisodeRequest, FilePurpose, Machine, NamedExperiment, Open,
-    OpenedFile, RecordedEpisode, RecordingInputs, RunView, SEEDS, SameArc, Sides, file_name,
+    OpenedFile, RecordedEpisode, RecordingInputs, Report, RunView, SEEDS, SameArc, Sides,
+    file_name,
 };
 use crate::figure::chart::page::Charts;
 use crate::figure::facts::spread::Spread;
@@ -86,6 +87,8 @@ pub enum Job {
     Derive(Arc<RecordedEpisode>, Quantity),
     /// Record the episodes of the following seeds until this condition holds in one.
     Search(RecordingInputs, String),
+    /// Measure this quantity in the episodes of the following seeds; empty: remove the parts of the machine.
+    Report(RecordingInputs, String),
     /// Read a file.
     Open(PathBuf),
     /// Read a file to compare with the episode on screen.
@@ -141,6 +144,7 @@ impl Job {
             }
             Self::Sample(_, count) => format!("Recording {count} samples"),
             Self::Search(..) => format!("Searching {SEEDS} seeds"),
+            Self::Report(..) => "Measuring many episodes".to_owned(),
             Self::Derive(..) => "Computing gradients".to_owned(),
             Self::Open(path) | Self::OpenOther(path) | Self::Continue(path) => {
                 format!("Reading {}", file_name(path))
@@ -180,7 +184,8 @@ impl Job {
             Self::Record(inputs)
             | Self::Picture(_, inputs)
             | Self::Sample(inputs, _)
-            | Self::Search(inputs, _) => Some(inputs),
+            | Self::Search(inputs, _)
+            | Self::Report(inputs, _) => Some(inputs),
             _ => None,
         }
     }
@@ -188,7 +193,7 @@ impl Job {
     fn can_be_given_up(&self) -> bool {
         let reads = matches!(self, Self::Open(_) | Self::OpenOther(_));
         let records = matches!(self, Self::Record(_) | Self::Sample(..) | Self::Search(..));
-        reads || records || matches!(self, Self::Draw(..))
+        reads || records || matches!(self, Self::Draw(..) | Self::Report(..))
     }
 }
 
@@ -265,6 +270,8 @@ pub enum Outcome {
     Derived(SameArc<RecordedEpisode>, SameArc<Gradients>),
     /// The first episode after this request in which the condition holds, if there is one.
     Found(EpisodeRequest, Option<Box<Open>>),
+    /// Many episodes were measured.
+    Reported(Box<Report>),
     /// A file was read.
     Opened(PathBuf, OpenedFile),
     /// A file to compare with was read: weights or a trace.

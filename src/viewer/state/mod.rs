@@ -9,8 +9,10 @@ mod history;
 mod jobs;
 mod layout;
 mod learning;
+mod lists;
 mod messages;
 mod mode;
+mod report;
 mod row_zoom;
 mod same;
 mod search;
@@ -41,8 +43,10 @@ pub use learning::{
     EndRequest, Hyperparameter, LiveTraining, NamedExperiment, Replacement, RunUpdates, RunView,
     SavedRun, ablated, landmarks,
 };
+pub use lists::{List, Lists};
 pub use messages::{Kind, Toast, Toasts};
 pub use mode::{FAILURES, Failing, Failure, Mode, Opening};
+pub use report::{EPISODES, REMOVALS, Report};
 pub use row_zoom::RowZoom;
 pub use same::SameArc;
 pub use search::{Found, SEEDS, Search, condition};
@@ -101,6 +105,10 @@ pub struct State {
     pub dialog: Option<Dialog>,
     /// The search for steps.
     pub search: Search,
+    /// The last report on many episodes.
+    pub report: Option<Report>,
+    /// The lists of the episode.
+    pub lists: Lists,
     /// The pending work.
     pub pending: Pending,
     /// The window as drawn.
@@ -190,6 +198,8 @@ impl State {
             toasts: Toasts::default(),
             dialog: None,
             search: Search::default(),
+            report: None,
+            lists: Lists::default(),
             pending: Pending {
                 play: !settings.look.still && begin.step.is_none() && !begin.family,
                 begin,

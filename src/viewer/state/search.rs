@@ -26,7 +26,7 @@ pub struct Found {
     /// The steps in which it holds, ascending.
     pub steps: Vec<usize>,
     /// The events of the episode, with those steps among them.
-    pub events: Vec<Event>,
+    pub events: Arc<Vec<Event>>,
 }
 
 /// Parses a condition for a machine, by a trace of it.
@@ -56,6 +56,7 @@ impl Found {
                 }
             }
         }
+        let events = Arc::new(events);
         Ok(Self { steps, events })
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use super::{RowZoom, StepZoom, WindowLayout};
+use super::{List, RowZoom, StepZoom, WindowLayout};
 use crate::figure::PanelId;
 
 /// Tolerances with their names; the usual one is the second.
@@ -38,6 +38,8 @@ pub struct ViewState {
     pub tolerance: f64,
     /// True while the difference B − A is shown.
     pub difference: bool,
+    /// The list beside the timeline.
+    pub list: List,
     /// The layout chosen before that of a comparison.
     pub before: Option<WindowLayout>,
 }
@@ -56,6 +58,7 @@ impl Default for ViewState {
             selected: None,
             tolerance: TOLERANCES[1].0,
             difference: true,
+            list: List::default(),
             before: None,
         }
     }

@@ -1,0 +1,110 @@
+//! What many episodes of a machine have in common: a quantity in every step, wrong bits, and what its parts contribute.
+
+use super::RecordingInputs;
+use crate::analysis::lesion::Effect;
+use crate::analysis::population::Summary;
+use crate::figure::chart::data::Chart;
+use crate::figure::chart::summary::{quantity, wrong};
+use crate::figure::facts::numbers;
+use crate::io::intervention;
+use crate::model::ModelConfig;
+use crate::viewer::command::{Command, Edit, Episode};
+
+/// The number of episodes in which a quantity is measured.
+pub const EPISODES: usize = 100;
+/// The number of episodes in which parts are removed.
+pub const REMOVALS: usize = 10;
+/// The number of episodes that are listed.
+const WORST: usize = 8;
+
+/// The result, as it is shown.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    /// The machine, the length and the seeds.
+    pub title: String,
+    /// The quantity; empty where parts were removed.
+    pub quantity: String,
+    /// The charts.
+    pub charts: Vec<Chart>,
+    /// Episodes, or removed parts; the worst one first.
+    pub rows: Vec<ReportRow>,
+}
+
+/// An episode or a removed part.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReportRow {
+    /// What it is, and what came out.
+    pub words: [String; 2],
+    /// The share of the worst one, 0 to 1.
+    pub heat: f64,
+    /// What shows it, if anything does.
+    pub commands: Vec<Command>,
+}
+
+impl Report {
+    fn new(inputs: &RecordingInputs, count: usize, rows: Vec<(ReportRow, f64)>) -> Self {
+        let (title, request) = (&inputs.machine.title, &inputs.request);
+        let worst = rows.iter().map(|(_, value)| *value).fold(1e-9, f64::max);
+        let (name, first) = (inputs.task().size_name(), request.seed);
+        let last = first.wrapping_add(count as u64 - 1);
+        let rows = rows.into_iter().map(|(row, value)| ReportRow {
+            heat: value / worst,
+            ..row
+        });
+        Self {
+            title: format!("{title}, {name} {}, seeds {first} to {last}", request.size),
+            quantity: String::new(),
+            charts: Vec::new(),
+            rows: rows.collect(),
+        }
+    }
+
+    /// The report on a quantity in every step.
+    pub fn of_episodes(
+        inputs: &RecordingInputs,
+        text: &str,
+        summary: &Summary,
+        unit: &str,
+    ) -> Self {
+        let mut worst = summary.episodes.clone();
+        worst.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
+        let rows = worst.into_iter().take(WORST).map(|(wrong, seed)| {
+            let row = ReportRow {
+                words: [format!("seed {seed}"), format!("{wrong} wrong {unit}")],
+                heat: 0.0,
+                commands: vec![Episode::Seed(seed).into()],
+            };
+            (row, wrong as f64)
+        });
+        let wrong = wrong(&format!("Wrong {unit}"), summary);
+        Self {
+            quantity: text.to_owned(),
+            charts: std::iter::once(quantity(text, summary))
+                .chain(wrong)
+                .collect(),
+            ..Self::new(inputs, summary.episodes.len(), rows.collect())
+        }
+    }
+
+    /// The report on what is left of a machine without its parts.
+    pub fn of_lesions(inputs: &RecordingInputs, effects: &[Effect], config: &ModelConfig) -> Self {
+        let rows = effects.iter().map(|effect| {
+            let (lesion, mean) = (&effect.lesion, &effect.mean);
+            let changes = lesion
+                .changes
+                .iter()
+                .map(|one| intervention::text(one, config));
+            let bits = numbers::fixed(mean.bits_per_sequence as f32);
+            let row = ReportRow {
+                words: [
+                    format!("{} {}", lesion.part, lesion.what),
+                    format!("{bits} bits, {:.1} wrong", mean.wrong_bits),
+                ],
+                heat: 0.0,
+                commands: changes.map(|text| Edit::Intervene(text).into()).collect(),
+            };
+            (row, mean.bits_per_sequence)
+        });
+        Self::new(inputs, REMOVALS, rows.collect())
+    }
+}

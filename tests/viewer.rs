@@ -27,6 +27,8 @@ mod input_painting;
 mod keyboard_focus;
 #[path = "viewer/learn.rs"]
 mod learn;
+#[path = "viewer/lists.rs"]
+mod lists;
 #[path = "viewer/loaded_run.rs"]
 mod loaded_run;
 #[path = "viewer/machine_kinds.rs"]
@@ -51,6 +53,8 @@ mod presentation;
 mod raster;
 #[path = "viewer/regressions.rs"]
 mod regressions;
+#[path = "viewer/report.rs"]
+mod report;
 #[path = "viewer/screens.rs"]
 mod screens;
 #[path = "viewer/search.rs"]

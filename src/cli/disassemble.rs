@@ -90,9 +90,15 @@ impl Disassemble {
         }
         if let Some((found, phases)) = &listed {
             self.list(out, &names, found, phases)?;
+            if !self.format.is_for_people() {
+                return Ok(());
+            }
             writeln!(out)?;
         }
         self.counts(out, &names, &totals)?;
+        if !self.format.is_for_people() {
+            return Ok(());
+        }
         let [wrong, scored, replayed] = [totals.wrong, totals.scored, totals.replayed];
         let unit = chosen.episode.answer.unit();
         writeln!(

@@ -169,7 +169,7 @@ impl Eval {
         let request = self.machines.iter().map(|name| request(name));
         let request: Vec<EvalRequest> = request.collect::<anyhow::Result<_>>()?;
         for (index, machine) in request.iter().enumerate() {
-            if self.format() != Format::Json {
+            if self.format().is_for_people() {
                 if index > 0 {
                     writeln!(out)?;
                 }
@@ -237,9 +237,7 @@ impl Eval {
     /// A line for every case.
     fn write_cases(&self, out: &mut impl Write, request: &EvalRequest) -> anyhow::Result<()> {
         let table = self.table(&request.trained);
-        if self.format() != Format::Json {
-            table.head(out)?;
-        }
+        table.head(out)?;
         for task in &request.cases {
             let Some(result) = self.case_result(request, task, &AtomicBool::new(false)) else {
                 break;

@@ -101,9 +101,7 @@ impl LesionArgs {
         });
         let rows: Vec<Row> = rows.collect();
         let table = table(&rows, self.format);
-        if self.format != Format::Json {
-            table.head(out)?;
-        }
+        table.head(out)?;
         rows.iter().try_for_each(|row| Ok(table.row(out, row)?))
     }
 }

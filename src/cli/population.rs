@@ -8,7 +8,7 @@ use super::collect;
 use super::eval::{By, Eval, EvalRequest};
 use super::measured::{size, span};
 use super::message::decimals;
-use super::table::{Column, Format, Table};
+use super::table::{Column, Table};
 use crate::analysis::population::{Population, Summary};
 use crate::figure::chart::page::Charts;
 use crate::figure::chart::summary::{quantity, wrong};
@@ -88,9 +88,7 @@ impl Eval {
     ) -> anyhow::Result<()> {
         let (format, columns) = (self.format(), columns(self.by, request));
         let table = Table { columns, format };
-        if format != Format::Json {
-            table.head(out)?;
-        }
+        table.head(out)?;
         let mut charts = Vec::new();
         for task in &request.cases {
             let population = self.population(request, task);

@@ -23,9 +23,7 @@ impl Eval {
         let requests = machines.map(|(name, trained)| self.request_for(&name, trained));
         let requests: Vec<EvalRequest> = requests.collect::<anyhow::Result<_>>()?;
         let table = self.table_of_suite(&requests);
-        if self.format != Format::Json {
-            table.head(out)?;
-        }
+        table.head(out)?;
         for request in &requests {
             for task in &request.cases {
                 self.measure_on_enough_rows(out, &table, request.clone(), task)?;

@@ -14,6 +14,13 @@ pub(super) enum Format {
     Json,
 }
 
+impl Format {
+    /// True of tables for people, which have sentences around them.
+    pub(super) fn is_for_people(self) -> bool {
+        matches!(self, Self::Text | Self::Markdown)
+    }
+}
+
 /// A column: its heading, the width of its widest cell where that is known, and the cell of a row.
 pub(super) struct Column<R> {
     name: &'static str,
@@ -54,7 +61,11 @@ pub(super) struct Table<R> {
 }
 
 impl<R> Table<R> {
+    /// Writes the names of the columns; each line of JSON has them.
     pub(super) fn head(&self, out: &mut impl Write) -> io::Result<()> {
+        if self.format == Format::Json {
+            return Ok(());
+        }
         self.line(out, |column| column.name.to_owned())?;
         if self.format == Format::Markdown {
             let rule = |column: &Column<R>| if column.is_text { "---|" } else { "---:|" };

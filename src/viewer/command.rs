@@ -4,8 +4,8 @@
 use std::path::PathBuf;
 
 use super::inspect::Form;
-use super::state::{FilePurpose, List, Outcome, RunUpdates, Target, Theme};
-pub use super::state::{Replacement, Subject};
+use super::state::{FilePurpose, Outcome, RunUpdates, Target, Theme};
+pub use super::state::{List, Replacement, Subject};
 use crate::figure::Map;
 use crate::model::NoiseMode;
 use crate::train::Quantity;

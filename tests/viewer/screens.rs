@@ -8,6 +8,7 @@ use super::snapshot::{Snapshots, differing, listed, reduced};
 use super::*;
 use egui::{Rect, Shape};
 use image::RgbaImage;
+use tapescope::viewer::command::List;
 
 /// A state of the window: its name, the machine, and what brings the window there.
 pub type Scene = (&'static str, &'static str, fn(&mut Screen));
@@ -22,7 +23,7 @@ fn learn_a_while(screen: &mut Screen) {
 
 /// The first of them are the layouts: kept in both themes, and in a large window too. Of the others one picture is
 /// kept, of the smallest window.
-const LAYOUTS: usize = 10;
+const LAYOUTS: usize = 11;
 
 const SCENES: &[Scene] = &[
     ("all stages", "copy", |screen| {
@@ -65,6 +66,11 @@ const SCENES: &[Scene] = &[
     ("what mattered", "copy", |screen| {
         press(screen, Key::Y);
         go_to(screen, 12, "output");
+    }),
+    ("provenance", "copy", |screen| {
+        act(screen, Look::Focus(0));
+        act(screen, Look::List(List::Provenance));
+        go_to(screen, 30, "output");
     }),
     ("paper, row 0 on top", "copy", |screen| {
         act(screen, Look::NextLayout);
@@ -132,6 +138,18 @@ const SCENES: &[Scene] = &[
             Ask::Condition("changes(argmax(read0.weighting))".to_owned()),
         );
         act(screen, Play::Match(1));
+    }),
+    ("many episodes", "copy", |screen| {
+        act(screen, Episode::Size(40));
+        act(screen, Ask::Measure("entropy(read0.weighting)".to_owned()));
+    }),
+    ("parts removed", "copy", |screen| {
+        act(screen, Ask::Measure(String::new()));
+    }),
+    ("instructions", "repeat_copy", |screen| {
+        act(screen, Look::List(List::Instructions));
+        act(screen, Look::Focus(0));
+        go_to(screen, 30, "output");
     }),
     ("open", "copy", |screen| {
         press_with(screen, Modifiers::COMMAND, Key::O);

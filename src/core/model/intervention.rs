@@ -49,17 +49,43 @@ fn axes(trace: &Trace<f32>, place: Place, array: Array) -> Vec<usize> {
     }
 }
 
+/// The places of the changed values in a step: lines along the first axis, stored column after column.
+struct Places {
+    lines: Range<usize>,
+    columns: Range<usize>,
+    stride: usize,
+}
+
+impl Places {
+    fn count(&self) -> usize {
+        self.lines.len() * self.columns.len()
+    }
+
+    /// Those of the line with this index.
+    fn line(&self, line: usize) -> impl Iterator<Item = usize> {
+        let (first, stride) = (self.lines.start + line, self.stride);
+        self.columns
+            .clone()
+            .map(move |column| column * stride + first)
+    }
+
+    fn all(&self) -> impl Iterator<Item = usize> {
+        (0..self.lines.len()).flat_map(|line| self.line(line))
+    }
+}
+
 impl Intervention {
-    /// The places of the changed values in a step, along the first axis.
-    fn lines(&self, trace: &Trace<f32>) -> Vec<Vec<usize>> {
+    fn places(&self, trace: &Trace<f32>) -> Places {
         let axes = axes(trace, self.place, self.array);
-        let part = |axis: usize| self.part.get(axis).cloned().unwrap_or(0..axes[axis]);
-        let line = |i: usize| match axes[..] {
-            // Column after column.
-            [rows, _] => part(1).map(|column| column * rows + i).collect(),
-            _ => vec![i],
+        let part = |axis: usize| match (self.part.get(axis), axes.get(axis)) {
+            (Some(part), _) => part.clone(),
+            (None, size) => 0..size.copied().unwrap_or(1),
         };
-        part(0).map(line).collect()
+        Places {
+            lines: part(0),
+            columns: part(1),
+            stride: axes[0],
+        }
     }
 
     fn includes(&self, t: usize) -> bool {
@@ -114,8 +140,8 @@ impl Intervention {
         name: &str,
         (least, most): (f32, f32),
     ) -> Result<(), String> {
-        let lines = self.lines(trace);
-        let count: usize = lines.iter().map(Vec::len).sum();
+        let places = self.places(trace);
+        let (count, lines) = (places.count(), places.lines.len());
         let is_whole = self.part.is_empty();
         let one = |values: &[f32], may_be_one: bool| {
             let is_share = self.array.range == Values::Distribution;
@@ -141,10 +167,10 @@ impl Intervention {
             Ok(())
         };
         let index = |index: usize| {
-            if !is_whole || index >= lines.len() {
+            if !is_whole || index >= lines {
                 return Err(format!(
                     "expected an index from 0 to {} of the whole array",
-                    lines.len().saturating_sub(1)
+                    lines.saturating_sub(1)
                 ));
             }
             Ok(())
@@ -184,7 +210,7 @@ impl Intervention {
         let steps = trace
             .steps()
             .min(last.map_or(usize::MAX, |last| last.saturating_add(1)));
-        let of_step: usize = self.lines(trace).iter().map(Vec::len).sum();
+        let of_step = self.places(trace).count();
         steps.saturating_sub(first).saturating_mul(of_step)
     }
 
@@ -193,28 +219,27 @@ impl Intervention {
         if (place, array) != (self.place, self.array) || !self.includes(t) {
             return;
         }
-        let lines = self.lines(trace);
+        let places = self.places(trace);
         let Some(series) = trace.series_mut(place, array) else {
             return;
         };
         let values = series.row_mut(t + usize::from(array == array::MEMORY));
-        let all = || lines.iter().flatten().copied();
         let set = |values: &mut [f32], to: &[f32]| {
             let to = to.iter().cycle();
-            all().zip(to).for_each(|(at, to)| values[at] = *to);
+            places.all().zip(to).for_each(|(at, to)| values[at] = *to);
         };
         match &self.change {
             Change::Set(to) => set(values, to),
             Change::SetEach(to) => set(values, to.get(t - self.steps.0).map_or(&[], |to| to)),
             Change::OneHot(row) => {
-                all().for_each(|at| values[at] = 0.0);
-                lines[*row].iter().for_each(|&at| values[at] = 1.0);
+                places.all().for_each(|at| values[at] = 0.0);
+                places.line(*row).for_each(|at| values[at] = 1.0);
             }
             Change::Swap(one, other) => {
-                let pairs = lines[*one].iter().zip(&lines[*other]);
-                pairs.for_each(|(&one, &other)| values.swap(one, other));
+                let pairs = places.line(*one).zip(places.line(*other));
+                pairs.for_each(|(one, other)| values.swap(one, other));
             }
-            Change::Negate => all().for_each(|at| values[at] = -values[at]),
+            Change::Negate => places.all().for_each(|at| values[at] = -values[at]),
         }
     }
 

@@ -389,7 +389,13 @@ impl<'a> Figure<'a> {
         let writes = self.provenance.map_or_else(String::new, |found| {
             format!("; {}", found.describe(&recording.trace))
         });
-        format!("{task}, {measure} {size}{origin}{drawn}: {description}{steps}{layer}{writes}")
+        let set = match recording.conventions.interventions.len() {
+            0 => String::new(),
+            1 => ", with an intervention".to_owned(),
+            count => format!(", with {count} interventions"),
+        };
+        let what = format!("{task}, {measure} {size}{origin}{drawn}{set}");
+        format!("{what}: {description}{steps}{layer}{writes}")
     }
 
     /// The step that pictures of one step show.

@@ -1,0 +1,85 @@
+//! Many episodes: a quantity in every step, wrong bits, and what is left without each part.
+
+use super::*;
+use tapescope::analysis::expression::Expression;
+
+/// The dialog with this quantity.
+fn asked(quantity: &str) -> Screen {
+    let mut harness = paused();
+    press(&mut harness, Key::Q);
+    type_into(&mut harness, "Quantity", quantity);
+    harness
+}
+
+#[test]
+fn a_quantity_is_measured_and_the_worst_episode_opens() {
+    let mut harness = asked("entropy(read0.weighting)");
+    click(&mut harness, "Measure 100 episodes");
+    let report = harness.state().report.clone().unwrap();
+    let seed = harness.state().session.request.seed;
+    assert!(
+        report
+            .title
+            .contains(&format!("seeds {seed} to {}", seed + 99))
+    );
+    harness.get_by_label("entropy(read0.weighting)");
+    let chart = &report.charts[0];
+    assert_eq!(
+        chart.lines[1].points.len(),
+        recording(&harness).trace.steps()
+    );
+    // The rows are the worst of all episodes.
+    let worst = &report.rows[0];
+    assert_eq!(worst.heat, 1.0);
+    click(
+        &mut harness,
+        &format!("{}: {}", worst.words[0], worst.words[1]),
+    );
+    assert!(harness.state().dialog.is_none());
+    let opened = harness.state().session.request.seed;
+    assert_eq!(worst.words[0], format!("seed {opened}"));
+    let wrong = recording(&harness).score.wrong;
+    assert_eq!(worst.words[1], format!("{wrong} wrong bits"));
+    // The same value as in the episode itself, of which there are many.
+    let loss = Expression::parse("entropy(read0.weighting)").unwrap();
+    let loss = loss.quantity(&recording(&harness).trace).unwrap();
+    let value = loss.values(recording(&harness), 0).unwrap()[0];
+    let [low, high] = chart.lines[0].band[0];
+    assert!(
+        low - 1e-6 <= value && value <= high + 1e-6,
+        "{value} in {low} to {high}"
+    );
+}
+
+#[test]
+fn a_wrong_quantity_is_not_measured() {
+    let mut harness = asked("entropy(");
+    press(&mut harness, Key::Enter);
+    assert!(harness.state().report.is_none());
+    assert!(says(&harness, "expected a"));
+}
+
+#[test]
+fn parts_are_removed_and_a_click_opens_the_branch() {
+    let mut harness = asked("");
+    click(&mut harness, "Remove each part");
+    let report = harness.state().report.clone().unwrap();
+    assert!(report.charts.is_empty());
+    let whole = &report.rows[0];
+    assert!(whole.words[0].starts_with("whole") && whole.commands.is_empty());
+    let heats: Vec<f64> = report.rows[1..].iter().map(|row| row.heat).collect();
+    assert!(heats.is_sorted_by(|a, b| a >= b), "{heats:?}");
+    let row = report
+        .rows
+        .iter()
+        .find(|row| row.words[0] == "read0 reads nothing")
+        .unwrap();
+    click(&mut harness, &format!("{}: {}", row.words[0], row.words[1]));
+    assert_eq!(
+        harness.state().session.request.interventions(),
+        ["0-:read0.read=0"]
+    );
+    assert!(harness.state().dialog.is_none());
+    let read = recording(&harness).trace.heads[0].read.clone();
+    assert!(read.as_slice().iter().all(|value| *value == 0.0));
+}

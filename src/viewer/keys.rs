@@ -201,7 +201,7 @@ pub static TABLE: [Entry; 106] = [
     entry(Group::Time, Precondition::EventAfter, Command::Play(Play::Event(1)), "Go to next event", &[key(Key::PageDown)], "a phase, a jump of a head, a wrong bit", ""),
     entry(Group::Time, Precondition::EventBefore, Command::Play(Play::Event(-1)), "Go to previous event", &[key(Key::PageUp)], "", ""),
     entry(Group::Time, Precondition::Episode, Command::Ask(Ask::For(Subject::Condition)), "Find step", &[control(Key::F), key(Key::Slash)], "the steps in which a condition holds; playback pauses there", "search condition breakpoint expression until"),
-    entry(Group::Time, Precondition::Machine, Command::Ask(Ask::For(Subject::Report)), "Measure many episodes", &[key(Key::Q)], "a quantity in every step, wrong bits, and what each part contributes", "population lesion evaluate statistics bands worst"),
+    entry(Group::Episode, Precondition::Machine, Command::Ask(Ask::For(Subject::Report)), "Measure many episodes", &[key(Key::Q)], "a quantity in every step, wrong bits, and what each part contributes", "population lesion evaluate statistics bands worst"),
     entry(Group::Time, Precondition::Match, Command::Play(Play::Match(1)), "Go to next match", &[key(Key::F3), key(Key::J)], "the next step in which the condition holds; after the last comes the first", "search breakpoint"),
     entry(Group::Time, Precondition::Match, Command::Play(Play::Match(-1)), "Go to previous match", &[shift(Key::F3), shift(Key::J)], "", "search breakpoint"),
     entry(Group::Episode, Precondition::Search, Command::Episode(Episode::NextMatch), "Find next episode", &[], "the next of 100 seeds in which the condition holds", "search condition seed"),

@@ -3,6 +3,13 @@
 use super::*;
 use tapescope::analysis::expression::Expression;
 
+/// Clicks a row of the result, which may have to be scrolled to.
+fn choose(harness: &mut Screen, [what, result]: &[String; 2]) {
+    let label = format!("{what}: {result}");
+    harness.get_by_label(&label).click_accesskit();
+    harness.run_steps(3);
+}
+
 /// The dialog with this quantity.
 fn asked(quantity: &str) -> Screen {
     let mut harness = paused();
@@ -31,10 +38,7 @@ fn a_quantity_is_measured_and_the_worst_episode_opens() {
     // The rows are the worst of all episodes.
     let worst = &report.rows[0];
     assert_eq!(worst.heat, 1.0);
-    click(
-        &mut harness,
-        &format!("{}: {}", worst.words[0], worst.words[1]),
-    );
+    choose(&mut harness, &worst.words);
     assert!(harness.state().dialog.is_none());
     let opened = harness.state().session.request.seed;
     assert_eq!(worst.words[0], format!("seed {opened}"));
@@ -74,7 +78,7 @@ fn parts_are_removed_and_a_click_opens_the_branch() {
         .iter()
         .find(|row| row.words[0] == "read0 reads nothing")
         .unwrap();
-    click(&mut harness, &format!("{}: {}", row.words[0], row.words[1]));
+    choose(&mut harness, &row.words);
     assert_eq!(
         harness.state().session.request.interventions(),
         ["0-:read0.read=0"]

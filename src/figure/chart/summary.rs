@@ -29,7 +29,7 @@ pub fn quantity(name: &str, summary: &Summary) -> Chart {
         "In each step of {} episodes, aligned at the beginning of each phase.",
         summary.episodes.len()
     );
-    let wide = line("median, 5 to 95 %", Hue::Line(1), [0, 4]);
+    let wide = line("5 to 95 %", Hue::Line(1), [0, 4]);
     let narrow = line("median, 25 to 75 %", Hue::Line(0), [1, 3]);
     let phases = bands.iter().filter(|(_, band)| band.step == 0);
     Chart {
@@ -62,7 +62,12 @@ pub fn wrong(name: &str, summary: &Summary) -> [Chart; 2] {
         let most = bars.iter().map(|bar| bar[1]).fold(0.01, f64::max);
         let across = Axis::new(AxisKind::Whole, [-0.5, parts.len().max(1) as f64 - 0.5]);
         let up = Axis::new(AxisKind::Percent, [0.0, most]);
-        let lines = vec![Line::new(name, Hue::Accent, Form::Bars, bars)];
+        let lines = vec![Line::new(
+            name.to_lowercase(),
+            Hue::Accent,
+            Form::Bars,
+            bars,
+        )];
         let (name, meaning) = (format!("{name} by {unit}"), "Share of those scored.");
         Chart::new(name, meaning, (unit, across), up, lines)
     };

@@ -74,15 +74,18 @@ impl Open {
         let line = |step, name: String, made: &Provenance, part: &Part| {
             let share = made.share(part);
             let row = part.row().map(|row| format!(", row {row}"));
-            let words = format!("{name} {:.0} %{}", 100.0 * share, row.unwrap_or_default());
+            let words = format!("{:.0} % {name}{}", 100.0 * share, row.unwrap_or_default());
             (share.abs() >= LEAST).then_some(Event { step, words })
         };
         if bit.is_none() && trace.heads[head].is_write() {
             let reads = writes.uses(Origin::Write(head, step))?;
             let reads = reads.iter().filter_map(|made| match made.of {
-                Value::Read(reader, at) => {
-                    line(at, head_label(trace, reader), made, made.parts.first()?)
-                }
+                Value::Read(reader, at) => line(
+                    at,
+                    format!("of what {} reads", head_label(trace, reader)),
+                    made,
+                    made.parts.first()?,
+                ),
                 Value::Bit(..) => None,
             });
             return Ok(reads.collect());
@@ -92,11 +95,11 @@ impl Open {
         let made = writes.made(value, machine)?;
         let parts = made.largest().into_iter().filter_map(|part| {
             let (at, name) = match part.origin {
-                Origin::Write(writer, at) => (at, head_label(trace, writer)),
-                Origin::Row(at) => (at, "row".to_owned()),
-                Origin::Initial => (step, "initial memory".to_owned()),
-                Origin::Hidden => (step, "hidden state".to_owned()),
-                Origin::Bias => (step, "bias".to_owned()),
+                Origin::Write(writer, at) => (at, format!("from {}", head_label(trace, writer))),
+                Origin::Row(at) => (at, "from this row".to_owned()),
+                Origin::Initial => (step, "from the initial memory".to_owned()),
+                Origin::Hidden => (step, "from the hidden state".to_owned()),
+                Origin::Bias => (step, "from the bias".to_owned()),
             };
             line(at, name, &made, part)
         });

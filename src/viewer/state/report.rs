@@ -5,7 +5,6 @@ use crate::analysis::lesion::Effect;
 use crate::analysis::population::Summary;
 use crate::figure::chart::data::Chart;
 use crate::figure::chart::summary::{quantity, wrong};
-use crate::figure::facts::numbers;
 use crate::io::intervention;
 use crate::model::ModelConfig;
 use crate::viewer::command::{Command, Edit, Episode};
@@ -76,7 +75,9 @@ impl Report {
             };
             (row, wrong as f64)
         });
+        let is_wrong = summary.episodes.iter().any(|(wrong, _)| *wrong > 0);
         let wrong = wrong(&format!("Wrong {unit}"), summary);
+        let wrong = wrong.into_iter().filter(|_| is_wrong);
         Self {
             quantity: text.to_owned(),
             charts: std::iter::once(quantity(text, summary))
@@ -94,11 +95,13 @@ impl Report {
                 .changes
                 .iter()
                 .map(|one| intervention::text(one, config));
-            let bits = numbers::fixed(mean.bits_per_sequence as f32);
             let row = ReportRow {
                 words: [
                     format!("{} {}", lesion.part, lesion.what),
-                    format!("{bits} bits, {:.1} wrong", mean.wrong_bits),
+                    format!(
+                        "{:.2} bits, {:.1} wrong",
+                        mean.bits_per_sequence, mean.wrong_bits
+                    ),
                 ],
                 heat: 0.0,
                 commands: changes.map(|text| Edit::Intervene(text).into()).collect(),

@@ -1738,7 +1738,7 @@ fn the_list_of_events_goes_to_their_steps() {
         .iter()
         .filter(|other| other.step <= event.step)
         .count();
-    harness.get_by_label(&format!("EVENTS  {passed} of {}", events.len()));
+    harness.get_by_label(&format!("{passed} of {}; PgUp, PgDn", events.len()));
 }
 
 #[test]

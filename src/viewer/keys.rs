@@ -181,7 +181,7 @@ const SAVE: &str = if HAS_FILES {
 
 /// The table, in the order of the list of all commands.
 #[rustfmt::skip]
-pub static TABLE: [Entry; 106] = [
+pub static TABLE: [Entry; 105] = [
     entry(Group::Play, Precondition::Episode, Command::Play(Play::Toggle), "Play or pause", &[key(Key::Space)], "at the end, starts again", ""),
     entry(Group::Time, Precondition::StepAfter, Command::Play(Play::Step(1)), "Go to next step", &[key(Key::ArrowRight)], "one step forward", ""),
     entry(Group::Time, Precondition::StepBefore, Command::Play(Play::Step(-1)), "Go to previous step", &[key(Key::ArrowLeft)], "one step back", ""),
@@ -208,7 +208,6 @@ pub static TABLE: [Entry; 106] = [
     entry(Group::Time, Precondition::Condition, Command::Ask(Ask::Condition(String::new())), "Clear condition", &[], "no marks, and playback goes on", "search breakpoint remove"),
     entry(Group::Look, Precondition::Episode, Command::Look(Look::NextLayout), "Change layout", &[key(Key::V)], "close-up, all stages, paper (Figure 6)", "view paper close-up arrangement"),
     entry(Group::Look, Precondition::Episode, Command::Window(Window::TogglePresent), "Toggle presentation", &[key(Key::P)], "large pictures without panels; Esc leaves", "fullscreen projector slides"),
-    entry(Group::Look, Precondition::Episode, Command::Look(Look::List(List::Events)), "List events", &[], "beside the timeline, where there is room", "changes"),
     entry(Group::Look, Precondition::Memory, Command::Look(Look::List(List::Instructions)), "List instructions", &[], "what the selected head does: STAY, SHIFT, JUMP or SPREAD", "disassembly program loop"),
     entry(Group::Look, Precondition::Memory, Command::Look(Look::List(List::Provenance)), "List provenance", &[], "the writes that made a read or a pinned output bit, and the reads of a write", "origin source influence why"),
     entry(Group::Look, Precondition::Memory, Command::Look(Look::AllHeads), "Show all heads", &[key(Key::Num0)], "side by side; Shift+click adds a second head", ""),

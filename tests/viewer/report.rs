@@ -70,7 +70,7 @@ fn parts_are_removed_and_a_click_opens_the_branch() {
     let report = harness.state().report.clone().unwrap();
     assert!(report.charts.is_empty());
     let whole = &report.rows[0];
-    assert!(whole.words[0].starts_with("whole") && whole.commands.is_empty());
+    assert!(whole.words[0].starts_with("whole") && whole.changes.is_empty());
     let heats: Vec<f64> = report.rows[1..].iter().map(|row| row.heat).collect();
     assert!(heats.is_sorted_by(|a, b| a >= b), "{heats:?}");
     let row = report

@@ -1,12 +1,10 @@
 //! The bottom: transport, the scrub timeline, the stages of the step, and the status line.
 
-use egui::{
-    Align2, Button, Rangef, Rect, RichText, Role, Sense, Ui, UiBuilder, WidgetInfo, pos2, vec2,
-};
+use egui::{Align2, Button, Rangef, Rect, RichText, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 
 use super::lists::list_ui;
 use super::page::part_ui;
-use super::parts::quiet_text;
+use super::parts::{child, quiet_text};
 use super::{BUTTONS, View};
 use crate::figure::facts::numbers;
 use crate::figure::page::debug::geometry::Columns;
@@ -65,13 +63,6 @@ pub fn transport_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
     }
     let x = Rangef::new(columns.stages.min, columns.marks.max.min(right));
     stages_ui(ui, Rect::from_x_y_ranges(x, line.y_range()), view);
-}
-
-/// A line of the bar, from its left end.
-pub fn child(ui: &mut Ui, rect: Rect, add: impl FnOnce(&mut Ui)) {
-    let layout = egui::Layout::left_to_right(egui::Align::Center);
-    let mut child = ui.new_child(UiBuilder::new().max_rect(rect).layout(layout));
-    add(&mut child);
 }
 
 fn buttons_ui(ui: &mut Ui, rect: Rect, view: &mut View<'_>) {

@@ -3,8 +3,7 @@
 use egui::{Align2, Rangef, Rect, Role, Sense, Ui, WidgetInfo, pos2};
 
 use super::View;
-use super::bottom::child;
-use super::parts::quiet_text;
+use super::parts::{child, quiet_text};
 use crate::figure::facts::events::Event;
 use crate::figure::head_label;
 use crate::viewer::command::{Look, Play};

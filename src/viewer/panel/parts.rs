@@ -1,7 +1,9 @@
 //! Parts of a page beside its pictures: names of heads and stages, the table, words in place of what has no room, and
 //! lines over time.
 
-use egui::{Align2, FontId, Popup, Pos2, Rect, Response, Role, Sense, Ui, WidgetInfo, vec2};
+use egui::{
+    Align2, FontId, Popup, Pos2, Rect, Response, Role, Sense, Ui, UiBuilder, WidgetInfo, vec2,
+};
 
 use super::copy_menu::Sheet;
 use super::picture::{picture_ui, weightings_menu};
@@ -31,6 +33,13 @@ pub fn quiet_text(ui: &Ui, at: Pos2, align: Align2, text: &str, font: FontId, vi
     let ink = view.palette.subdued;
     let rect = paint_text(ui.painter(), at, align, text, font, ink);
     label(ui, rect, text, text);
+}
+
+/// A line of the bar, from its left end.
+pub fn child(ui: &mut Ui, rect: Rect, add: impl FnOnce(&mut Ui)) {
+    let layout = egui::Layout::left_to_right(egui::Align::Center);
+    let mut child = ui.new_child(UiBuilder::new().max_rect(rect).layout(layout));
+    add(&mut child);
 }
 
 /// A click looks at a head, with Shift it is pinned.

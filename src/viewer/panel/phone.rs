@@ -4,8 +4,8 @@
 use egui::text::LayoutJob;
 use egui::{Id, Rect, Role, Stroke, StrokeKind, Ui, WidgetInfo, vec2};
 
-use super::bottom::{self, PACE, keys_ui, paces_ui};
-use super::{View, interact, left, scrub_by_finger, top};
+use super::bottom::{PACE, keys_ui, paces_ui};
+use super::{View, interact, left, parts, scrub_by_finger, top};
 use crate::figure::{Format, PanelId, Picture, PlacedPanel, head_label};
 use crate::viewer::command::{
     Ask, Command, Edit, File, Learn, Look, Play, Replacement, Subject, Tour, Window,
@@ -120,12 +120,12 @@ pub fn transport_ui(ui: &mut Ui, view: &mut View<'_>) {
         (Rect::NOTHING, all)
     };
     if stages.is_positive() {
-        bottom::child(ui, stages, |ui| stages_ui(ui, view));
+        parts::child(ui, stages, |ui| stages_ui(ui, view));
     }
     let room = area.width() - PACE;
     let each = (room / BUTTONS).min(1.5 * theme::FINGER);
     let side = ((room - each * BUTTONS) / 2.0).max(0.0);
-    bottom::child(ui, area.shrink2(vec2(side, 0.0)), |ui| {
+    parts::child(ui, area.shrink2(vec2(side, 0.0)), |ui| {
         ui.spacing_mut().interact_size.x = each;
         ui.spacing_mut().item_spacing.x = 0.0;
         keys_ui(ui, view.player);

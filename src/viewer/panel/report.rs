@@ -6,7 +6,7 @@ use super::condition::completion_ui;
 use crate::analysis::expression::Expression;
 use crate::figure::Area;
 use crate::figure::chart::plot::{self, Plot};
-use crate::viewer::command::Ask;
+use crate::viewer::command::{Ask, Command, Edit, Episode};
 use crate::viewer::state::{Dialog, EPISODES, REMOVALS, Report, State};
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::{
@@ -79,11 +79,13 @@ fn result_ui(ui: &mut Ui, report: &Report) {
         line.ui
             .painter()
             .rect_filled(strip.shrink2(vec2(0.0, 4.0)), 0.0, palette.warning);
-        if line.response.clicked() && !row.commands.is_empty() {
+        let seed = row.seed.map(|seed| Episode::Seed(seed).into());
+        let changes = row.changes.iter().cloned();
+        let changes = changes.map(|text| Edit::Intervene(text).into());
+        let commands: Vec<Command> = seed.into_iter().chain(changes).collect();
+        if line.response.clicked() && !commands.is_empty() {
             send(line.ui.ctx(), Ask::Leave);
-            row.commands
-                .iter()
-                .for_each(|command| send(line.ui.ctx(), command.clone()));
+            commands.into_iter().for_each(|it| send(line.ui.ctx(), it));
         }
     }
 }

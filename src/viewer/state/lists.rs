@@ -2,47 +2,34 @@
 
 use std::sync::Arc;
 
-use super::{Open, State, Target};
+use super::{List, Open};
 use crate::analysis::disassembly::{Disassembly, Fold, TOLERANCE};
 use crate::analysis::provenance::{Origin, Part, Provenance, Target as Value, Writes};
 use crate::figure::facts::events::Event;
-use crate::figure::{Picture, head_label};
+use crate::figure::head_label;
 use crate::model::config::Order;
 use crate::viewer::memo::Memo;
 
 /// Parts below this share are not listed.
 const LEAST: f64 = 0.005;
 
-/// What a list shows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum List {
-    /// Where something changes.
-    #[default]
-    Events,
-    /// What the selected head does.
-    Instructions,
-    /// The writes that made the read, or the pinned output bit, of this step; or the reads that this write reached.
-    Provenance,
-}
-
 /// The last lists, by episode, kind, head, step and pinned channel of the output.
 pub type Lists = Memo<(u64, List, [usize; 2], Option<usize>), Arc<Vec<Event>>, 4>;
 
-impl List {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Events, Self::Instructions, Self::Provenance];
-
-    /// The name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Events => "Events",
-            Self::Instructions => "Instructions",
-            Self::Provenance => "Provenance",
+impl Open {
+    /// The instructions of a head, or the provenance of its read or write, or of an output bit, in a step.
+    pub fn listed(&self, list: List, at: [usize; 2], bit: Option<usize>) -> Vec<Event> {
+        let [head, step] = at;
+        match list {
+            List::Events => self.facts.events.clone(),
+            List::Instructions => self.instructions(head),
+            List::Provenance => self.provenance(at, bit).unwrap_or_else(|words| {
+                let words = format!("not known: {words}");
+                vec![Event { step, words }]
+            }),
         }
     }
-}
 
-impl Open {
     /// The order of its heads.
     pub fn order(&self) -> Order {
         [Order::ReadFirst, Order::WriteFirst][usize::from(self.writes_first())]
@@ -104,39 +91,5 @@ impl Open {
             line(at, name, &made, part)
         });
         Ok(parts.collect())
-    }
-}
-
-impl State {
-    /// The list that is shown, of the selected head in this step.
-    pub fn list(&self) -> Arc<Vec<Event>> {
-        let Some(open) = &self.session.open else {
-            return Arc::default();
-        };
-        let (list, step) = (self.view.list, self.player.step());
-        let head = self.view.focus.min(self.heads().saturating_sub(1));
-        let bit = match self.view.selected {
-            Some(Target::Value { id, column }) if id.picture == Picture::Output => Some(column),
-            _ => None,
-        };
-        let key = match list {
-            List::Events => {
-                return self
-                    .found()
-                    .map_or_else(Arc::default, |found| found.events.clone());
-            }
-            _ if self.heads() == 0 => return Arc::default(),
-            List::Instructions => (open.serial, list, [head, 0], None),
-            List::Provenance => (open.serial, list, [head, step], bit),
-        };
-        self.lists.get(key, || {
-            Arc::new(match list {
-                List::Provenance => open.provenance([head, step], bit).unwrap_or_else(|words| {
-                    let words = format!("not known: {words}");
-                    vec![Event { step, words }]
-                }),
-                _ => open.instructions(head),
-            })
-        })
     }
 }

@@ -43,7 +43,7 @@ pub use learning::{
     EndRequest, Hyperparameter, LiveTraining, NamedExperiment, Replacement, RunUpdates, RunView,
     SavedRun, ablated, landmarks,
 };
-pub use lists::{List, Lists};
+pub use lists::Lists;
 pub use messages::{Kind, Toast, Toasts};
 pub use mode::{FAILURES, Failing, Failure, Mode, Opening};
 pub use report::{EPISODES, REMOVALS, Report};
@@ -55,13 +55,15 @@ pub use settings::{Appearance, Panels, SCALES, Settings, Theme};
 pub use start::{InvalidStart, StartOptions};
 pub use step_zoom::StepZoom;
 pub use tour::{Act, TOUR_STEPS, Tour, TourState, TourTarget, Wait, best_query};
-pub use view_state::{TOLERANCES, Target, ViewState};
+pub use view_state::{List, TOLERANCES, Target, ViewState};
 
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::analysis::expression::ExpressionError;
+use crate::figure::Picture;
+use crate::figure::facts::events::Event;
 use crate::figure::facts::rows::Rows;
 use crate::figure::{Layer, peak};
 use crate::model::Trace;
@@ -222,6 +224,29 @@ impl State {
     /// Returns the recorded episode on screen.
     pub fn recording(&self) -> Option<&Recording> {
         Some(&self.session.open.as_ref()?.shown.recording)
+    }
+
+    /// The list that is shown, of the selected head in this step.
+    pub fn list(&self) -> Arc<Vec<Event>> {
+        let open = self.session.open.as_ref();
+        let Some(open) = open.filter(|_| self.view.list != List::Events) else {
+            return self
+                .found()
+                .map_or_else(Arc::default, |found| found.events.clone());
+        };
+        let (list, mut at) = (self.view.list, [self.view.focus, self.player.step()]);
+        if at[0] >= self.heads() {
+            return Arc::default();
+        }
+        let mut bit = match self.view.selected {
+            Some(Target::Value { id, column }) if id.picture == Picture::Output => Some(column),
+            _ => None,
+        };
+        if list == List::Instructions {
+            (at[1], bit) = (0, None);
+        }
+        let key = (open.serial, list, at, bit);
+        self.lists.get(key, || Arc::new(open.listed(list, at, bit)))
     }
 
     /// Returns the trace of the machine on screen.

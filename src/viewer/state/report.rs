@@ -7,7 +7,6 @@ use crate::figure::chart::data::Chart;
 use crate::figure::chart::summary::{quantity, wrong};
 use crate::io::intervention;
 use crate::model::ModelConfig;
-use crate::viewer::command::{Command, Edit, Episode};
 
 /// The number of episodes in which a quantity is measured.
 pub const EPISODES: usize = 100;
@@ -36,8 +35,10 @@ pub struct ReportRow {
     pub words: [String; 2],
     /// The share of the worst one, 0 to 1.
     pub heat: f64,
-    /// What shows it, if anything does.
-    pub commands: Vec<Command>,
+    /// The seed of the episode.
+    pub seed: Option<u64>,
+    /// The interventions that remove the part.
+    pub changes: Vec<String>,
 }
 
 impl Report {
@@ -71,7 +72,8 @@ impl Report {
             let row = ReportRow {
                 words: [format!("seed {seed}"), format!("{wrong} wrong {unit}")],
                 heat: 0.0,
-                commands: vec![Episode::Seed(seed).into()],
+                seed: Some(seed),
+                changes: Vec::new(),
             };
             (row, wrong as f64)
         });
@@ -104,7 +106,8 @@ impl Report {
                     ),
                 ],
                 heat: 0.0,
-                commands: changes.map(|text| Edit::Intervene(text).into()).collect(),
+                seed: None,
+                changes: changes.collect(),
             };
             (row, mean.bits_per_sequence)
         });

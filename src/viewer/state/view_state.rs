@@ -2,12 +2,38 @@
 
 use std::ops::RangeInclusive;
 
-use super::{List, RowZoom, StepZoom, WindowLayout};
+use super::{RowZoom, StepZoom, WindowLayout};
 use crate::figure::PanelId;
 
 /// Tolerances with their names; the usual one is the second.
 pub const TOLERANCES: [(f64, &str); 4] =
     [(0.0, "0"), (1e-6, "1e−6"), (1e-4, "1e−4"), (1e-2, "1e−2")];
+
+/// What a list shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum List {
+    /// Where something changes.
+    #[default]
+    Events,
+    /// What the selected head does.
+    Instructions,
+    /// The writes that made the read, or the pinned output bit, of this step; or the reads that this write reached.
+    Provenance,
+}
+
+impl List {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Events, Self::Instructions, Self::Provenance];
+
+    /// The name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Events => "Events",
+            Self::Instructions => "Instructions",
+            Self::Provenance => "Provenance",
+        }
+    }
+}
 
 /// The selection and how it is shown.
 #[derive(Clone, Debug, PartialEq)]

@@ -24,8 +24,26 @@ fn called<A, B>(a: A, f: impl FnOnce(A) -> B) -> B {
     f(a)
 }
 
+/// The value of an expression in these variables, which is a function of its own where numbers are processed one by one:
+/// see [`called`].
+macro_rules! compiled_once {
+    (|$variables:pat_param| $value:expr; $given:expr) => {
+        if S::ONE_BY_ONE {
+            called($given, |$variables| $value)
+        } else {
+            $value
+        }
+    };
+}
+
 macro_rules! real {
-    ($type:ident, $pack:ident, |$x:ident| $exp:expr, $ln:expr, $ln_1p:expr, $tanh:expr) => {
+    ($type:ident, $pack:ident, |$x:ident| { $($function:ident: $value:expr),* }) => {
+        real!(@ $type, $pack, |$x| { $($function: $value),* }, [sqrt abs floor], [add sub mul div max min], [neg abs]);
+    };
+    (
+        @ $type:ident, $pack:ident, |$x:ident| { $($function:ident: $value:expr),* },
+        [$($of_number:ident)*], [$($of_two:ident)*], [$($of_one:ident)*]
+    ) => {
         paste! {
             impl Real for $type {
                 const ZERO: Self = 0.0;
@@ -42,21 +60,13 @@ macro_rules! real {
                 fn to_f64(self) -> f64 {
                     f64::from(self)
                 }
-                #[inline(always)]
-                fn sqrt(self) -> Self {
-                    $type::sqrt(self)
-                }
-                #[inline(always)]
-                fn abs(self) -> Self {
-                    $type::abs(self)
-                }
+                $(#[inline(always)]
+                fn $of_number(self) -> Self {
+                    $type::$of_number(self)
+                })*
                 #[inline(always)]
                 fn max(self, other: Self) -> Self {
                     if self > other { self } else { other }
-                }
-                #[inline(always)]
-                fn floor(self) -> Self {
-                    $type::floor(self)
                 }
                 #[inline(always)]
                 fn is_finite(self) -> bool {
@@ -72,46 +82,24 @@ macro_rules! real {
                 }
                 #[inline(always)]
                 fn load_part<S: Simd>(simd: S, slice: &[Self]) -> Self::Pack<S> {
-                    if S::ONE_BY_ONE {
-                        return called(slice, |slice| simd.[<partial_load_ $type s>](slice));
-                    }
-                    simd.[<partial_load_ $type s>](slice)
+                    compiled_once!(|slice| simd.[<partial_load_ $type s>](slice); slice)
                 }
                 #[inline(always)]
                 fn store_part<S: Simd>(simd: S, slice: &mut [Self], pack: Self::Pack<S>) {
-                    if S::ONE_BY_ONE {
-                        return called((slice, pack), |(slice, pack)| simd.[<partial_store_ $type s>](slice, pack));
-                    }
-                    simd.[<partial_store_ $type s>](slice, pack);
+                    compiled_once!(|(slice, pack)| simd.[<partial_store_ $type s>](slice, pack); (slice, pack));
                 }
                 #[inline(always)]
                 fn splat<S: Simd>(simd: S, value: Self) -> Self::Pack<S> {
                     simd.[<splat_ $type s>](value)
                 }
-                #[inline(always)]
-                fn pack_add<S: Simd>(simd: S, a: Self::Pack<S>, b: Self::Pack<S>) -> Self::Pack<S> {
-                    simd.[<add_ $type s>](a, b)
-                }
-                #[inline(always)]
-                fn pack_sub<S: Simd>(simd: S, a: Self::Pack<S>, b: Self::Pack<S>) -> Self::Pack<S> {
-                    simd.[<sub_ $type s>](a, b)
-                }
-                #[inline(always)]
-                fn pack_mul<S: Simd>(simd: S, a: Self::Pack<S>, b: Self::Pack<S>) -> Self::Pack<S> {
-                    simd.[<mul_ $type s>](a, b)
-                }
-                #[inline(always)]
-                fn pack_div<S: Simd>(simd: S, a: Self::Pack<S>, b: Self::Pack<S>) -> Self::Pack<S> {
-                    simd.[<div_ $type s>](a, b)
-                }
-                #[inline(always)]
-                fn pack_neg<S: Simd>(simd: S, a: Self::Pack<S>) -> Self::Pack<S> {
-                    simd.[<neg_ $type s>](a)
-                }
-                #[inline(always)]
-                fn pack_abs<S: Simd>(simd: S, a: Self::Pack<S>) -> Self::Pack<S> {
-                    simd.[<abs_ $type s>](a)
-                }
+                $(#[inline(always)]
+                fn [<pack_ $of_two>]<S: Simd>(simd: S, a: Self::Pack<S>, b: Self::Pack<S>) -> Self::Pack<S> {
+                    simd.[<$of_two _ $type s>](a, b)
+                })*
+                $(#[inline(always)]
+                fn [<pack_ $of_one>]<S: Simd>(simd: S, a: Self::Pack<S>) -> Self::Pack<S> {
+                    simd.[<$of_one _ $type s>](a)
+                })*
                 #[inline(always)]
                 fn mul_add<S: Simd>(
                     simd: S,
@@ -122,101 +110,37 @@ macro_rules! real {
                     simd.[<mul_add_ $type s>](a, b, c)
                 }
                 #[inline(always)]
-                fn pack_max<S: Simd>(simd: S, a: Self::Pack<S>, b: Self::Pack<S>) -> Self::Pack<S> {
-                    simd.[<max_ $type s>](a, b)
-                }
-                #[inline(always)]
-                fn pack_min<S: Simd>(simd: S, a: Self::Pack<S>, b: Self::Pack<S>) -> Self::Pack<S> {
-                    simd.[<min_ $type s>](a, b)
-                }
-                #[inline(always)]
                 fn select_first<S: Simd>(
                     simd: S,
                     count: usize,
                     a: Self::Pack<S>,
                     b: Self::Pack<S>,
                 ) -> Self::Pack<S> {
-                    if S::ONE_BY_ONE {
-                        return called((count, a, b), |(count, a, b)| simd.[<select_first_ $type s>](count, a, b));
-                    }
-                    simd.[<select_first_ $type s>](count, a, b)
+                    compiled_once!(|(count, a, b)| simd.[<select_first_ $type s>](count, a, b); (count, a, b))
                 }
-                #[inline(always)]
-                fn pack_exp<S: Simd>(simd: S, x: Self::Pack<S>) -> Self::Pack<S> {
-                    if S::ONE_BY_ONE {
-                        return called(x, |x| {
-                            let $x = Pack::new(simd, x);
-                            $exp.values()
-                        });
-                    }
-                    let $x = Pack::new(simd, x);
-                    $exp.values()
-                }
-                #[inline(always)]
-                fn pack_ln<S: Simd>(simd: S, x: Self::Pack<S>) -> Self::Pack<S> {
-                    if S::ONE_BY_ONE {
-                        return called(x, |x| {
-                            let $x = Pack::new(simd, x);
-                            $ln.values()
-                        });
-                    }
-                    let $x = Pack::new(simd, x);
-                    $ln.values()
-                }
-                #[inline(always)]
-                fn pack_ln_1p<S: Simd>(simd: S, x: Self::Pack<S>) -> Self::Pack<S> {
-                    if S::ONE_BY_ONE {
-                        return called(x, |x| {
-                            let $x = Pack::new(simd, x);
-                            $ln_1p.values()
-                        });
-                    }
-                    let $x = Pack::new(simd, x);
-                    $ln_1p.values()
-                }
-                #[inline(always)]
-                fn pack_tanh<S: Simd>(simd: S, x: Self::Pack<S>) -> Self::Pack<S> {
-                    if S::ONE_BY_ONE {
-                        return called(x, |x| {
-                            let $x = Pack::new(simd, x);
-                            $tanh.values()
-                        });
-                    }
-                    let $x = Pack::new(simd, x);
-                    $tanh.values()
-                }
+                $(#[inline(always)]
+                fn [<pack_ $function>]<S: Simd>(simd: S, x: Self::Pack<S>) -> Self::Pack<S> {
+                    compiled_once!(|x| {
+                        let $x = Pack::new(simd, x);
+                        $value.values()
+                    }; x)
+                })*
                 #[inline(always)]
                 fn reduce<S: Simd>(simd: S, pack: Self::Pack<S>) -> Self {
-                    if S::ONE_BY_ONE {
-                        return called(pack, |pack| simd.[<reduce_sum_ $type s>](pack));
-                    }
-                    simd.[<reduce_sum_ $type s>](pack)
+                    compiled_once!(|pack| simd.[<reduce_sum_ $type s>](pack); pack)
                 }
                 #[inline(always)]
                 fn reduce_max<S: Simd>(simd: S, pack: Self::Pack<S>) -> Self {
-                    if S::ONE_BY_ONE {
-                        return called(pack, |pack| simd.[<reduce_max_ $type s>](pack));
-                    }
-                    simd.[<reduce_max_ $type s>](pack)
+                    compiled_once!(|pack| simd.[<reduce_max_ $type s>](pack); pack)
                 }
             }
         }
     };
 }
 
-real!(
-    f32,
-    F32s,
-    |x| elementary::exp(x),
-    elementary::ln(x),
-    elementary::ln_1p(x),
-    elementary::tanh(x)
-);
-real!(
-    f64,
-    F64s,
-    |x| one_by_one(x, f64::exp),
-    one_by_one(x, f64::ln),
-    one_by_one(x, f64::ln_1p),
-    one_by_one(x, f64::tanh)
-);
+real!(f32, F32s, |x| {
+    exp: elementary::exp(x), ln: elementary::ln(x), ln_1p: elementary::ln_1p(x), tanh: elementary::tanh(x)
+});
+real!(f64, F64s, |x| {
+    exp: one_by_one(x, f64::exp), ln: one_by_one(x, f64::ln), ln_1p: one_by_one(x, f64::ln_1p), tanh: one_by_one(x, f64::tanh)
+});

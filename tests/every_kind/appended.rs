@@ -92,9 +92,7 @@ impl<R: Real> Machine<R> for AppendedConfig {
                 append(trace.heads[1].add.row(t), t, before, after);
             }
             if is_last {
-                let (read, logit) = (&trace.heads[0].read, &mut trace.logit);
-                let answer = trace.setting.answer;
-                readout::forward(&params.linears[2], answer, read, logit, &mut trace.output);
+                readout::forward(&params.linears[2], trace, |trace| &trace.heads[0].read);
             }
         }
     }

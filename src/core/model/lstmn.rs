@@ -251,9 +251,7 @@ impl<R: Real> Machine<R> for LstmnConfig {
             together!(running, traces, |traces| parts.forward(traces, t));
         }
         for trace in traces.iter_mut().filter(|_| is_last) {
-            let (hidden, answer) = (&trace.layers[0].hidden, trace.setting.answer);
-            let (logit, output) = (&mut trace.logit, &mut trace.output);
-            readout::forward(&params.linears[1], answer, hidden, logit, output);
+            readout::forward(&params.linears[1], trace, |trace| &trace.layers[0].hidden);
         }
     }
 

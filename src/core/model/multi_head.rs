@@ -474,9 +474,7 @@ impl<R: Real> Machine<R> for MultiHeadConfig {
         // Steps may see later ones.
         for trace in traces.iter_mut().filter(|_| steps.start == 0) {
             parts.forward(trace);
-            let (answer, top) = (trace.setting.answer, &trace.layers[self.layers - 1].hidden);
-            let (logit, output) = (&mut trace.logit, &mut trace.output);
-            readout::forward(&params.linears[0], answer, top, logit, output);
+            readout::forward(&params.linears[0], trace, |trace| seen(trace, self.layers));
         }
     }
 

@@ -123,15 +123,8 @@ impl<R: Real> Machine<R> for PlainConfig {
             ));
         }
         for trace in traces.iter_mut().filter(|_| is_last) {
-            let (top, logit) = (&trace.layers[layers - 1].hidden, &mut trace.logit);
-            let answer = trace.setting.answer;
-            readout::forward(
-                &params.linears[layers],
-                answer,
-                top,
-                logit,
-                &mut trace.output,
-            );
+            let output = &params.linears[layers];
+            readout::forward(output, trace, |trace| &trace.layers[layers - 1].hidden);
         }
     }
 

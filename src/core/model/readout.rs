@@ -1,10 +1,10 @@
-//! The output layer: the probabilities y_t of the logits z_t ([`Answer`]), with z_t = W·u_t + b of its input u_t. Computes all steps at once.
+//! The output layer: the probabilities y_t of the logits z_t ([`crate::math::Answer`]), with z_t = W·u_t + b of its input u_t. Computes all steps at once.
 
 use super::array;
 use super::dependency::Dependency;
 use super::spec::Place;
 use super::trace::Trace;
-use crate::math::{Answer, Linear, Matrix, Real, Series, matrix};
+use crate::math::{Linear, Matrix, Real, Series, matrix};
 
 /// Sets the input of the output layer in step `t`: the hidden state of the top layer, and what the heads read.
 pub(super) fn gather<R: Real>(trace: &mut Trace<R>, t: usize) {
@@ -18,16 +18,17 @@ pub(super) fn gather<R: Real>(trace: &mut Trace<R>, t: usize) {
     }
 }
 
-/// Logits and outputs of every step.
+/// Logits and outputs of every step; `seen` is the input of the output layer.
 pub(super) fn forward<R: Real>(
     linear: &Linear<R>,
-    answer: Answer,
-    seen: &Series<R>,
-    logit: &mut Series<R>,
-    output: &mut Series<R>,
+    trace: &mut Trace<R>,
+    seen: impl FnOnce(&Trace<R>) -> &Series<R>,
 ) {
-    linear.forward_series(seen, logit);
+    let mut logit = std::mem::take(&mut trace.logit);
+    linear.forward_series(seen(trace), &mut logit);
+    let (answer, output) = (trace.setting.answer, &mut trace.output);
     answer.outputs(logit.as_slice(), logit.width(), output.as_mut_slice());
+    trace.logit = logit;
 }
 
 /// Logit and output of a step: see [`super::Machine::step`]. `seen` is the input of the output layer.

@@ -198,14 +198,8 @@ impl<R: Real> Machine<R> for SelfAttentionConfig {
                 let seen = seen(self, trace, t);
                 trace.features.row_mut(t).copy_from_slice(&seen);
             }
-            let (linear, answer) = (&params.linears[weights.linears.len()], trace.setting.answer);
-            let Trace {
-                features,
-                logit,
-                output,
-                ..
-            } = trace;
-            readout::forward(linear, answer, features, logit, output);
+            let linear = &params.linears[weights.linears.len()];
+            readout::forward(linear, trace, |trace| &trace.features);
         }
     }
 

@@ -165,9 +165,7 @@ impl<'a, R: Real> Ntm<'a, R> {
             together!(running, traces, |traces| self.step(&stack, t, traces));
         }
         for trace in traces.iter_mut().filter(|_| is_last) {
-            let (logit, output) = (&mut trace.logit, &mut trace.output);
-            let answer = trace.setting.answer;
-            readout::forward(self.output(), answer, &trace.features, logit, output);
+            readout::forward(self.output(), trace, |trace| &trace.features);
         }
     }
 

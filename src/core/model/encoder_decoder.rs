@@ -486,8 +486,8 @@ impl<'a, D: Decoder, R: Real> Parts<'a, D, R> {
     /// Sets the rows of an episode whose source has been read and, where the target is fed back, b + W·y of every step.
     fn begin(self, trace: &mut Trace<R>) {
         let (source, stride) = (trace.setting.source, padded(self.config.columns()));
+        trace.learn(self.learned);
         if let [head] = &mut trace.heads[..] {
-            head.learn(self.learned);
             let mut rows = std::mem::take(&mut head.rows);
             for (t, to) in rows.row_mut(0).chunks_exact_mut(stride).enumerate() {
                 gather(to, self.config.source.row(trace, t));

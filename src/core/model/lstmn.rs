@@ -183,9 +183,8 @@ impl<'a, R: Real> Parts<'a, R> {
 
     /// Prepares an episode: no row, and b + W·x of every step in place of the gates.
     fn begin(self, params: &Params<R>, trace: &mut Trace<R>) {
-        let head = &mut trace.heads[0];
-        head.learn(&params.tensors);
-        head.rows.row_mut(0).fill(R::ZERO);
+        trace.learn(&params.tensors);
+        trace.heads[0].rows.row_mut(0).fill(R::ZERO);
         trace.memory_columns.row_mut(0).fill(R::ZERO);
         self.lstm
             .forward_series(&trace.input, &mut trace.layers[0].gates);

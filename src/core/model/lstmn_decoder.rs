@@ -461,10 +461,7 @@ impl<R: Real> Machine<R> for LstmnDecoderConfig {
     fn run(&self, params: &Params<R>, traces: &mut [Trace<R>], steps: Range<usize>) {
         let all = self.step(params);
         for trace in traces {
-            let mut tensors = &params.tensors[..];
-            for head in &mut trace.heads {
-                tensors = head.learn(tensors);
-            }
+            trace.learn(&params.tensors);
             trace.memory_columns.row_mut(0).fill(R::ZERO);
             for t in steps.start..steps.end.min(trace.steps()) {
                 for dependency in &all {

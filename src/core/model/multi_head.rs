@@ -261,13 +261,6 @@ impl<'a, R: Real> Parts<'a, R> {
         self.params.tensors[2 + layer].rows_from(0)
     }
 
-    fn learn(self, trace: &mut Trace<R>) {
-        let mut tensors = &self.params.tensors[self.config.tensors_before_heads()..];
-        for head in &mut trace.heads {
-            tensors = head.learn(tensors);
-        }
-    }
-
     /// X⁰_t = E·x_t + P_t.
     fn embed(self, trace: &mut Trace<R>, t: usize) {
         let [embedded] = trace.own.all_mut();
@@ -282,7 +275,7 @@ impl<'a, R: Real> Parts<'a, R> {
 
     /// Every step of an episode.
     fn forward(self, trace: &mut Trace<R>) {
-        self.learn(trace);
+        trace.learn(&self.params.tensors[self.config.tensors_before_heads()..]);
         let steps = trace.steps();
         (0..steps).for_each(|t| self.embed(trace, t));
         for layer in 0..self.config.layers {

@@ -183,7 +183,7 @@ impl<R: Real> Machine<R> for SelfAttentionConfig {
         let weights = source::weights(&self.source, self.inputs, params);
         self.source.run(weights, traces);
         for trace in traces {
-            trace.heads[0].learn(&params.tensors[weights.tensors.len()..]);
+            trace.learn(&params.tensors[weights.tensors.len()..]);
             for t in 0..trace.steps() {
                 let row = row(self, trace, t);
                 trace.heads[0].set_row(t, &row);

@@ -217,13 +217,12 @@ fn score<R: Real>(trace: &mut Trace<R>, index: usize, t: usize) {
 impl<R: Real> Parts<'_, R> {
     /// The rows of M(i), u_i and the weights of the heads, after the source was read.
     fn begin(self, trace: &mut Trace<R>) {
-        let mut tensors = &self.params.tensors[self.source.tensors.len() + 1..];
+        trace.learn(&self.params.tensors[self.source.tensors.len() + 1..]);
         let rows = trace.setting.source;
         let rows: Vec<_> = (0..rows)
             .map(|t| self.config.source.row(trace, t).concat())
             .collect();
         for head in &mut trace.heads {
-            tensors = head.learn(tensors);
             let rows = rows.iter().enumerate();
             rows.for_each(|(i, row)| head.set_row(i, row));
         }

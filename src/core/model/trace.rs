@@ -442,6 +442,13 @@ impl<R: Real> Trace<R> {
             .reversed_axes()
     }
 
+    /// Copies the learned parameters of the mechanisms of all heads from these tensors.
+    pub(super) fn learn(&mut self, mut tensors: &[Matrix<R>]) {
+        for head in &mut self.heads {
+            tensors = head.learn(tensors);
+        }
+    }
+
     /// True where the memory has a row for each step, or for each source step, which does not change once it is there.
     pub fn has_row_per_step(&self) -> bool {
         let head = self.heads.first();
@@ -539,7 +546,7 @@ impl<R: Real> HeadTrace<R> {
 
     /// Copies the learned parameters of the mechanism from the first of these tensors; returns the others. Of a tensor with
     /// a column for each row of a source, an episode uses the first columns; those of rows that it does not know are 0.
-    pub(super) fn learn<'a>(&mut self, mut tensors: &'a [Matrix<R>]) -> &'a [Matrix<R>] {
+    fn learn<'a>(&mut self, mut tensors: &'a [Matrix<R>]) -> &'a [Matrix<R>] {
         for (array, to) in self.mechanism_mut() {
             if array.is_learned()
                 && to.width() > 0

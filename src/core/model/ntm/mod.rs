@@ -191,10 +191,7 @@ impl<'a, R: Real> Ntm<'a, R> {
                 }
             }
         }
-        let mut tensors = &self.params.tensors[tensor::LEARNED..];
-        for head in &mut trace.heads {
-            tensors = head.learn(tensors);
-        }
+        trace.learn(&self.params.tensors[tensor::LEARNED..]);
     }
 
     /// Computes one time step: controller, addressing, reads, writes.

@@ -138,10 +138,7 @@ impl Kind for AttentionOverAttentionConfig {
     }
 
     fn mechanism(&self, _: usize) -> Mechanism {
-        Mechanism {
-            sees: Sees::Sequence,
-            ..self.attention.of_reader()
-        }
+        self.attention.of_reader(Sees::Sequence)
     }
 
     fn validate(&self) -> Result<(), ConfigError> {

@@ -234,10 +234,7 @@ impl Kind for CoattentionConfig {
     }
 
     fn mechanism(&self, _: usize) -> Mechanism {
-        Mechanism {
-            sees: Sees::Sequence,
-            ..self.attention.of_reader()
-        }
+        self.attention.of_reader(Sees::Sequence)
     }
 
     fn validate(&self) -> Result<(), ConfigError> {

@@ -8,7 +8,7 @@ use std::fmt::Debug;
 use std::ops::Range;
 
 use super::array;
-use super::attention::{AttentionConfig, Mechanism, ShiftForm};
+use super::attention::{AttentionConfig, Mechanism, Sees, ShiftForm};
 use super::config::check_channels;
 use super::controller::cell::{self, CellBack, CellGradient, one_lstm};
 use super::dependency::{Conventions, Dependency, Size};
@@ -302,7 +302,7 @@ impl<D: Decoder> Kind for EncoderDecoder<D> {
     }
 
     fn mechanism(&self, _: usize) -> Mechanism {
-        self.attention.of_reader()
+        self.attention.of_reader(Sees::All)
     }
 
     fn validate(&self) -> Result<(), ConfigError> {

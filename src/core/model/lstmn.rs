@@ -132,10 +132,7 @@ impl Kind for LstmnConfig {
     }
 
     fn mechanism(&self, _: usize) -> Mechanism {
-        Mechanism {
-            sees: Sees::Earlier,
-            ..self.attention.of_reader()
-        }
+        self.attention.of_reader(Sees::Earlier)
     }
 
     fn validate(&self) -> Result<(), ConfigError> {

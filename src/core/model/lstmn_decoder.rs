@@ -236,10 +236,8 @@ impl Kind for LstmnDecoderConfig {
     }
 
     fn mechanism(&self, head: usize) -> Mechanism {
-        Mechanism {
-            sees: [Sees::Source, Sees::OfPart][head.min(1)](self.source),
-            ..reader::attention(Score::Additive, self.units).of_reader()
-        }
+        let sees = [Sees::Source, Sees::OfPart][head.min(1)](self.source);
+        reader::attention(Score::Additive, self.units).of_reader(sees)
     }
 
     fn set_channels(&mut self, inputs: usize, outputs: usize) {

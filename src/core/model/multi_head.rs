@@ -127,6 +127,11 @@ impl MultiHeadConfig {
         layer * self.heads..(layer + 1) * self.heads
     }
 
+    fn parts<'a, R>(&'a self, params: &'a Params<R>) -> Parts<'a, R> {
+        let config = self;
+        Parts { config, params }
+    }
+
     /// Tensors before those of the heads.
     fn tensors_before_heads(&self) -> usize {
         2 + self.layers
@@ -223,15 +228,13 @@ impl Kind for MultiHeadConfig {
     }
 
     fn mechanism(&self, head: usize) -> Mechanism {
-        let is_causal = self.causal == Switch::On;
+        let sees = match self.causal {
+            Switch::On => Sees::UpToNow,
+            Switch::Off => Sees::Sequence,
+        };
         Mechanism {
-            sees: if is_causal {
-                Sees::UpToNow
-            } else {
-                Sees::Sequence
-            },
             layer: head / self.heads.max(1),
-            ..self.attention.of_reader()
+            ..self.attention.of_reader(sees)
         }
     }
 
@@ -460,10 +463,7 @@ impl<R: Real> OfHead<R> {
 
 impl<R: Real> Machine<R> for MultiHeadConfig {
     fn run(&self, params: &Params<R>, traces: &mut [Trace<R>], steps: Range<usize>) {
-        let parts = Parts {
-            config: self,
-            params,
-        };
+        let parts = self.parts(params);
         // Steps may see later ones.
         for trace in traces.iter_mut().filter(|_| steps.start == 0) {
             parts.forward(trace);
@@ -486,10 +486,7 @@ impl<R: Real> Machine<R> for MultiHeadConfig {
         workspaces: &mut [Workspace<R>],
         gradient: &mut Params<R>,
     ) {
-        let parts = Parts {
-            config: self,
-            params,
-        };
+        let parts = self.parts(params);
         for (trace, workspace) in traces.iter().zip(&mut *workspaces) {
             let (by, scratch, recorder) = workspace.parts_mut::<Scratch<R>>();
             parts.backward(trace, by, scratch, recorder);
@@ -572,10 +569,7 @@ impl<R: Real> Machine<R> for MultiHeadConfig {
     }
 
     fn step<'a>(&'a self, params: &'a Params<R>) -> Vec<Dependency<'a, R>> {
-        let parts = Parts {
-            config: self,
-            params,
-        };
+        let parts = self.parts(params);
         let embed = move |trace: &mut Trace<R>, t: usize| parts.embed(trace, t);
         let mut all = vec![Dependency::with_weights(Place::Machine, EMBEDDED, embed)];
         let mut others = self.dependencies(Conventions::OWN).into_iter().peekable();

@@ -40,10 +40,11 @@ pub(super) const fn attention(score: Score, units: usize) -> AttentionConfig {
 }
 
 impl AttentionConfig {
-    /// The mechanism of such a head.
-    pub(super) fn of_reader(&self) -> Mechanism {
+    /// The mechanism of such a head, which sees these rows.
+    pub(super) fn of_reader(&self, sees: Sees) -> Mechanism {
         Mechanism {
             shift_form: ShiftForm::None,
+            sees,
             ..self.of(0)
         }
     }

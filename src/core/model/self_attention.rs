@@ -126,10 +126,7 @@ impl Kind for SelfAttentionConfig {
     }
 
     fn mechanism(&self, _: usize) -> Mechanism {
-        Mechanism {
-            sees: Sees::Sequence,
-            ..self.attention.of_reader()
-        }
+        self.attention.of_reader(Sees::Sequence)
     }
 
     fn validate(&self) -> Result<(), ConfigError> {

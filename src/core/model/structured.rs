@@ -13,7 +13,7 @@ use std::ops::Range;
 
 use super::addressing::address;
 use super::array;
-use super::attention::{AttentionConfig, Mechanism, Score};
+use super::attention::{AttentionConfig, Mechanism, Score, Sees};
 use super::config::{Order, check_channels};
 use super::controller::feedforward;
 use super::dependency::{Conventions, Dependency, Size};
@@ -189,7 +189,7 @@ impl Kind for StructuredConfig {
     }
 
     fn mechanism(&self, _: usize) -> Mechanism {
-        self.attention.of_reader()
+        self.attention.of_reader(Sees::All)
     }
 
     fn validate(&self) -> Result<(), ConfigError> {

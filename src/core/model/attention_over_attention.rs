@@ -304,29 +304,19 @@ impl<R: Real> Machine<R> for AttentionOverAttentionConfig {
 
     fn dependencies<'a>(&'a self, _: &'a Conventions) -> Vec<Dependency<'a, R>> {
         let (head, machine) = (Place::Head(0), Place::Machine);
-        let made_of = self.source.made_of().iter();
-        let made_of = made_of.map(|array| (machine, *array)).collect();
         let remember = |trace: &mut Trace<R>, t: usize| {
             let rows = rows(self, trace);
             mutual::set_memory(trace, t + 1, &rows);
         };
-        let of = |place, array, needs: &[(Place, Array)], work: fn(&mut Trace<R>, usize)| {
-            Dependency::new(place, array, needs.to_vec(), Size::Terms, work)
-        };
         let (weighting, importance) = ((head, array::WEIGHTING), (machine, IMPORTANCE));
-        let mut all = vec![Dependency::new(
-            machine,
-            array::MEMORY,
-            made_of,
-            Size::One,
-            remember,
-        )];
+        let rows = source::made_of(&self.source);
+        let mut all = vec![Dependency::of_memory(rows, remember)];
         all.extend(mutual::dependencies(seen::<R>, importance, no_score));
-        let rated = of(machine, IMPORTANCE, &[weighting], rate);
-        let content = (head, array::CONTENT);
-        let logit = vec![weighting, (machine, array::INPUT)];
+        let weighed = [(head, array::CONTENT), importance];
+        let rated = Dependency::new(machine, IMPORTANCE, [weighting], Size::Terms, rate);
+        let logit = [weighting, (machine, array::INPUT)];
         all.extend([
-            of(head, array::WEIGHTING, &[content, importance], weigh),
+            Dependency::new(head, array::WEIGHTING, weighed, Size::Terms, weigh),
             rated.only(|t, source| t >= source),
             Dependency::new(machine, array::LOGIT, logit, Size::One, emit),
         ]);

@@ -663,27 +663,17 @@ impl<R: Real> Machine<R> for CoattentionConfig {
 
     fn dependencies<'a>(&'a self, _: &'a Conventions) -> Vec<Dependency<'a, R>> {
         let (head, machine) = (Place::Head(0), Place::Machine);
-        let of = |place, array, needs: &[(Place, Array)], work: fn(&mut Trace<R>, usize)| {
-            Dependency::new(place, array, needs.to_vec(), Size::Terms, work)
-        };
         let (weighting, pointing) = ((head, array::WEIGHTING), (machine, POINTING));
-        let similarity = (head, array::SIMILARITY);
+        let [content, similarity] =
+            [array::CONTENT, array::SIMILARITY].map(|array| [(head, array)]);
+        let read = [weighting, (machine, array::MEMORY)];
+        let (combined, size) = ([weighting, (head, array::READ)], Size::Terms);
         let mut all = mutual::dependencies(seen::<R>, pointing, copy_pointing);
         all.extend([
-            of(
-                head,
-                array::WEIGHTING,
-                &[(head, array::CONTENT)],
-                mutual::copy_content,
-            ),
-            of(
-                head,
-                array::READ,
-                &[weighting, (machine, array::MEMORY)],
-                read_again,
-            ),
-            of(machine, CONTEXT, &[weighting, (head, array::READ)], combine),
-            of(machine, array::LOGIT, &[similarity], emit),
+            Dependency::new(head, array::WEIGHTING, content, size, mutual::copy_content),
+            Dependency::new(head, array::READ, read, size, read_again),
+            Dependency::new(machine, CONTEXT, combined, size, combine),
+            Dependency::new(machine, array::LOGIT, similarity, size, emit),
         ]);
         all
     }

@@ -94,14 +94,14 @@ impl<'a, R: Real> Dependency<'a, R> {
     pub fn new(
         place: Place,
         array: Array,
-        needs: Vec<(Place, Array)>,
+        needs: impl Into<Vec<(Place, Array)>>,
         size: Size,
         compute: impl Fn(&mut Trace<R>, usize) + 'a,
     ) -> Self {
         Self {
             place,
             array,
-            needs,
+            needs: needs.into(),
             start: None,
             unknown: None,
             is_backwards: false,
@@ -117,7 +117,16 @@ impl<'a, R: Real> Dependency<'a, R> {
         array: Array,
         compute: impl Fn(&mut Trace<R>, usize) + 'a,
     ) -> Self {
-        Self::new(place, array, Vec::new(), Size::One, compute)
+        Self::new(place, array, [], Size::One, compute)
+    }
+
+    /// Creates the dependency of the memory after a step.
+    pub(super) fn of_memory(
+        needs: impl IntoIterator<Item = (Place, Array)>,
+        compute: impl Fn(&mut Trace<R>, usize) + 'a,
+    ) -> Self {
+        let needs: Vec<_> = needs.into_iter().collect();
+        Self::new(Place::Machine, array::MEMORY, needs, Size::One, compute)
     }
 
     /// The same in the steps for which `is_in` holds, by the step and the number of source steps; 0 in others.

@@ -24,7 +24,7 @@ use super::slots::Slots;
 use super::source::{self, Source, SourceGradient, Weights, with_source};
 use super::spec::{self, Array, Place};
 use super::trace::Trace;
-use super::{feedback, memory, readout};
+use super::{feedback, readout};
 use crate::keys::{ConfigError, Keys, Table, check};
 use crate::math::matrix::{Rows, add_rows_product, padded, set_product_of_series};
 use crate::math::vectors::{add, gather};
@@ -436,24 +436,7 @@ impl<D: Decoder> EncoderDecoder<D> {
         if !D::HAS_HEAD {
             return Vec::new();
         }
-        let made_of = self.source.made_of().iter().chain([&array::INITIAL_MEMORY]);
-        let needs = made_of.map(|array| (Place::Machine, *array)).collect();
-        let append = |trace: &mut Trace<R>, t: usize| self.append(trace, t);
-        let place = Place::Machine;
-        vec![Dependency::new(
-            place,
-            array::MEMORY,
-            needs,
-            Size::One,
-            append,
-        )]
-    }
-
-    /// M_{t+1}: M_t with row t of the source.
-    fn append<R: Real>(&self, trace: &mut Trace<R>, t: usize) {
-        let source = trace.setting.source;
-        let row = (t < source).then(|| self.source.row(trace, t).concat());
-        memory::append(&mut trace.memory_columns, t, row);
+        vec![source::appended(&self.source)]
     }
 
     /// The key of the head, and everything up to its read.
@@ -461,7 +444,7 @@ impl<D: Decoder> EncoderDecoder<D> {
         if !D::HAS_HEAD {
             return Vec::new();
         }
-        let state = vec![(Place::Layer(0), array::HIDDEN)];
+        let state = [(Place::Layer(0), array::HIDDEN)];
         let key = Dependency::new(Place::Head(0), array::KEY, state, Size::One, ask::<D, R>);
         let reader = reader::dependencies(self, conventions);
         let all = [key].into_iter().chain(reader);
@@ -523,7 +506,7 @@ impl<'a, D: Decoder, R: Real> Parts<'a, D, R> {
     /// Sets the next memory, where that of every step is kept.
     fn append(self, trace: &mut Trace<R>, t: usize) {
         if D::HAS_HEAD && trace.memory_every == 1 {
-            self.config.append(trace, t);
+            source::append(&self.config.source, trace, t);
         }
     }
 

@@ -21,7 +21,7 @@ pub(super) fn set<R: Real>(trace: &mut Trace<R>, t: usize) {
 
 /// The feedback of a machine that runs freely.
 pub(super) fn dependency<'a, R: Real>() -> Dependency<'a, R> {
-    let logit = vec![(Place::Machine, array::LOGIT)];
+    let logit = [(Place::Machine, array::LOGIT)];
     Dependency::new(Place::Machine, FEEDBACK, logit, Size::One, set)
 }
 

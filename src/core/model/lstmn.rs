@@ -160,9 +160,16 @@ fn attend_cells<R: Real>(trace: &mut Trace<R>, t: usize) {
 }
 
 /// Row t of the memory is h_t.
-pub(super) fn append<R: Real>(trace: &mut Trace<R>, t: usize) {
+fn append<R: Real>(trace: &mut Trace<R>, t: usize) {
     let row = trace.layers[0].hidden.row(t).to_vec();
     memory::append(&mut trace.memory_columns, t, Some(row));
+}
+
+/// The memory to which each step appends its row.
+pub(super) fn appended<'a, R: Real>() -> Dependency<'a, R> {
+    let (hidden, initial) = (array::HIDDEN, array::INITIAL_MEMORY);
+    let needs = [(Place::Layer(0), hidden), (Place::Machine, initial)];
+    Dependency::of_memory(needs, append)
 }
 
 /// The network with its weights.
@@ -285,35 +292,14 @@ impl<R: Real> Machine<R> for LstmnConfig {
     }
 
     fn dependencies<'a>(&'a self, conventions: &'a Conventions) -> Vec<Dependency<'a, R>> {
-        let needs = vec![
-            (Place::Head(0), array::READ),
-            (Place::Machine, array::INPUT),
-        ];
-        let key = Dependency::new(Place::Head(0), array::KEY, needs, Size::One, ask::<R>);
+        let (machine, layer, head) = (Place::Machine, Place::Layer(0), Place::Head(0));
+        let needs = [(head, array::READ), (machine, array::INPUT)];
+        let key = Dependency::new(head, array::KEY, needs, Size::One, ask);
         let mut all = vec![key];
         all.extend(reader::dependencies(self, conventions));
-        let (layer, head) = (Place::Layer(0), Place::Head(0));
-        let needs = vec![(head, array::WEIGHTING), (layer, array::CELL)];
-        let (size, cells) = (Size::Terms, attend_cells::<R>);
-        all.push(Dependency::new(
-            Place::Machine,
-            ATTENDED_CELL,
-            needs,
-            size,
-            cells,
-        ));
-        let needs = vec![
-            (layer, array::HIDDEN),
-            (Place::Machine, array::INITIAL_MEMORY),
-        ];
-        let (size, append) = (Size::One, append::<R>);
-        all.push(Dependency::new(
-            Place::Machine,
-            array::MEMORY,
-            needs,
-            size,
-            append,
-        ));
+        let needs = [(head, array::WEIGHTING), (layer, array::CELL)];
+        let cells = Dependency::new(machine, ATTENDED_CELL, needs, Size::Terms, attend_cells);
+        all.extend([cells, appended()]);
         all
     }
 

@@ -30,7 +30,7 @@ use super::dependency::{Conventions, Dependency, Size};
 use super::derivatives::stages_backward;
 use super::head::HeadGradient;
 use super::kind::{Kind, Sizes};
-use super::lstmn::{ATTENDED_CELL, append};
+use super::lstmn::{ATTENDED_CELL, appended};
 use super::machine::{GradientRecorder, Machine, Upstream, Workspace, record};
 use super::multi_head::ROW_KEY;
 use super::params::Params;
@@ -415,12 +415,12 @@ impl LstmnDecoderConfig {
         for index in 0..2 {
             let head = Place::Head(index);
             let needs = [array::KEY].iter().chain(&OF_HEAD[..index + 2]);
-            let needs = needs.map(|array| (head, *array)).collect();
+            let needs: Vec<_> = needs.map(|array| (head, *array)).collect();
             let score = move |trace: &mut Trace<R>, t: usize| score(trace, index, t);
             let read = |place, array, from, is_cell| {
                 let of = (index, is_cell);
                 let attend = move |trace: &mut Trace<R>, t: usize| attend(trace, of, t);
-                let needs = vec![(head, array::WEIGHTING), (layer, from)];
+                let needs = [(head, array::WEIGHTING), (layer, from)];
                 Dependency::new(place, array, needs, size, attend)
             };
             all.extend(of(index, head, array::KEY, Parts::ask));
@@ -443,11 +443,7 @@ impl LstmnDecoderConfig {
         let of_source = of(0, Place::Head(0), ROW_KEY, Parts::project);
         all.extend(of_source.map(|of| of.only(|t, source| t < source)));
         all.extend(of(1, Place::Head(1), ROW_KEY, Parts::project));
-        let (needs, memory) = (
-            vec![(layer, array::HIDDEN), (machine, array::INITIAL_MEMORY)],
-            array::MEMORY,
-        );
-        all.push(Dependency::new(machine, memory, needs, Size::One, append));
+        all.push(appended());
         let logit = of(0, machine, array::LOGIT, Parts::emit);
         all.extend(logit.map(|of| of.only(|t, source| t >= source)));
         all.extend(params.map(|_| readout::output()));

@@ -539,16 +539,10 @@ impl<R: Real> Machine<R> for MultiHeadConfig {
                 all.extend(projections.into_iter().zip(weights).map(|(of, weight)| {
                     let work =
                         move |trace: &mut Trace<R>, t: usize| of.project(trace, (layer, index), t);
-                    Dependency::new(
-                        place,
-                        of.array(),
-                        vec![x, (place, weight)],
-                        Size::Terms,
-                        work,
-                    )
+                    Dependency::new(place, of.array(), [x, (place, weight)], Size::Terms, work)
                 }));
                 let of = |array, needs: [Array; 2], work: fn(&mut Trace<R>, usize, usize)| {
-                    let needs = needs.map(|array| (place, array)).into();
+                    let needs = needs.map(|array| (place, array));
                     let work = move |trace: &mut Trace<R>, t: usize| work(trace, index, t);
                     Dependency::new(place, array, needs, Size::Terms, work)
                 };
@@ -557,14 +551,8 @@ impl<R: Real> Machine<R> for MultiHeadConfig {
                 all.push(of(array::READ, [array::WEIGHTING, ROW_VALUE], read));
             }
         }
-        let (place, needs) = (Place::Machine, vec![(Place::Machine, EMBEDDED)]);
-        all.push(Dependency::new(
-            place,
-            array::MEMORY,
-            needs,
-            Size::One,
-            remember::<R>,
-        ));
+        let needs = [(Place::Machine, EMBEDDED)];
+        all.push(Dependency::of_memory(needs, remember));
         all
     }
 

@@ -136,8 +136,8 @@ pub(super) fn dependencies<'a, R: Real>(
         let seen = seen(trace, t);
         weigh(&mut trace.heads[0], t, seen);
     };
-    let memory = vec![(Place::Machine, array::MEMORY), needs];
-    let similarity = vec![(place, array::SIMILARITY)];
+    let memory = [(Place::Machine, array::MEMORY), needs];
+    let similarity = [(place, array::SIMILARITY)];
     vec![
         Dependency::new(place, array::SIMILARITY, memory, Size::Terms, scores),
         Dependency::new(place, array::CONTENT, similarity, Size::Share, content),

@@ -235,14 +235,12 @@ impl<R: Real> Machine<R> for SelfAttentionConfig {
     }
 
     fn dependencies<'a>(&'a self, conventions: &'a Conventions) -> Vec<Dependency<'a, R>> {
-        let rows = self.source.made_of().iter();
-        let rows: Vec<_> = rows.map(|array| (Place::Machine, *array)).collect();
+        let rows: Vec<_> = source::made_of(&self.source).collect();
         let remember = |trace: &mut Trace<R>, t: usize| remember(self, trace, t);
         let ask = |trace: &mut Trace<R>, t: usize| ask(self, trace, t);
-        let (place, head) = (Place::Machine, Place::Head(0));
         let mut all = vec![
-            Dependency::new(place, array::MEMORY, rows.clone(), Size::One, remember),
-            Dependency::new(head, array::KEY, rows, Size::One, ask),
+            Dependency::of_memory(rows.clone(), remember),
+            Dependency::new(Place::Head(0), array::KEY, rows, Size::One, ask),
         ];
         all.extend(reader::dependencies(self, conventions));
         all

@@ -2,11 +2,13 @@
 
 use std::fmt::Debug;
 
+use super::array;
 use super::dependency::Dependency;
 use super::machine::{GradientRecorder, TOGETHER, Terms, Workspace, both};
+use super::memory;
 use super::params::Params;
 use super::shape::{LinearSpec, Shape};
-use super::spec::Array;
+use super::spec::{Array, Place};
 use super::trace::Trace;
 use crate::keys::Table;
 use crate::math::matrix::{padded, set_product_of_series};
@@ -147,6 +149,24 @@ pub(super) fn weights<'a, R>(
         linears: &params.linears[..shape.linears.len()],
         tensors: &params.tensors[..shape.tensors.len()],
     }
+}
+
+/// The arrays that the rows of a source are made of.
+pub(super) fn made_of(source: &impl Source) -> impl Iterator<Item = (Place, Array)> {
+    let arrays = source.made_of().iter();
+    arrays.map(|array| (Place::Machine, *array))
+}
+
+/// M_{t+1}: M_t with row `t` of the source.
+pub(super) fn append<R: Real>(source: &impl Source, trace: &mut Trace<R>, t: usize) {
+    let row = (t < trace.setting.source).then(|| source.row(trace, t).concat());
+    memory::append(&mut trace.memory_columns, t, row);
+}
+
+/// The memory to which each step of the source appends its row.
+pub(super) fn appended<R: Real>(source: &impl Source) -> Dependency<'_, R> {
+    let needs = made_of(source).chain([(Place::Machine, array::INITIAL_MEMORY)]);
+    Dependency::of_memory(needs, |trace, t| append(source, trace, t))
 }
 
 /// Backpropagates from the gradients w.r.t. the rows, which are in the scratch `T` of a machine, to the weights of the

@@ -280,13 +280,6 @@ impl<R: Real> Parts<'_, R> {
     }
 }
 
-/// M_{t+1}: M_t with row t of the source.
-fn append<R: Real>(config: &StructuredConfig, trace: &mut Trace<R>, t: usize) {
-    let is_source = t < trace.setting.source;
-    let row = is_source.then(|| config.source.row(trace, t).concat());
-    memory::append(&mut trace.memory_columns, t, row);
-}
-
 /// The gradients of an episode.
 struct Scratch<R> {
     /// w.r.t. m of every step.
@@ -315,7 +308,7 @@ impl<R: Real> Machine<R> for StructuredConfig {
         for trace in traces {
             for t in steps.start..steps.end.min(trace.steps()) {
                 if trace.memory_every == 1 {
-                    append(self, trace, t);
+                    source::append(&self.source, trace, t);
                 }
                 if t < trace.setting.source {
                     trace.logit.row_mut(t).fill(R::ZERO);
@@ -377,16 +370,7 @@ impl<R: Real> Machine<R> for StructuredConfig {
 
     fn dependencies<'a>(&'a self, conventions: &'a Conventions) -> Vec<Dependency<'a, R>> {
         let rules = Rules::new(self, Order::ReadFirst, 0.0, conventions);
-        let rows = self.source.made_of().iter().chain([&array::INITIAL_MEMORY]);
-        let rows = rows.map(|array| (Place::Machine, *array)).collect();
-        let append = |trace: &mut Trace<R>, t: usize| append(self, trace, t);
-        let mut all = vec![Dependency::new(
-            Place::Machine,
-            array::MEMORY,
-            rows,
-            Size::One,
-            append,
-        )];
+        let mut all = vec![source::appended(&self.source)];
         for index in 0..self.heads {
             let (place, score) = (Place::Head(index), move |trace: &mut Trace<R>, t: usize| {
                 score(trace, index, t);

@@ -87,6 +87,17 @@ pub(crate) fn add<'a, R: Real>(
     to.into_iter().zip(from).for_each(|(to, &from)| *to += from);
 }
 
+/// Adds a multiple, number by number, as far as both go.
+#[inline(always)]
+pub(crate) fn add_multiple<'a, R: Real>(
+    to: impl IntoIterator<Item = &'a mut R>,
+    factor: R,
+    from: impl IntoIterator<Item = &'a R>,
+) {
+    let pairs = to.into_iter().zip(from);
+    pairs.for_each(|(to, &from)| *to += factor * from);
+}
+
 /// Copies values side by side.
 pub(crate) fn gather<'a, R: Real>(to: &mut [R], parts: impl IntoIterator<Item = &'a [R]>) {
     let mut rest = to;

@@ -15,7 +15,7 @@ use crate::math::kernel::kernel;
 use crate::math::pack::{MOST_LANES, each_pack, map_packs};
 use crate::math::simd::Simd;
 use crate::math::softmax::{dot, softmax_in_place};
-use crate::math::vectors::add;
+use crate::math::vectors::{add, add_multiple};
 use crate::math::{Pack, Real, Series};
 
 impl Stage {
@@ -380,16 +380,9 @@ fn shift_slices<R: Real>(s: &[R], w_g: &[R], w_s: &mut [R]) {
         let by = rows_moved(index, s.len(), n);
         let (wrapped, moved) = w_s.split_at_mut(by);
         let (stay, wrap) = w_g.split_at(n - by);
-        add_multiple(weight, stay, moved);
-        add_multiple(weight, wrap, wrapped);
+        add_multiple(moved, weight, stay);
+        add_multiple(wrapped, weight, wrap);
     }
-}
-
-#[inline(always)]
-fn add_multiple<R: Real>(weight: R, from: &[R], to: &mut [R]) {
-    to.iter_mut()
-        .zip(from)
-        .for_each(|(to, &from)| *to += weight * from);
 }
 
 /// Sets the gradients w.r.t. w^g and w.r.t. s from the gradient w.r.t. w̃.
@@ -509,8 +502,8 @@ fn shift_slices_backward<R: Real, S: Simd>(
         let (stay, wrap) = w_g.split_at(n - by);
         *s_gradient = dot(simd, moved, stay) + dot(simd, wrapped, wrap);
         let (stay, wrap) = w_g_gradient.split_at_mut(n - by);
-        add_multiple(weight, moved, stay);
-        add_multiple(weight, wrapped, wrap);
+        add_multiple(stay, weight, moved);
+        add_multiple(wrap, weight, wrapped);
     }
 }
 

@@ -29,7 +29,7 @@ use super::{reader, readout};
 use crate::keys::{ConfigError, Keys, Table, check};
 use crate::math::matrix::{self, padded};
 use crate::math::simd::PLAIN;
-use crate::math::vectors::add;
+use crate::math::vectors::{add, add_multiple};
 use crate::math::{Pack, Real, Series};
 
 /// The size of attention over attention.
@@ -177,9 +177,8 @@ fn rate<R: Real>(trace: &mut Trace<R>, t: usize) {
     to.fill(R::ZERO);
     let share = R::ONE / R::from_f64(document.len() as f64);
     for i in document {
-        let pairs = to[question.clone()].iter_mut();
-        let pairs = pairs.zip(&weights.row(i)[question.clone()]);
-        pairs.for_each(|(to, &w)| *to += share * w);
+        let weights = &weights.row(i)[question.clone()];
+        add_multiple(&mut to[question.clone()], share, weights);
     }
 }
 
@@ -193,8 +192,7 @@ fn weigh<R: Real>(trace: &mut Trace<R>, t: usize) {
     let mut sums = vec![R::ZERO; document.len()];
     for j in question {
         let b = trace.own.at(AT_IMPORTANCE).row(t)[j];
-        let pairs = sums.iter_mut().zip(&weights.row(j)[document.clone()]);
-        pairs.for_each(|(to, &w)| *to += b * w);
+        add_multiple(&mut sums, b, &weights.row(j)[document.clone()]);
     }
     weights.row_mut(t).fill(R::ZERO);
     weights.row_mut(t)[document].copy_from_slice(&sums);
@@ -206,8 +204,7 @@ fn probabilities<R: Real>(trace: &Trace<R>, t: usize) -> Vec<R> {
     let mut all = vec![R::ZERO; trace.logit.width()];
     for i in document {
         let weight = trace.heads[0].weighting.row(t)[i];
-        let pairs = all.iter_mut().zip(trace.input.row(i));
-        pairs.for_each(|(to, &x)| *to += weight * x);
+        add_multiple(&mut all, weight, trace.input.row(i));
     }
     all
 }
@@ -396,8 +393,7 @@ fn answer_backward<R: Real>(
     for i in document.clone() {
         let pairs = trace.input.row(i).iter().zip(&d_all);
         d_weights[i] = pairs.map(|(&x, &d)| x * d).sum();
-        let to = scratch.input.row_mut(i).iter_mut().zip(&d_all);
-        to.for_each(|(to, &d)| *to += weights[i] * d);
+        add_multiple(scratch.input.row_mut(i), weights[i], &d_all);
     }
     if by.weightings[0].width() > 0 {
         add(&mut d_weights[..], by.weightings[0].row(t));
@@ -412,14 +408,12 @@ fn answer_backward<R: Real>(
     d_answer[document.clone()].copy_from_slice(&d_weights[document.clone()]);
     matrix::product_with_vector(rows, d_answer, &mut d_rates[question.clone()]);
     for j in question.clone() {
-        let to = scratch.weights.row_mut(j).iter_mut().zip(&*d_answer);
-        to.for_each(|(to, &d)| *to += rates[j] * d);
+        add_multiple(scratch.weights.row_mut(j), rates[j], &*d_answer);
     }
     let share = R::ONE / R::from_f64(document.len() as f64);
     for i in document {
-        let to = scratch.weights.row_mut(i)[question.clone()].iter_mut();
-        to.zip(&d_rates[question.clone()])
-            .for_each(|(to, &d)| *to += share * d);
+        let to = &mut scratch.weights.row_mut(i)[question.clone()];
+        add_multiple(to, share, &d_rates[question.clone()]);
     }
     if let Some(to) = recorder.as_deref_mut() {
         record(&mut to.heads[0].weighting, &head.weighting, t, &d_weights);

@@ -25,7 +25,7 @@ use crate::keys::Table;
 use crate::math::kernel::kernel;
 use crate::math::matrix::{Rows, add_vector_product, product_with_vector};
 use crate::math::pack::each_pack;
-use crate::math::vectors::{add, gather};
+use crate::math::vectors::{add, add_multiple, gather};
 use crate::math::{Real, Series, sigmoid};
 
 /// The size of a machine that names what is in a picture.
@@ -314,8 +314,7 @@ impl Decoder for Caption {
             let dz = by.products[GATE_MAP].row_mut(k);
             dz[0] = d_g * g * (R::ONE - g);
             let weights = of.own.linears[GATE_MAP].weight.view();
-            let all = by.state.hidden.iter_mut().zip(weights);
-            all.for_each(|(to, &w)| *to += w * dz[0]);
+            add_multiple(&mut by.state.hidden, dz[0], weights);
         }
         back.attend(t);
     }

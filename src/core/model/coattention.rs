@@ -36,7 +36,7 @@ use super::{memory, reader, readout};
 use crate::keys::Field::{Choice, Integer};
 use crate::keys::{ConfigError, Keys, Table, check};
 use crate::math::matrix::{self, padded, set_product_of_series};
-use crate::math::vectors::{add, gather};
+use crate::math::vectors::{add, add_multiple, gather};
 use crate::math::{Real, Series};
 
 /// The size of coattention.
@@ -884,8 +884,7 @@ impl<R: Real> Parts<'_, R> {
             add(scratch.reads.row_mut(t), d_row);
             for j in seen(trace, t) {
                 let weight = head.weighting.row(t)[j];
-                let to = scratch.reads.row_mut(j).iter_mut().zip(d_context);
-                to.for_each(|(to, &d)| *to += weight * d);
+                add_multiple(scratch.reads.row_mut(j), weight, d_context);
             }
         }
         for t in (0..source).rev() {

@@ -44,7 +44,7 @@ use crate::keys::Field::{Choice, Integer};
 use crate::keys::{ConfigError, Keys, Table, Words, check};
 use crate::math::matrix::{self, padded};
 use crate::math::projected::{self, ProjectedGradient};
-use crate::math::vectors::{add, vector_product_backward};
+use crate::math::vectors::{add, add_multiple, vector_product_backward};
 use crate::math::{Matrix, Real, Series};
 
 /// The size of an encoder and a decoder that attend to their own earlier states.
@@ -641,8 +641,7 @@ impl<R: Real> Back<'_, '_, R> {
             for i in (0..t).filter(|_| !d.is_empty()) {
                 let w = head.weighting.row(t)[i];
                 by[i] += of.row(i).iter().zip(d).map(|(&x, &d)| x * d).sum();
-                let pairs = to.row_mut(i).iter_mut().zip(d);
-                pairs.for_each(|(to, &d)| *to += w * d);
+                add_multiple(to.row_mut(i), w, d);
             }
         }
         if index == 0 {

@@ -17,7 +17,7 @@ use super::memory;
 use super::spec::{Array, Place};
 use super::trace::{HeadTrace, Trace};
 use crate::math::matrix::{self, Rows};
-use crate::math::vectors::add;
+use crate::math::vectors::{add, add_multiple};
 use crate::math::{Answer, Real, Series};
 
 /// The steps of the document and those of the question, without the steps that end them.
@@ -220,9 +220,7 @@ impl<R: Real> MutualGradient<R> {
         matrix::product_with_vector(rows(head), d, &mut by_weights);
         add(&mut self.scores, &by_weights);
         for i in seen {
-            let weight = head.weighting.row(t)[i];
-            let to = self.of_step.row_mut(i).iter_mut().zip(d);
-            to.for_each(|(to, &d)| *to += weight * d);
+            add_multiple(self.of_step.row_mut(i), head.weighting.row(t)[i], d);
         }
     }
 
@@ -239,8 +237,7 @@ impl<R: Real> MutualGradient<R> {
         for i in seen {
             let d = self.scores[i];
             for (to, from) in [(t, i), (i, t)] {
-                let to = self.of_step.row_mut(to).iter_mut().zip(row(from));
-                to.for_each(|(to, &m)| *to += d * m);
+                add_multiple(self.of_step.row_mut(to), d, row(from));
             }
         }
         self.end(trace, t, recorder);

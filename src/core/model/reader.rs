@@ -20,7 +20,7 @@ use super::window::{Back, Seen};
 use super::{fertility, memory};
 use crate::keys::{Choice as _, ConfigError, PerHead};
 use crate::math::matrix::{self, padded, set_product_of_series};
-use crate::math::vectors::add;
+use crate::math::vectors::{add, add_multiple};
 use crate::math::{Aligned, Matrix, Real, Series};
 
 /// A head with this score, without gate, shift and sharpening. Its initial weighting is 0.
@@ -115,9 +115,7 @@ pub(super) fn forward<R: Real>(trace: &mut Trace<R>, t: usize) {
 /// Adds Σ_{t > i} w_t(i)·y_t.
 pub(super) fn add_later<R: Real>(w: &Series<R>, y: &Series<R>, i: usize, to: &mut [R]) {
     for t in i + 1..w.steps() {
-        let weight = w.row(t)[i];
-        let terms = y.row(t).iter().map(|&y| weight * y);
-        to.iter_mut().zip(terms).for_each(|(to, term)| *to += term);
+        add_multiple(&mut *to, w.row(t)[i], y.row(t));
     }
 }
 

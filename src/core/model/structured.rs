@@ -32,7 +32,7 @@ use super::{memory, reader, readout};
 use crate::keys::Field::Integer;
 use crate::keys::{ConfigError, Keys, Table, check};
 use crate::math::matrix::{self, padded, set_product_of_series};
-use crate::math::vectors::gather;
+use crate::math::vectors::{add_multiple, gather};
 use crate::math::{Real, Series};
 
 /// The size of structured self-attention.
@@ -488,11 +488,7 @@ impl<R: Real> Parts<'_, R> {
             matrix::product_with_vector(rows, d_read, &mut to.weighting);
             let memory = scratch.memory.chunks_exact_mut(source).zip(d_read);
             for (column, &d) in memory {
-                let weights = head.weighting.row(t).iter();
-                column
-                    .iter_mut()
-                    .zip(weights)
-                    .for_each(|(to, &w)| *to += w * d);
+                add_multiple(column, d, head.weighting.row(t));
             }
         }
         stages_backward(
@@ -513,8 +509,7 @@ impl<R: Real> Parts<'_, R> {
             let (vector, d_scores) = (head.of_score.at(0).row(0), &of.weighting[..source]);
             matrix::add_vector_product(d_scores, units.rows_from(0), d_vector);
             for (i, &d) in d_scores.iter().enumerate() {
-                let to = scratch.units[0].row_mut(i).iter_mut().zip(vector);
-                to.for_each(|(to, &v)| *to += d * v);
+                add_multiple(scratch.units[0].row_mut(i), d, vector);
             }
         }
     }

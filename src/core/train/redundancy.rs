@@ -14,6 +14,7 @@ use crate::keys::ConfigError;
 use crate::math::kernel::kernel;
 use crate::math::pack::each_pack;
 use crate::math::softmax::dot;
+use crate::math::vectors::add_multiple;
 use crate::math::{Pack, Real, Series};
 use crate::model::{HeadTrace, ModelConfig, Trace, Upstream};
 
@@ -217,7 +218,7 @@ kernel! {
             // The gradient w.r.t. one head is computed from the other.
             for (by, from) in by.iter_mut().zip([b, a]) {
                 let to = by.iter_mut().flat_map(|by| by.row_mut(t));
-                to.zip(from).for_each(|(to, &w)| *to += scale * product * w);
+                add_multiple(to, scale * product, from);
             }
         }
         sum

@@ -12,7 +12,7 @@ use crate::math::{Real, Series};
 use crate::model::attention::{Mechanism, Score};
 use crate::model::dependency::{Conventions, Dependency, Size};
 use crate::model::kind::{Kind, Sizes};
-use crate::model::machine::{Machine, Workspace, both, longest, record};
+use crate::model::machine::{Batch, Machine, longest, record};
 use crate::model::params::Params;
 use crate::model::shape::{LinearSpec, Shape};
 use crate::model::spec::{Array, ArraySpec, Place, Range};
@@ -102,15 +102,8 @@ impl<R: Real> Machine<R> for AppendedConfig {
         Box::new((seen, [by.clone(), by]))
     }
 
-    fn backward(
-        &self,
-        params: &Params<R>,
-        traces: &[Trace<R>],
-        workspaces: &mut [Workspace<R>],
-        gradient: &mut Params<R>,
-    ) {
-        for (trace, workspace) in traces.iter().zip(&mut *workspaces) {
-            let (by, (d_read, [d_key, d_add]), recorder) = workspace.parts_mut::<Scratch<R>>();
+    fn backward(&self, params: &Params<R>, batch: &mut Batch<'_, R>, gradient: &mut Params<R>) {
+        for (trace, by, (d_read, [d_key, d_add]), recorder) in batch.each::<Scratch<R>>() {
             d_read.backward(&params.linears[2].weight, &by.logit);
             for series in [&mut *d_key, d_add] {
                 series.resize(trace.steps());
@@ -134,7 +127,7 @@ impl<R: Real> Machine<R> for AppendedConfig {
                 (0..trace.steps()).for_each(|t| record_step(params, trace, back, t, recorder));
             }
         }
-        let all = both::<R, Scratch<R>>(traces, workspaces);
+        let all = batch.done::<Scratch<R>>();
         let [keys, rows, output] = [0, 1, 2].map(|_| all.clone());
         gradient.linears[0].set_gradient(keys.map(|(trace, _, (_, by))| (&trace.input, &by[0])));
         gradient.linears[1].set_gradient(rows.map(|(trace, _, (_, by))| (&trace.input, &by[1])));

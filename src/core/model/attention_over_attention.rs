@@ -18,7 +18,7 @@ use super::config::check_channels;
 use super::dependency::{Conventions, Dependency, Size};
 use super::encoder::{COUNT, Direction, EncoderConfig, Parts, with_own};
 use super::kind::{Kind, Sizes, row_per_step};
-use super::machine::{GradientRecorder, Machine, Upstream, Workspace, record};
+use super::machine::{Batch, EpisodeBack, GradientRecorder, Machine, Upstream, record};
 use super::mutual::{self, MutualGradient};
 use super::params::Params;
 use super::shape::Shape;
@@ -276,21 +276,11 @@ impl<R: Real> Machine<R> for AttentionOverAttentionConfig {
         })
     }
 
-    fn backward(
-        &self,
-        params: &Params<R>,
-        traces: &[Trace<R>],
-        workspaces: &mut [Workspace<R>],
-        gradient: &mut Params<R>,
-    ) {
-        for (trace, workspace) in traces.iter().zip(&mut *workspaces) {
-            let (by, scratch, recorder) = workspace.parts_mut::<Scratch<R>>();
-            self.backward_through(trace, by, scratch, recorder);
-        }
+    fn backward(&self, params: &Params<R>, batch: &mut Batch<'_, R>, gradient: &mut Params<R>) {
+        batch.each().for_each(|back| self.backward_through(back));
         let weights = source::weights(&self.source, self.inputs, params);
-        source::backward::<R, Scratch<R>>(&self.source, weights, traces, workspaces, gradient);
-        for workspace in workspaces {
-            let (_, scratch, recorder) = workspace.parts_mut::<Scratch<R>>();
+        source::backward::<R, Scratch<R>>(&self.source, weights, batch, gradient);
+        for (_, _, scratch, recorder) in batch.each::<Scratch<R>>() {
             if let Some(to) = recorder {
                 // The answer is made of the symbols themselves, too.
                 let rows = scratch.input.as_slice();
@@ -342,10 +332,7 @@ impl AttentionOverAttentionConfig {
     /// Backpropagates through an episode to the rows of the encoders.
     fn backward_through<R: Real>(
         &self,
-        trace: &Trace<R>,
-        by: &Upstream<R>,
-        scratch: &mut Scratch<R>,
-        mut recorder: GradientRecorder<'_, R>,
+        (trace, by, scratch, mut recorder): EpisodeBack<'_, R, Scratch<R>>,
     ) {
         let (source, head) = (trace.setting.source, &trace.heads[0]);
         scratch.mutual.reset(trace);

@@ -24,7 +24,7 @@ use super::controller::feedforward;
 use super::dependency::{Conventions, Dependency, Size};
 use super::encoder::{self, COUNT, Direction, EncoderConfig, Parts as EncoderParts, with_own};
 use super::kind::{Kind, Sizes, row_per_step};
-use super::machine::{GradientRecorder, Machine, Upstream, Workspace, both, record};
+use super::machine::{Batch, EpisodeBack, GradientRecorder, Machine, Upstream, record};
 use super::maxout::{self, MAPS, Pointer, PointerGradient};
 use super::mutual::{self, MutualGradient};
 use super::params::Params;
@@ -610,25 +610,17 @@ impl<R: Real> Machine<R> for CoattentionConfig {
         })
     }
 
-    fn backward(
-        &self,
-        params: &Params<R>,
-        traces: &[Trace<R>],
-        workspaces: &mut [Workspace<R>],
-        gradient: &mut Params<R>,
-    ) {
+    fn backward(&self, params: &Params<R>, batch: &mut Batch<'_, R>, gradient: &mut Params<R>) {
         let parts = self.parts(params);
         let (linears, tensors) = (parts.source.linears.len(), parts.source.tensors.len());
-        for (trace, workspace) in traces.iter().zip(&mut *workspaces) {
-            let (by, scratch, recorder) = workspace.parts_mut::<Scratch<R>>();
-            let sentinels = parts.backward(trace, by, scratch, recorder);
+        for back in batch.each() {
+            let sentinels = parts.backward(back);
             for (at, sentinel) in sentinels.iter().enumerate() {
                 gradient.tensors[tensors + at].add_flat(sentinel);
             }
         }
-        let of_source = parts.source;
-        source::backward::<R, Scratch<R>>(&self.source, of_source, traces, workspaces, gradient);
-        let all = both::<R, Scratch<R>>(traces, workspaces);
+        source::backward::<R, Scratch<R>>(&self.source, parts.source, batch, gradient);
+        let all = batch.done::<Scratch<R>>();
         let own = &mut gradient.linears[linears..];
         let question = all.clone();
         let question = question.map(|(_, _, by)| (&by.question[0], &by.question[1]));
@@ -738,10 +730,7 @@ impl<R: Real> Parts<'_, R> {
     /// Backpropagates through an episode to the rows of the encoder; returns the gradients w.r.t. the sentinels.
     fn backward(
         self,
-        trace: &Trace<R>,
-        by: &Upstream<R>,
-        scratch: &mut Scratch<R>,
-        mut recorder: GradientRecorder<'_, R>,
+        (trace, by, scratch, mut recorder): EpisodeBack<'_, R, Scratch<R>>,
     ) -> [Vec<R>; 2] {
         scratch.reset(self.config, trace);
         if let Some(to) = recorder.as_deref_mut() {

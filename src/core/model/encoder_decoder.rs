@@ -14,9 +14,7 @@ use super::controller::cell::{self, CellBack, CellGradient, one_lstm};
 use super::dependency::{Conventions, Dependency, Size};
 use super::head;
 use super::kind::{Kind, Sizes, row_per_step};
-use super::machine::{
-    GradientRecorder, Machine, TOGETHER, Upstream, Workspace, both, record, together,
-};
+use super::machine::{Batch, GradientRecorder, Machine, Upstream, record, together};
 use super::params::Params;
 use super::reader::{self, ReaderGradient};
 use super::shape::{LinearSpec, Shape};
@@ -367,30 +365,21 @@ impl<R: Real, D: Decoder> Machine<R> for EncoderDecoder<D> {
         })
     }
 
-    fn backward(
-        &self,
-        params: &Params<R>,
-        traces: &[Trace<R>],
-        workspaces: &mut [Workspace<R>],
-        gradient: &mut Params<R>,
-    ) {
+    fn backward(&self, params: &Params<R>, batch: &mut Batch<'_, R>, gradient: &mut Params<R>) {
         let parts = self.parts(params);
         let (of_source, weights) = (parts.source, parts.own);
         let first = of_source.tensors.len();
-        for (traces, workspaces) in traces.chunks(TOGETHER).zip(workspaces.chunks_mut(TOGETHER)) {
-            let episodes = traces.iter().zip(workspaces).map(|(trace, workspace)| {
-                let (upstream, by, recorder) = workspace.parts_mut();
-                Back {
-                    trace,
-                    upstream,
-                    by,
-                    recorder,
-                }
+        for mut group in batch.groups() {
+            let episodes = group.each().map(|(trace, upstream, by, recorder)| Back {
+                trace,
+                upstream,
+                by,
+                recorder,
             });
             parts.backward(&mut episodes.collect::<Vec<_>>());
         }
-        source::backward::<R, Gradients<R>>(&self.source, of_source, traces, workspaces, gradient);
-        let all = both::<R, Gradients<R>>(traces, workspaces);
+        source::backward::<R, Gradients<R>>(&self.source, of_source, batch, gradient);
+        let all = batch.done::<Gradients<R>>();
         let (tensors, learned) = gradient.tensors[first..].split_at_mut(weights.tensors.len());
         for reader in all.clone().filter_map(|(.., by)| by.reader.as_ref()) {
             reader.add_learned(learned);

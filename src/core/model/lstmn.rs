@@ -19,7 +19,7 @@ use super::config::check_channels;
 use super::controller::cell::{self, one_lstm};
 use super::dependency::{Conventions, Dependency, Size};
 use super::kind::{Kind, Sizes, row_per_step};
-use super::machine::{Machine, Workspace, both, longest, record, together};
+use super::machine::{Batch, EpisodeBack, Machine, longest, record, together};
 use super::params::Params;
 use super::reader::{self, ReaderGradient, add_later};
 use super::shape::{LinearSpec, Shape};
@@ -269,21 +269,12 @@ impl<R: Real> Machine<R> for LstmnConfig {
         })
     }
 
-    fn backward(
-        &self,
-        params: &Params<R>,
-        traces: &[Trace<R>],
-        workspaces: &mut [Workspace<R>],
-        gradient: &mut Params<R>,
-    ) {
-        for (trace, workspace) in traces.iter().zip(&mut *workspaces) {
-            self.backward_through(params, trace, workspace);
-            let (_, scratch, _) = workspace.parts_mut::<Scratch<R>>();
-            if let Some(reader) = &mut scratch.reader {
-                reader.add_learned(&mut gradient.tensors);
-            }
+    fn backward(&self, params: &Params<R>, batch: &mut Batch<'_, R>, gradient: &mut Params<R>) {
+        for back in batch.each() {
+            let reader = self.backward_through(params, back);
+            reader.add_learned(&mut gradient.tensors);
         }
-        let all = both::<R, Scratch<R>>(traces, workspaces);
+        let all = batch.done::<Scratch<R>>();
         let gates = all.clone();
         let gates = gates.map(|(trace, _, scratch)| (&trace.layers[0].input, &scratch.gates));
         gradient.linears[0].set_gradient(gates);
@@ -328,14 +319,12 @@ impl<R: Real> Machine<R> for LstmnConfig {
 }
 
 impl LstmnConfig {
-    /// Backpropagates through an episode, from its last step to its first.
-    fn backward_through<R: Real>(
+    /// Backpropagates through an episode, from its last step to its first; returns the gradients of the head.
+    fn backward_through<'a, R: Real>(
         &self,
         params: &Params<R>,
-        trace: &Trace<R>,
-        workspace: &mut Workspace<R>,
-    ) {
-        let (by, scratch, mut recorder) = workspace.parts_mut::<Scratch<R>>();
+        (trace, by, scratch, mut recorder): EpisodeBack<'a, R, Scratch<R>>,
+    ) -> &'a ReaderGradient<R> {
         let steps = trace.steps();
         let last = scratch.reader.take();
         let mut reader = ReaderGradient::of(self, trace, by, last);
@@ -376,6 +365,6 @@ impl LstmnConfig {
             }
         }
         reader.end(trace, recorder);
-        scratch.reader = Some(reader);
+        scratch.reader.insert(reader)
     }
 }

@@ -31,7 +31,7 @@ use super::derivatives::stages_backward;
 use super::head::HeadGradient;
 use super::kind::{Kind, Sizes};
 use super::lstmn::{ATTENDED_CELL, appended};
-use super::machine::{GradientRecorder, Machine, Upstream, Workspace, record};
+use super::machine::{Batch, GradientRecorder, Machine, Upstream, record};
 use super::multi_head::ROW_KEY;
 use super::params::Params;
 use super::recompute::Rules;
@@ -473,19 +473,12 @@ impl<R: Real> Machine<R> for LstmnDecoderConfig {
         Box::new(())
     }
 
-    fn backward(
-        &self,
-        params: &Params<R>,
-        traces: &[Trace<R>],
-        workspaces: &mut [Workspace<R>],
-        gradient: &mut Params<R>,
-    ) {
+    fn backward(&self, params: &Params<R>, batch: &mut Batch<'_, R>, gradient: &mut Params<R>) {
         gradient
             .slices_mut()
             .for_each(|values| values.fill(R::ZERO));
         let (config, c, a) = (self, self.size, self.units);
-        for (trace, workspace) in traces.iter().zip(workspaces) {
-            let (by, (), to) = workspace.parts_mut::<()>();
+        for (trace, by, (), to) in batch.each() {
             let zeros = |width: usize| {
                 let mut series = Series::new(width);
                 series.resize(trace.steps());

@@ -34,13 +34,7 @@ pub trait Machine<R: Real>: Kind {
     /// Sets `gradient` to the derivative, by every weight, of the summed loss of recorded episodes (longest
     /// first) whose derivative w.r.t. the outputs of the machine is in [`Workspace::by`]. Tensors that are no linear maps
     /// are 0 before: a machine adds to them.
-    fn backward(
-        &self,
-        params: &Params<R>,
-        traces: &[Trace<R>],
-        workspaces: &mut [Workspace<R>],
-        gradient: &mut Params<R>,
-    );
+    fn backward(&self, params: &Params<R>, batch: &mut Batch<'_, R>, gradient: &mut Params<R>);
 
     /// The arrays that follow from others without the weights, in the order of the computation; the output and the
     /// loss, which follow from the logit everywhere, are not among them.
@@ -132,6 +126,55 @@ impl<R: Real> Workspace<R> {
     }
 }
 
+/// Recorded episodes, longest first, each with its workspace.
+pub struct Batch<'a, R> {
+    /// The episodes.
+    pub(super) traces: &'a [Trace<R>],
+    /// Their workspaces.
+    pub(super) workspaces: &'a mut [Workspace<R>],
+}
+
+/// A recorded episode with the gradients w.r.t. its outputs, the scratch of its kind of machine and the recorder of the
+/// gradients.
+pub(super) type EpisodeBack<'a, R, T> = (
+    &'a Trace<R>,
+    &'a Upstream<R>,
+    &'a mut T,
+    GradientRecorder<'a, R>,
+);
+
+impl<R: Real> Batch<'_, R> {
+    /// Every episode.
+    pub(super) fn each<T: 'static>(&mut self) -> impl Iterator<Item = EpisodeBack<'_, R, T>> {
+        let episodes = self.traces.iter().zip(&mut *self.workspaces);
+        episodes.map(|(trace, workspace)| {
+            let (by, scratch, recorder) = workspace.parts_mut();
+            (trace, by, scratch, recorder)
+        })
+    }
+
+    /// Up to [`TOGETHER`] episodes at a time.
+    pub(super) fn groups(&mut self) -> impl Iterator<Item = Batch<'_, R>> {
+        let workspaces = self.workspaces.chunks_mut(TOGETHER);
+        let groups = self.traces.chunks(TOGETHER).zip(workspaces);
+        groups.map(|(traces, workspaces)| Batch { traces, workspaces })
+    }
+
+    /// Every episode with the gradients w.r.t. its logits and the scratch of its kind of machine.
+    pub(super) fn done<T: 'static>(
+        &self,
+    ) -> impl Iterator<Item = (&Trace<R>, &Series<R>, &T)> + Clone {
+        self.traces
+            .iter()
+            .zip(&*self.workspaces)
+            .map(|(trace, workspace)| {
+                let scratch = workspace.scratch.downcast_ref();
+                let scratch = scratch.unwrap_or_else(|| other_kind());
+                (trace, &workspace.upstream.logit, scratch)
+            })
+    }
+}
+
 /// The recorder of all gradients of an episode during the backward pass; `None` unless requested.
 pub(super) type GradientRecorder<'a, R> = Option<&'a mut Trace<R>>;
 
@@ -143,18 +186,6 @@ pub(super) fn record<R: Real>(to: &mut Series<R>, of: &Series<R>, t: usize, valu
         to.reshape(to.steps().max(t + 1), width);
         to.row_mut(t).copy_from_slice(&values[..width]);
     }
-}
-
-/// Recorded episodes with the gradients by their logits and with the scratch of their kind of machine.
-pub(super) fn both<'a, R: Real, T: 'static>(
-    traces: &'a [Trace<R>],
-    workspaces: &'a [Workspace<R>],
-) -> impl Iterator<Item = (&'a Trace<R>, &'a Series<R>, &'a T)> + Clone {
-    traces.iter().zip(workspaces).map(|(trace, workspace)| {
-        let scratch = workspace.scratch.downcast_ref();
-        let scratch = scratch.unwrap_or_else(|| other_kind());
-        (trace, &workspace.upstream.logit, scratch)
-    })
 }
 
 /// A workspace goes with one kind of machine.

@@ -22,7 +22,7 @@ use super::dependency::{Conventions, Dependency, Size};
 use super::derivatives::stages_backward;
 use super::head::HeadGradient;
 use super::kind::{Kind, MAX_HEADS, Sizes, row_per_step};
-use super::machine::{GradientRecorder, Machine, Upstream, Workspace, both, record};
+use super::machine::{Batch, EpisodeBack, GradientRecorder, Machine, Upstream, record};
 use super::params::Params;
 use super::recompute::Rules;
 use super::shape::{LinearSpec, Shape, TensorSpec};
@@ -479,19 +479,10 @@ impl<R: Real> Machine<R> for MultiHeadConfig {
         })
     }
 
-    fn backward(
-        &self,
-        params: &Params<R>,
-        traces: &[Trace<R>],
-        workspaces: &mut [Workspace<R>],
-        gradient: &mut Params<R>,
-    ) {
+    fn backward(&self, params: &Params<R>, batch: &mut Batch<'_, R>, gradient: &mut Params<R>) {
         let parts = self.parts(params);
-        for (trace, workspace) in traces.iter().zip(&mut *workspaces) {
-            let (by, scratch, recorder) = workspace.parts_mut::<Scratch<R>>();
-            parts.backward(trace, by, scratch, recorder);
-        }
-        let all = both::<R, Scratch<R>>(traces, workspaces);
+        batch.each().for_each(|back| parts.backward(back));
+        let all = batch.done::<Scratch<R>>();
         let top = all.clone();
         let top = top.map(|(trace, logit, _)| (seen(trace, self.layers), logit));
         gradient.linears[0].set_gradient(top);
@@ -594,13 +585,7 @@ impl<R: Real> Machine<R> for MultiHeadConfig {
 
 impl<R: Real> Parts<'_, R> {
     /// Backpropagates through an episode, layer by layer from the last one.
-    fn backward(
-        self,
-        trace: &Trace<R>,
-        by: &Upstream<R>,
-        scratch: &mut Scratch<R>,
-        mut recorder: GradientRecorder<'_, R>,
-    ) {
+    fn backward(self, (trace, by, scratch, mut recorder): EpisodeBack<'_, R, Scratch<R>>) {
         let (config, steps) = (self.config, trace.steps());
         let rows = trace.memory_size()[0];
         let is_of = |head: &OfHead<R>| head.products.width() == rows;

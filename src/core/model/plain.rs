@@ -8,7 +8,7 @@ use super::config::{ControllerConfig, check_channels};
 use super::controller::{Stack, StackGradient};
 use super::dependency::Dependency;
 use super::kind::{Kind, Sizes};
-use super::machine::{Machine, TOGETHER, Workspace, both, longest, together};
+use super::machine::{Batch, Machine, longest, together};
 use super::params::Params;
 use super::readout;
 use super::shape::{LinearSpec, Shape};
@@ -145,23 +145,17 @@ impl<R: Real> Machine<R> for PlainConfig {
             .collect()
     }
 
-    fn backward(
-        &self,
-        params: &Params<R>,
-        traces: &[Trace<R>],
-        workspaces: &mut [Workspace<R>],
-        gradient: &mut Params<R>,
-    ) {
+    fn backward(&self, params: &Params<R>, batch: &mut Batch<'_, R>, gradient: &mut Params<R>) {
         let (stack, layers) = (self.stack(params), self.controller.layers);
-        for (traces, workspaces) in traces.chunks(TOGETHER).zip(workspaces.chunks_mut(TOGETHER)) {
-            for workspace in &mut *workspaces {
-                let (by, scratch, _) = workspace.parts_mut::<Scratch<R>>();
+        for mut group in batch.groups() {
+            for (_, by, scratch, _) in group.each::<Scratch<R>>() {
                 scratch.stack.reset(by.logit.steps());
                 scratch
                     .seen
                     .backward(&params.linears[layers].weight, &by.logit);
             }
-            for t in (0..traces.first().map_or(0, Trace::steps)).rev() {
+            let Batch { traces, workspaces } = &mut group;
+            for t in (0..longest(traces)).rev() {
                 let running = traces.partition_point(|trace| trace.steps() > t);
                 together!(running, workspaces, |workspaces| {
                     let gradients = workspaces.each_mut().map(|workspace| {
@@ -172,14 +166,14 @@ impl<R: Real> Machine<R> for PlainConfig {
                     stack.backward(t, traces, gradients);
                 });
             }
-            for (trace, workspace) in traces.iter().zip(workspaces) {
-                if let (by, Scratch { stack: back, .. }, Some(recorder)) = workspace.parts_mut() {
+            for (trace, by, scratch, recorder) in group.each::<Scratch<R>>() {
+                if let Some(recorder) = recorder {
                     recorder.record_logits(trace, by);
-                    stack.record_inputs(trace, back, recorder);
+                    stack.record_inputs(trace, &scratch.stack, recorder);
                 }
             }
         }
-        let all = both::<R, Scratch<R>>(traces, workspaces);
+        let all = batch.done::<Scratch<R>>();
         for (_, _, scratch) in all.clone() {
             scratch.stack.add_initial(&mut gradient.tensors);
         }

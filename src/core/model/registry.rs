@@ -24,7 +24,7 @@ use super::kind::{AsKind, Kind};
 use super::lstmn::LstmnConfig;
 use super::lstmn_decoder::{Fusion, LstmnDecoderConfig};
 use super::luong::LuongConfig;
-use super::machine::{Machine, TOGETHER, Upstream, Workspace, longest};
+use super::machine::{Batch, Machine, TOGETHER, Upstream, Workspace, longest};
 use super::multi_head::MultiHeadConfig;
 use super::noise::{Draw, Noise};
 use super::params::Params;
@@ -405,7 +405,8 @@ impl<R: Number> Model<R> {
             tensor.as_mut_slice().fill(R::ZERO);
         }
         let machine = R::machine(&self.config);
-        machine.backward(&self.params, traces, workspaces, gradient);
+        let mut batch = Batch { traces, workspaces };
+        machine.backward(&self.params, &mut batch, gradient);
     }
 }
 

@@ -15,7 +15,7 @@ use super::config::check_channels;
 use super::dependency::{Conventions, Dependency, Size};
 use super::encoder::{COUNT, Direction, EncoderConfig, with_own};
 use super::kind::{Kind, Sizes, row_per_step};
-use super::machine::{Machine, Workspace, both};
+use super::machine::{Batch, EpisodeBack, Machine};
 use super::params::Params;
 use super::reader::{self, ReaderGradient};
 use super::shape::{LinearSpec, Shape};
@@ -24,8 +24,8 @@ use super::spec::{Array, Place};
 use super::trace::Trace;
 use super::{head, memory, readout};
 use crate::keys::{ConfigError, Keys, Table, check};
-use crate::math::Real;
 use crate::math::vectors::add;
+use crate::math::{Linear, Real};
 
 /// The size of self-attention over an encoder.
 #[derive(Clone, Debug, PartialEq)]
@@ -208,28 +208,15 @@ impl<R: Real> Machine<R> for SelfAttentionConfig {
         })
     }
 
-    fn backward(
-        &self,
-        params: &Params<R>,
-        traces: &[Trace<R>],
-        workspaces: &mut [Workspace<R>],
-        gradient: &mut Params<R>,
-    ) {
+    fn backward(&self, params: &Params<R>, batch: &mut Batch<'_, R>, gradient: &mut Params<R>) {
         let weights = source::weights(&self.source, self.inputs, params);
         let output = weights.linears.len();
-        for (trace, workspace) in traces.iter().zip(&mut *workspaces) {
-            let (by, scratch, _) = workspace.parts_mut::<Scratch<R>>();
-            scratch
-                .seen
-                .backward(&params.linears[output].weight, &by.logit);
-            self.attend_backward(trace, workspace);
-            let (_, scratch, _) = workspace.parts_mut::<Scratch<R>>();
-            if let Some(reader) = &scratch.reader {
-                reader.add_learned(&mut gradient.tensors[weights.tensors.len()..]);
-            }
+        for back in batch.each() {
+            let reader = self.attend_backward(&params.linears[output], back);
+            reader.add_learned(&mut gradient.tensors[weights.tensors.len()..]);
         }
-        source::backward::<R, Scratch<R>>(&self.source, weights, traces, workspaces, gradient);
-        let all = both::<R, Scratch<R>>(traces, workspaces);
+        source::backward::<R, Scratch<R>>(&self.source, weights, batch, gradient);
+        let all = batch.done::<Scratch<R>>();
         let pairs = all.map(|(trace, logit, _)| (&trace.features, logit));
         gradient.linears[output].set_gradient(pairs);
     }
@@ -262,9 +249,13 @@ impl<R: Real> Machine<R> for SelfAttentionConfig {
 }
 
 impl SelfAttentionConfig {
-    /// Backpropagates from the gradients w.r.t. [M(t); r_t] to those w.r.t. the rows.
-    fn attend_backward<R: Real>(&self, trace: &Trace<R>, workspace: &mut Workspace<R>) {
-        let (by, scratch, mut recorder) = workspace.parts_mut::<Scratch<R>>();
+    /// Backpropagates through an episode to the rows; returns the gradients of the head.
+    fn attend_backward<'a, R: Real>(
+        &self,
+        output: &Linear<R>,
+        (trace, by, scratch, mut recorder): EpisodeBack<'a, R, Scratch<R>>,
+    ) -> &'a ReaderGradient<R> {
+        scratch.seen.backward(&output.weight, &by.logit);
         let columns = (self as &dyn Kind).columns();
         let mut reader = ReaderGradient::of(self, trace, by, scratch.reader.take());
         scratch.source.reset(&self.source, trace);
@@ -281,6 +272,6 @@ impl SelfAttentionConfig {
         }
         reader.finish(trace, by, d_rows, recorder.as_deref_mut());
         reader.all_rows(trace, d_rows, recorder);
-        scratch.reader = Some(reader);
+        scratch.reader.insert(reader)
     }
 }

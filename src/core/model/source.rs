@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use super::array;
 use super::dependency::Dependency;
-use super::machine::{GradientRecorder, TOGETHER, Terms, Workspace, both};
+use super::machine::{Batch, GradientRecorder, Terms};
 use super::memory;
 use super::params::Params;
 use super::shape::{LinearSpec, Shape};
@@ -177,13 +177,11 @@ pub(super) fn backward<
 >(
     source: &impl Source,
     weights: Weights<'_, R>,
-    traces: &[Trace<R>],
-    workspaces: &mut [Workspace<R>],
+    batch: &mut Batch<'_, R>,
     gradient: &mut Params<R>,
 ) {
-    for (traces, workspaces) in traces.chunks(TOGETHER).zip(workspaces.chunks_mut(TOGETHER)) {
-        let episodes = traces.iter().zip(workspaces).map(|(trace, workspace)| {
-            let (by, scratch, recorder) = workspace.parts_mut::<T>();
+    for mut group in batch.groups() {
+        let episodes = group.each::<T>().map(|(trace, by, scratch, recorder)| {
             let SourceGradient {
                 rows,
                 cell,
@@ -200,7 +198,7 @@ pub(super) fn backward<
         });
         source.backward(weights, &mut episodes.collect::<Vec<_>>());
     }
-    let (linears, all) = (weights.linears.len(), both::<R, T>(traces, workspaces));
+    let (linears, all) = (weights.linears.len(), batch.done::<T>());
     for weight in 0..linears + weights.tensors.len() {
         let pairs = all.clone().map(|(trace, _, scratch)| {
             (

@@ -21,7 +21,7 @@ use super::derivatives::stages_backward;
 use super::encoder::{COUNT, Direction, EncoderConfig, with_own};
 use super::head::HeadGradient;
 use super::kind::{Kind, MAX_HEADS, Sizes, row_per_step};
-use super::machine::{GradientRecorder, Machine, Upstream, Workspace, both};
+use super::machine::{Batch, EpisodeBack, GradientRecorder, Machine, Upstream};
 use super::params::Params;
 use super::recompute::Rules;
 use super::shape::{LinearSpec, Shape, TensorSpec};
@@ -332,25 +332,18 @@ impl<R: Real> Machine<R> for StructuredConfig {
         })
     }
 
-    fn backward(
-        &self,
-        params: &Params<R>,
-        traces: &[Trace<R>],
-        workspaces: &mut [Workspace<R>],
-        gradient: &mut Params<R>,
-    ) {
+    fn backward(&self, params: &Params<R>, batch: &mut Batch<'_, R>, gradient: &mut Params<R>) {
         let parts = self.parts(params);
         let (linears, tensors) = (parts.source.linears.len(), parts.source.tensors.len());
-        for (trace, workspace) in traces.iter().zip(&mut *workspaces) {
-            let (by, scratch, recorder) = workspace.parts_mut::<Scratch<R>>();
-            parts.backward(trace, by, scratch, recorder);
-            for (head, by) in scratch.vectors.iter().enumerate() {
-                gradient.tensors[tensors + 1 + head].add_flat(by);
-            }
+        batch.each().for_each(|back| parts.backward(back));
+        source::backward::<R, Scratch<R>>(&self.source, parts.source, batch, gradient);
+        let all = batch.done::<Scratch<R>>();
+        for (head, by) in all
+            .clone()
+            .flat_map(|(.., by)| by.vectors.iter().enumerate())
+        {
+            gradient.tensors[tensors + 1 + head].add_flat(by);
         }
-        let of_source = parts.source;
-        source::backward::<R, Scratch<R>>(&self.source, of_source, traces, workspaces, gradient);
-        let all = both::<R, Scratch<R>>(traces, workspaces);
         let combined = all.clone();
         let combined = combined.map(|(trace, _, by)| (trace.own.at(AT_READS), &by.combined));
         gradient.linears[linears].set_gradient(combined);
@@ -405,13 +398,7 @@ impl<R: Real> Machine<R> for StructuredConfig {
 
 impl<R: Real> Parts<'_, R> {
     /// Backpropagates through an episode to the rows of the memory.
-    fn backward(
-        self,
-        trace: &Trace<R>,
-        by: &Upstream<R>,
-        scratch: &mut Scratch<R>,
-        mut recorder: GradientRecorder<'_, R>,
-    ) {
+    fn backward(self, (trace, by, scratch, mut recorder): EpisodeBack<'_, R, Scratch<R>>) {
         let (config, source, steps) = (self.config, trace.setting.source, trace.steps());
         let (linears, tensors) = (self.source.linears.len(), self.source.tensors.len());
         self.reset(trace, scratch);

@@ -14,9 +14,7 @@ use super::dependency::{Conventions, Dependency};
 use super::derivatives::heads_backward;
 use super::head::{EMITTED, HeadGradient, activate, activate_backward};
 use super::kind::Kind;
-use super::machine::{
-    GradientRecorder, Machine, TOGETHER, Upstream, Workspace, both, longest, together,
-};
+use super::machine::{Batch, GradientRecorder, Machine, Upstream, longest, together};
 use super::memory::{self, WriteGradient};
 use super::params::Params;
 use super::readout;
@@ -82,18 +80,12 @@ impl<R: Real> Machine<R> for NtmConfig {
         Box::new(Scratch::<R>::new(self))
     }
 
-    fn backward(
-        &self,
-        params: &Params<R>,
-        traces: &[Trace<R>],
-        workspaces: &mut [Workspace<R>],
-        gradient: &mut Params<R>,
-    ) {
+    fn backward(&self, params: &Params<R>, batch: &mut Batch<'_, R>, gradient: &mut Params<R>) {
         let ntm = self.with(params);
-        for (traces, workspaces) in traces.chunks(TOGETHER).zip(workspaces.chunks_mut(TOGETHER)) {
-            ntm.backward_together(traces, workspaces);
+        for group in batch.groups() {
+            ntm.backward_together(group);
         }
-        ntm.set_gradients(traces, workspaces, gradient);
+        ntm.set_gradients(batch, gradient);
     }
 
     fn dependencies<'a>(&'a self, conventions: &'a Conventions) -> Vec<Dependency<'a, R>> {
@@ -260,14 +252,14 @@ impl<'a, R: Real> Ntm<'a, R> {
     }
 
     /// Backpropagates through up to [`TOGETHER`] episodes, longest first, side by side.
-    fn backward_together(&self, traces: &[Trace<R>], workspaces: &mut [Workspace<R>]) {
+    fn backward_together(&self, mut group: Batch<'_, R>) {
         let stack = self.stack();
-        for workspace in &mut *workspaces {
-            let (by, scratch, _) = workspace.parts_mut::<Scratch<R>>();
+        for (_, by, scratch, _) in group.each::<Scratch<R>>() {
             scratch.reset(by.logit.steps());
             scratch.seen.backward(&self.output().weight, &by.logit);
         }
-        for t in (0..traces.first().map_or(0, Trace::steps)).rev() {
+        let Batch { traces, workspaces } = group;
+        for t in (0..longest(traces)).rev() {
             let running = traces.partition_point(|trace| trace.steps() > t);
             for (trace, workspace) in traces[..running].iter().zip(&mut *workspaces) {
                 let (by, scratch, recorder) = workspace.parts_mut();
@@ -402,21 +394,15 @@ impl<'a, R: Real> Ntm<'a, R> {
     }
 
     /// The gradients of all tensors, from those of every step.
-    fn set_gradients(
-        &self,
-        traces: &[Trace<R>],
-        workspaces: &mut [Workspace<R>],
-        gradient: &mut Params<R>,
-    ) {
-        for (trace, workspace) in traces.iter().zip(&mut *workspaces) {
-            let (by, scratch, recorder) = workspace.parts_mut::<Scratch<R>>();
+    fn set_gradients(&self, batch: &mut Batch<'_, R>, gradient: &mut Params<R>) {
+        for (trace, by, scratch, recorder) in batch.each::<Scratch<R>>() {
             self.add_initial(trace, scratch, &mut gradient.tensors);
             if let Some(recorder) = recorder {
                 recorder.record_logits(trace, by);
                 self.record_start(trace, scratch, recorder);
             }
         }
-        let all = both::<R, Scratch<R>>(traces, workspaces);
+        let all = batch.done::<Scratch<R>>();
         let layers = self.config.controller.layers;
         let (controller, others) = gradient.linears.split_at_mut(layers);
         let stacks = all

@@ -29,6 +29,12 @@ impl<R: Copy + Default> Series<R> {
         self.data.resize(steps * self.width);
     }
 
+    /// Makes room for `steps` rows of zeros.
+    pub fn clear(&mut self, steps: usize) {
+        self.resize(steps);
+        self.data.fill(R::default());
+    }
+
     /// Makes room for `steps` rows of `width` values; the values themselves are unspecified.
     pub fn reshape(&mut self, steps: usize, width: usize) {
         self.width = width;

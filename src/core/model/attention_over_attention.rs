@@ -339,8 +339,7 @@ impl AttentionOverAttentionConfig {
         scratch.source.reset(&self.source, trace);
         scratch.weights = Series::new(head.weighting.width());
         for series in [&mut scratch.weights, &mut scratch.input] {
-            series.resize(source);
-            series.as_mut_slice().fill(R::ZERO);
+            series.clear(source);
         }
         if let Some(to) = recorder.as_deref_mut() {
             to.record_logits(trace, by);

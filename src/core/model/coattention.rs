@@ -569,8 +569,7 @@ impl<R: Real> Scratch<R> {
             (question, source),
             (d_question, source),
         ] {
-            series.resize(steps);
-            series.as_mut_slice().fill(R::ZERO);
+            series.clear(steps);
         }
         self.pointers.iter_mut().for_each(PointerGradient::reset);
     }

@@ -14,7 +14,7 @@ use super::config::{NtmConfig, VectorActivation};
 use super::kind::Kind;
 use super::slots::SlotsGradient;
 use super::spec::Array;
-use super::trace::HeadTrace;
+use super::trace::{HeadTrace, Trace};
 use crate::math::kernel::kernel;
 use crate::math::matrix::padded;
 use crate::math::pack::{MOST_LANES, each_pack, map_packs};
@@ -171,6 +171,17 @@ impl<R: Real> HeadGradient<R> {
             erase: zeros(head.erase.width()),
             add: zeros(head.add.width()),
         }
+    }
+
+    /// Those of all heads of an episode, whose memory may have other rows.
+    pub(super) fn of_all(kind: &dyn Kind, trace: &Trace<R>) -> Vec<Self> {
+        let of_rows = kind.of_rows(trace.memory_size()[0]);
+        let kind = of_rows.as_deref().unwrap_or(kind);
+        trace
+            .heads
+            .iter()
+            .map(|head| Self::of(kind, head))
+            .collect()
     }
 
     /// Empties what is summed over an episode.

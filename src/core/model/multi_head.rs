@@ -441,7 +441,7 @@ struct Scratch<R> {
 
 /// The gradients of a head.
 struct OfHead<R> {
-    stages: Vec<HeadGradient<R>>,
+    stages: [HeadGradient<R>; 1],
     /// w.r.t. r_t, and w.r.t. q_t, K_t and V_t, [T, d].
     read: Series<R>,
     projected: [Series<R>; 3],
@@ -450,10 +450,10 @@ struct OfHead<R> {
 }
 
 impl<R: Real> OfHead<R> {
-    fn new(kind: &dyn Kind, head: &HeadTrace<R>) -> Self {
+    fn new(stages: HeadGradient<R>, head: &HeadTrace<R>) -> Self {
         let series = || Series::new(head.key.width());
         Self {
-            stages: vec![HeadGradient::of(kind, head)],
+            stages: [stages],
             read: Series::new(head.read.width()),
             projected: [series(), series(), Series::new(head.read.width())],
             products: Series::new(head.weighting.width()),
@@ -590,13 +590,9 @@ impl<R: Real> Parts<'_, R> {
         let rows = trace.memory_size()[0];
         let is_of = |head: &OfHead<R>| head.products.width() == rows;
         if !scratch.heads.first().is_some_and(is_of) {
-            let of_rows = config.of_rows(rows);
-            let kind = of_rows.as_deref().unwrap_or(config);
-            scratch.heads = trace
-                .heads
-                .iter()
-                .map(|head| OfHead::new(kind, head))
-                .collect();
+            let stages = HeadGradient::of_all(config, trace).into_iter();
+            let heads = stages.zip(&trace.heads);
+            scratch.heads = heads.map(|(of, head)| OfHead::new(of, head)).collect();
         }
         scratch
             .seen

@@ -174,8 +174,7 @@ impl<R: Real> MutualGradient<R> {
     /// Empties the gradients for an episode.
     pub(super) fn reset(&mut self, trace: &Trace<R>) {
         for series in [&mut self.rows, &mut self.of_step] {
-            series.resize(trace.setting.source);
-            series.as_mut_slice().fill(R::ZERO);
+            series.clear(trace.setting.source);
         }
         self.start(trace);
     }

@@ -148,8 +148,7 @@ impl<R: Real> ReaderGradient<R> {
         let mut new = last.unwrap_or_else(|| Self::new(kind, trace));
         new.head[0].reset();
         new.memory.fill(R::ZERO);
-        new.reads.resize(trace.steps() - trace.heads[0].first_step);
-        new.reads.as_mut_slice().fill(R::ZERO);
+        new.reads.clear(trace.steps() - trace.heads[0].first_step);
         new.by_weights = fertility::by_weights(trace, &by.terms);
         new
     }

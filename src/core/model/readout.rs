@@ -77,9 +77,8 @@ impl<R: Real> Seen<R> {
 
     /// Computes the gradient w.r.t. the input from that w.r.t. the logits.
     pub(super) fn backward(&mut self, weight: &Matrix<R>, logit: &Series<R>) {
-        self.gradient.resize(logit.steps());
+        self.gradient.clear(logit.steps());
         self.turned.view_mut().assign(&weight.view().t());
-        self.gradient.as_mut_slice().fill(R::ZERO);
         matrix::add_series_product(logit, self.turned.rows_from(0), &mut self.gradient);
     }
 }

@@ -103,8 +103,7 @@ impl<R: Real> SourceGradient<R> {
     /// Empties the gradients for an episode.
     pub(super) fn reset(&mut self, source: &impl Source, trace: &Trace<R>) {
         let steps = trace.setting.source;
-        self.rows.resize(steps);
-        self.rows.as_mut_slice().fill(R::ZERO);
+        self.rows.clear(steps);
         self.cell.fill(R::ZERO);
         for (weight, series) in self.products.iter_mut().enumerate() {
             // Every row is set; the padding stays 0.

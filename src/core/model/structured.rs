@@ -503,29 +503,19 @@ impl<R: Real> Parts<'_, R> {
 
     /// Empties the gradients for an episode.
     fn reset(self, trace: &Trace<R>, scratch: &mut Scratch<R>) {
-        let (source, kind) = (
-            trace.setting.source,
-            self.config.of_rows(trace.setting.source),
-        );
+        let source = trace.setting.source;
         let is_of = |head: &HeadGradient<R>| head.weighting.len() == source;
         if !scratch.heads.first().is_some_and(is_of) {
-            let kind = kind.as_deref().unwrap_or(self.config);
-            scratch.heads = trace
-                .heads
-                .iter()
-                .map(|head| HeadGradient::of(kind, head))
-                .collect();
+            scratch.heads = HeadGradient::of_all(self.config, trace);
         }
         scratch.heads.iter_mut().for_each(HeadGradient::reset);
         scratch
             .vectors
             .iter_mut()
             .for_each(|vector| vector.fill(R::ZERO));
-        scratch.combined.resize(trace.steps());
-        scratch.combined.as_mut_slice().fill(R::ZERO);
+        scratch.combined.clear(trace.steps());
         for units in &mut scratch.units {
-            units.resize(source);
-            units.as_mut_slice().fill(R::ZERO);
+            units.clear(source);
         }
         scratch.source.reset(&self.config.source, trace);
         scratch.memory.clear();

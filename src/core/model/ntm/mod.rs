@@ -502,16 +502,13 @@ impl<R: Real> Scratch<R> {
     fn new(config: &NtmConfig) -> Self {
         let zeros = |len: usize| vec![R::ZERO; len];
         let (values, is_written_first) = (config.rows * config.columns, config.is_written_first());
-        let empty = Trace::<R>::new(config);
-        let heads = empty.heads.iter();
-        let heads = heads.map(|head| HeadGradient::of(config, head));
         Self {
             stack: StackGradient::new(&config.controller, config.read_heads * config.columns),
             seen: readout::Seen::new(config.features(), config.outputs),
             raw: Series::new(padded(config.head_outputs())),
             hidden: zeros(config.controller.size),
             memory: Aligned::zeros(values),
-            heads: heads.collect(),
+            heads: HeadGradient::of_all(config, &Trace::new(config)),
             rows: Aligned::zeros(config.rows),
             write: Aligned::zeros(if config.is_pair() { 0 } else { values }),
             window: Window::new(values, !is_written_first),

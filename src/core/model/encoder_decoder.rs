@@ -126,17 +126,28 @@ pub trait Decoder: Copy + Debug + PartialEq + Send + Sync + 'static {
     fn after_backward<R: Real>(of: Parts<'_, Self, R>, back: &mut Back<'_, R>, t: usize);
 
     /// Backpropagates from the inputs of the LSTM through [`Decoder::before`].
-    fn before_backward<R: Real>(of: Parts<'_, Self, R>, back: &mut Back<'_, R>, t: usize);
+    fn before_backward<R: Real>(_: Parts<'_, Self, R>, back: &mut Back<'_, R>, t: usize) {
+        back.record_feedback(t);
+    }
 
     /// The step of which the key of the head is the state, in step `t`.
-    fn asks(t: usize) -> usize;
+    fn asks(t: usize) -> usize {
+        t
+    }
 
-    /// The rows that a weight multiplies, from the first one of the answer on.
+    /// The rows that a weight multiplies, from the first one of the answer on: those of the LSTM, or the input of the output
+    /// layer.
     fn multiplied<'a, R: Real>(
-        of: &EncoderDecoder<Self>,
+        _: &EncoderDecoder<Self>,
         trace: &'a Trace<R>,
         weight: usize,
-    ) -> Rows<'a, R>;
+    ) -> Rows<'a, R> {
+        let source = trace.setting.source;
+        match weight {
+            0 => trace.layers[0].input.rows_from(source),
+            _ => trace.features.rows_from(source),
+        }
+    }
 }
 
 /// A machine with its weights.

@@ -20,7 +20,6 @@ use super::spec::Array;
 use super::trace::Trace;
 use crate::keys::Table;
 use crate::math::Real;
-use crate::math::matrix::Rows;
 use crate::math::vectors::{add, gather};
 
 /// The size of an encoder and a decoder with a fixed context.
@@ -101,25 +100,5 @@ impl Decoder for FixedContext {
     fn after_backward<R: Real>(_: Parts<'_, Self, R>, back: &mut Back<'_, R>, t: usize) {
         let d_state = back.by.features.gradient.row(t - back.trace.setting.source);
         add(&mut back.by.state.hidden[..], d_state);
-    }
-
-    fn before_backward<R: Real>(_: Parts<'_, Self, R>, back: &mut Back<'_, R>, t: usize) {
-        back.record_feedback(t);
-    }
-
-    fn asks(t: usize) -> usize {
-        t
-    }
-
-    fn multiplied<'a, R: Real>(
-        _: &FixedContextConfig,
-        trace: &'a Trace<R>,
-        weight: usize,
-    ) -> Rows<'a, R> {
-        let source = trace.setting.source;
-        match weight {
-            0 => trace.layers[0].input.rows_from(source),
-            _ => trace.features.rows_from(source),
-        }
     }
 }

@@ -146,10 +146,6 @@ impl Decoder for Luong {
         trace.features.row_mut(t).copy_from_slice(attentional);
     }
 
-    fn asks(t: usize) -> usize {
-        t
-    }
-
     fn dependencies<R: Real>(of: Parts<'_, Self, R>) -> Vec<Dependency<'_, R>> {
         let mut all = Vec::from(of.decoding());
         all.extend(of.attending());
@@ -178,10 +174,6 @@ impl Decoder for Luong {
         matrix::product_with_vector(of.own.tensors[0].rows_from(0), dz, combined);
         add(&mut by.state.hidden[..], &combined[c..]);
         back.attend(t);
-    }
-
-    fn before_backward<R: Real>(_: Parts<'_, Self, R>, back: &mut Back<'_, R>, t: usize) {
-        back.record_feedback(t);
     }
 
     fn multiplied<'a, R: Real>(_: &LuongConfig, trace: &'a Trace<R>, weight: usize) -> Rows<'a, R> {

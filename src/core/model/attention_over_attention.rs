@@ -27,7 +27,7 @@ use super::spec::{Array, ArraySpec, Place, Range as Values};
 use super::trace::Trace;
 use super::{reader, readout};
 use crate::keys::{ConfigError, Keys, Table, check};
-use crate::math::matrix::{self, padded};
+use crate::math::matrix;
 use crate::math::simd::PLAIN;
 use crate::math::vectors::{add, add_multiple};
 use crate::math::{Pack, Real, Series};
@@ -104,15 +104,7 @@ impl Kind for AttentionOverAttentionConfig {
     }
 
     fn width(&self, place: Place, array: Array) -> usize {
-        match (place, array) {
-            (Place::Head(_), array::ROWS) => self.rows * padded(self.source.columns(self.inputs)),
-            (Place::Machine, array::NORMS) => self.rows,
-            _ if HAS.contains(&array) => (self as &dyn Kind).values(array),
-            (Place::Machine, _) if EncoderConfig::ARRAYS.contains(&array) => {
-                self.source.width(self.inputs, array)
-            }
-            _ => 0,
-        }
+        source::width(self, &self.source, HAS, (place, array))
     }
 
     fn axis(&self, axis: &str) -> Option<usize> {

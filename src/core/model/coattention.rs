@@ -186,23 +186,15 @@ impl Kind for CoattentionConfig {
     }
 
     fn width(&self, place: Place, array: Array) -> usize {
-        let values = || (self as &dyn Kind).values(array);
-        match (place, array) {
+        let in_fusion = OWN[..10].iter().position(|of| *of == array);
+        match (place, in_fusion) {
             (Place::Layer(_), _) => one_lstm(self.size).width(0, array, 4 * self.fusion),
-            (Place::Head(_), array::ROWS) => self.rows * padded(self.source.size),
-            (Place::Machine, array::NORMS) => self.rows,
-            _ if HAS.contains(&array) => values(),
-            _ => match OWN.iter().position(|of| *of == array) {
-                Some(at) => match at % 5 {
-                    0 => 3 * self.source.size + self.fusion,
-                    1 => padded(4 * self.fusion),
-                    _ => self.fusion,
-                },
-                None if EncoderConfig::ARRAYS.contains(&array) => {
-                    self.source.width(self.inputs, array)
-                }
-                None => 0,
+            (_, Some(at)) => match at % 5 {
+                0 => 3 * self.source.size + self.fusion,
+                1 => padded(4 * self.fusion),
+                _ => self.fusion,
             },
+            _ => source::width(self, &self.source, HAS, (place, array)),
         }
     }
 

@@ -42,6 +42,9 @@ pub struct SelfAttentionConfig {
     rows: usize,
 }
 
+/// The arrays in files beside those of encoder and head.
+const HAS: &[Array] = &[array::INPUT, array::LOGIT, array::OUTPUT, array::MEMORY];
+
 impl SelfAttentionConfig {
     /// An encoder in both directions with 32 units each, and the additive score.
     pub const fn new(inputs: usize, outputs: usize) -> Self {
@@ -97,14 +100,7 @@ impl Kind for SelfAttentionConfig {
         match (place, array) {
             (Place::Head(_), _) => head::width(self, (&self.attention, ShiftForm::None), 0, array),
             (_, array::FEATURES) => 2 * self.source.columns(self.inputs),
-            (_, array::NORMS) => self.rows,
-            (_, array::INPUT | array::LOGIT | array::OUTPUT | array::MEMORY) => {
-                (self as &dyn Kind).values(array)
-            }
-            (Place::Machine, _) if EncoderConfig::ARRAYS.contains(&array) => {
-                self.source.width(self.inputs, array)
-            }
-            _ => 0,
+            _ => source::width(self, &self.source, HAS, (place, array)),
         }
     }
 

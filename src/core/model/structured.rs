@@ -153,16 +153,9 @@ impl Kind for StructuredConfig {
     }
 
     fn width(&self, place: Place, array: Array) -> usize {
-        let values = || (self as &dyn Kind).values(array);
-        match (place, array) {
-            (Place::Head(_), array::ROWS) => self.rows * padded(self.source.columns(self.inputs)),
-            (Place::Machine, READS) => self.heads * self.source.columns(self.inputs),
-            (Place::Machine, array::NORMS) => self.rows,
-            _ if HAS.contains(&array) => values(),
-            (Place::Machine, _) if EncoderConfig::ARRAYS.contains(&array) => {
-                self.source.width(self.inputs, array)
-            }
-            _ => 0,
+        match array {
+            READS => self.heads * self.source.columns(self.inputs),
+            _ => source::width(self, &self.source, HAS, (place, array)),
         }
     }
 

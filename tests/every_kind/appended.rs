@@ -6,7 +6,7 @@
 use std::any::Any;
 use std::ops;
 
-use crate::keys::{ConfigError, Field::Integer, Keys, Table, check};
+use crate::keys::{Field::Integer, Keys, Table};
 use crate::math::vectors::add;
 use crate::math::{Real, Series};
 use crate::model::attention::{Mechanism, Score};
@@ -49,7 +49,6 @@ impl Kind for AppendedConfig {
         Sizes { inputs, outputs, read_heads: 1, write_heads: 1, rows, columns: M, ..Sizes::default() }
     }
     fn set_channels(&mut self, inputs: usize, outputs: usize) { self.0[..2].copy_from_slice(&[inputs, outputs]); }
-    fn validate(&self) -> Result<(), ConfigError> { check(&mut self.clone()) }
     fn mechanism(&self, _: usize) -> Mechanism { Mechanism { score: Score::Dot, ..Mechanism::default() } }
 
     fn shape(&self) -> Shape {

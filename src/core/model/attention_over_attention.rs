@@ -14,7 +14,6 @@ use std::ops::Range;
 
 use super::array;
 use super::attention::{AttentionConfig, Mechanism, Score, Sees};
-use super::config::check_channels;
 use super::dependency::{Conventions, Dependency, Size};
 use super::encoder::{COUNT, Direction, EncoderConfig, Parts, with_own};
 use super::kind::{Kind, Sizes, row_per_step};
@@ -26,7 +25,7 @@ use super::source::{self, Source, SourceGradient, with_source};
 use super::spec::{Array, ArraySpec, Place, Range as Values};
 use super::trace::Trace;
 use super::{reader, readout};
-use crate::keys::{ConfigError, Keys, Table, check};
+use crate::keys::{Keys, Table};
 use crate::math::matrix;
 use crate::math::simd::PLAIN;
 use crate::math::vectors::{add, add_multiple};
@@ -131,11 +130,6 @@ impl Kind for AttentionOverAttentionConfig {
 
     fn mechanism(&self, _: usize) -> Mechanism {
         self.attention.of_reader(Sees::Sequence)
-    }
-
-    fn validate(&self) -> Result<(), ConfigError> {
-        check_channels(self.inputs, self.outputs)?;
-        check(&mut self.clone())
     }
 }
 

@@ -18,7 +18,6 @@ use std::ops::Range;
 
 use super::array;
 use super::attention::{AttentionConfig, Mechanism, Score, Sees, Switch};
-use super::config::check_channels;
 use super::controller::cell::{self, Cell, CellBack, CellGradient, CellMut, one_lstm};
 use super::controller::feedforward;
 use super::dependency::{Conventions, Dependency, Size};
@@ -34,7 +33,7 @@ use super::spec::{Array, ArraySpec, Place, Range as Values};
 use super::trace::Trace;
 use super::{memory, reader, readout};
 use crate::keys::Field::{Choice, Integer};
-use crate::keys::{ConfigError, Keys, Table, check};
+use crate::keys::{Keys, Table};
 use crate::math::matrix::{self, padded, set_product_of_series};
 use crate::math::vectors::{add, add_multiple, gather};
 use crate::math::{Real, Series};
@@ -227,11 +226,6 @@ impl Kind for CoattentionConfig {
 
     fn mechanism(&self, _: usize) -> Mechanism {
         self.attention.of_reader(Sees::Sequence)
-    }
-
-    fn validate(&self) -> Result<(), ConfigError> {
-        check_channels(self.inputs, self.outputs)?;
-        check(&mut self.clone())
     }
 }
 

@@ -5,7 +5,7 @@ use super::kind::MAX_HEADS;
 
 pub use super::attention::ShiftForm;
 use crate::keys::Field::{Choice, ChoicePerHead, Constant, Integer, Number};
-use crate::keys::{self, ConfigError, Keys, PerHead, Table, Words};
+use crate::keys::{self, Keys, PerHead, Table, Words};
 
 /// Configuration of a machine: the shapes of its tensors and its equations. Its [`Keys`] list ranges and purposes,
 /// [`NtmConfig::new`] has the defaults; `tapescope tasks --keys` prints them.
@@ -280,13 +280,4 @@ impl ControllerConfig {
         size: 100,
         layers: 1,
     };
-}
-
-/// Checks that a machine can have the channels of a task.
-pub(super) fn check_channels(inputs: usize, outputs: usize) -> Result<(), ConfigError> {
-    for (name, channels) in [("inputs", inputs), ("outputs", outputs)] {
-        let is_right = (1..=4096).contains(&channels);
-        ConfigError::unless(is_right, name, channels, || "1 to 4096".into())?;
-    }
-    Ok(())
 }

@@ -9,7 +9,6 @@ use std::ops::Range;
 
 use super::array;
 use super::attention::{AttentionConfig, Mechanism, Sees, ShiftForm};
-use super::config::check_channels;
 use super::controller::cell::{self, CellBack, CellGradient, one_lstm};
 use super::dependency::{Conventions, Dependency, Size};
 use super::head;
@@ -23,7 +22,7 @@ use super::source::{self, Source, SourceGradient, Weights, with_source};
 use super::spec::{self, Array, Place};
 use super::trace::Trace;
 use super::{feedback, readout};
-use crate::keys::{ConfigError, Keys, Table, check};
+use crate::keys::{ConfigError, Keys, Table};
 use crate::math::matrix::{Rows, add_rows_product, padded, set_product_of_series};
 use crate::math::vectors::{add, gather};
 use crate::math::{Linear, Matrix, Real, Series};
@@ -314,9 +313,7 @@ impl<D: Decoder> Kind for EncoderDecoder<D> {
         self.attention.of_reader(Sees::All)
     }
 
-    fn validate(&self) -> Result<(), ConfigError> {
-        check_channels(self.inputs, self.outputs)?;
-        check(&mut self.clone())?;
+    fn check_together(&self) -> Result<(), ConfigError> {
         if D::HAS_HEAD {
             self.attention.fits_reader(D::units(self), self.columns())?;
         }

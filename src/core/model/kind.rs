@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use super::attention::{Mechanism, Sees, Weighting};
 use super::shape::{Shape, TensorSpec};
 use super::spec::{Array, Place, array_name, head_name};
-use crate::keys::{ConfigError, Keys};
+use crate::keys::{ConfigError, Keys, check};
 
 /// The most heads of one sort, read or write.
 pub const MAX_HEADS: usize = 64;
@@ -137,11 +137,30 @@ pub trait Kind: Keys + Debug + Send + Sync {
     /// Sets the numbers of input and output channels to those of a task.
     fn set_channels(&mut self, inputs: usize, outputs: usize);
 
-    /// Checks every range.
+    /// Checks sizes that go together, each within its range.
     ///
     /// # Errors
     /// The field, its value and what is allowed.
-    fn validate(&self) -> Result<(), ConfigError>;
+    fn check_together(&self) -> Result<(), ConfigError> {
+        Ok(())
+    }
+
+    /// Checks every range; numbers in the f32 that the machine runs in.
+    ///
+    /// # Errors
+    /// The field, its value and what is allowed.
+    fn validate(&self) -> Result<(), ConfigError>
+    where
+        Self: Clone + Sized,
+    {
+        let sizes = self.sizes();
+        for (name, channels) in [("inputs", sizes.inputs), ("outputs", sizes.outputs)] {
+            let is_right = (1..=4096).contains(&channels);
+            ConfigError::unless(is_right, name, channels, || "1 to 4096".into())?;
+        }
+        check(&mut self.clone())?;
+        self.check_together()
+    }
 }
 
 /// What a kind says that has a memory row per step, in its fields `rows`, `inputs` and `outputs`.

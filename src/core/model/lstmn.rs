@@ -15,7 +15,6 @@ use std::ops::Range;
 
 use super::array;
 use super::attention::{AttentionConfig, Mechanism, Score, Sees, ShiftForm};
-use super::config::check_channels;
 use super::controller::cell::{self, one_lstm};
 use super::dependency::{Conventions, Dependency, Size};
 use super::kind::{Kind, Sizes, row_per_step};
@@ -26,7 +25,7 @@ use super::shape::{LinearSpec, Shape};
 use super::spec::{Array, ArraySpec, Place, Range as Values};
 use super::trace::{Trace, of_layers};
 use super::{head, memory, readout};
-use crate::keys::{ConfigError, Field::Integer, Keys, Table, check};
+use crate::keys::{Field::Integer, Keys, Table};
 use crate::math::matrix::{self, padded};
 use crate::math::vectors::{add, gather};
 use crate::math::{Linear, Real, Series};
@@ -133,11 +132,6 @@ impl Kind for LstmnConfig {
 
     fn mechanism(&self, _: usize) -> Mechanism {
         self.attention.of_reader(Sees::Earlier)
-    }
-
-    fn validate(&self) -> Result<(), ConfigError> {
-        check_channels(self.inputs, self.outputs)?;
-        check(&mut self.clone())
     }
 }
 

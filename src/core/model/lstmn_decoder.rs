@@ -23,7 +23,7 @@ use std::ops::Range;
 use super::array;
 use super::attention::{Mechanism, Score, Sees};
 use super::caption::activate_gate;
-use super::config::{Order, check_channels};
+use super::config::Order;
 use super::controller::cell::{self, one_lstm};
 use super::controller::lstm;
 use super::dependency::{Conventions, Dependency, Size};
@@ -41,7 +41,7 @@ use super::spec::{Array, ArraySpec, Place, Range as Values};
 use super::trace::{Trace, of_layers};
 use super::{feedback, fertility, reader, readout};
 use crate::keys::Field::{Choice, Integer};
-use crate::keys::{ConfigError, Keys, Table, Words, check};
+use crate::keys::{Keys, Table, Words};
 use crate::math::matrix::{self, padded};
 use crate::math::projected::{self, ProjectedGradient};
 use crate::math::vectors::{add, add_multiple, vector_product_backward};
@@ -242,11 +242,6 @@ impl Kind for LstmnDecoderConfig {
 
     fn set_channels(&mut self, inputs: usize, outputs: usize) {
         (self.inputs, self.outputs) = (inputs, outputs);
-    }
-
-    fn validate(&self) -> Result<(), ConfigError> {
-        check_channels(self.inputs, self.outputs)?;
-        check(&mut self.clone())
     }
 }
 

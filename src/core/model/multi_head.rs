@@ -17,7 +17,7 @@ use std::ops::Range;
 use super::addressing::address;
 use super::array;
 use super::attention::{AttentionConfig, Mechanism, Score, Sees, Switch};
-use super::config::{Order, check_channels};
+use super::config::Order;
 use super::dependency::{Conventions, Dependency, Size};
 use super::derivatives::stages_backward;
 use super::head::HeadGradient;
@@ -30,7 +30,7 @@ use super::spec::{Array, ArraySpec, LEARNED, Place, Range as Values};
 use super::trace::{HeadTrace, Trace, of_layers};
 use super::{memory, reader, readout};
 use crate::keys::Field::{Choice, Integer};
-use crate::keys::{ConfigError, Keys, Table, Words, check};
+use crate::keys::{ConfigError, Keys, Table, Words};
 use crate::math::matrix::{self, Rows, set_product_of_series};
 use crate::math::vectors::{add, gather};
 use crate::math::{Matrix, Real, Series};
@@ -238,9 +238,7 @@ impl Kind for MultiHeadConfig {
         }
     }
 
-    fn validate(&self) -> Result<(), ConfigError> {
-        check_channels(self.inputs, self.outputs)?;
-        check(&mut self.clone())?;
+    fn check_together(&self) -> Result<(), ConfigError> {
         let heads = self.layers * self.heads;
         ConfigError::unless(heads <= MAX_HEADS, "heads.read", self.heads, || {
             let most = MAX_HEADS / self.layers;

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::ops::Range;
 
 use super::array;
-use super::config::{ControllerConfig, check_channels};
+use super::config::ControllerConfig;
 use super::controller::{Stack, StackGradient};
 use super::dependency::Dependency;
 use super::kind::{Kind, Sizes};
@@ -14,7 +14,7 @@ use super::readout;
 use super::shape::{LinearSpec, Shape};
 use super::spec::{Array, Place};
 use super::trace::Trace;
-use crate::keys::{ConfigError, Keys, Table, check};
+use crate::keys::{Keys, Table};
 use crate::math::Real;
 use crate::math::vectors::add;
 
@@ -81,11 +81,6 @@ impl Kind for PlainConfig {
 
     fn set_channels(&mut self, inputs: usize, outputs: usize) {
         (self.inputs, self.outputs) = (inputs, outputs);
-    }
-
-    fn validate(&self) -> Result<(), ConfigError> {
-        check_channels(self.inputs, self.outputs)?;
-        check(&mut self.clone())
     }
 }
 

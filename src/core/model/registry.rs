@@ -83,6 +83,16 @@ macro_rules! kinds {
                 all.map(|one| one.then(&conventions.interventions)).collect()
             }
 
+            /// Checks every range.
+            ///
+            /// # Errors
+            /// The field, its value and what is allowed.
+            pub fn validate(&self) -> Result<(), ConfigError> {
+                match self {
+                    $(Self::$kind(config) => config.validate(),)*
+                }
+            }
+
             /// Returns the forward and backward passes of the machine: see [`Number::machine`].
             pub(super) fn passes<R: Real>(&self) -> &dyn Machine<R> {
                 match self {

@@ -11,7 +11,6 @@ use std::ops::Range;
 
 use super::array;
 use super::attention::{AttentionConfig, Mechanism, Score, Sees, ShiftForm};
-use super::config::check_channels;
 use super::dependency::{Conventions, Dependency, Size};
 use super::encoder::{COUNT, Direction, EncoderConfig, with_own};
 use super::kind::{Kind, Sizes, row_per_step};
@@ -23,7 +22,7 @@ use super::source::{self, Source, SourceGradient, with_source};
 use super::spec::{Array, Place};
 use super::trace::Trace;
 use super::{head, memory, readout};
-use crate::keys::{ConfigError, Keys, Table, check};
+use crate::keys::{ConfigError, Keys, Table};
 use crate::math::vectors::add;
 use crate::math::{Linear, Real};
 
@@ -125,9 +124,7 @@ impl Kind for SelfAttentionConfig {
         self.attention.of_reader(Sees::Sequence)
     }
 
-    fn validate(&self) -> Result<(), ConfigError> {
-        check_channels(self.inputs, self.outputs)?;
-        check(&mut self.clone())?;
+    fn check_together(&self) -> Result<(), ConfigError> {
         let columns = self.source.columns(self.inputs);
         self.attention.fits_reader(columns, columns)
     }

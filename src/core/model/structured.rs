@@ -14,7 +14,7 @@ use std::ops::Range;
 use super::addressing::address;
 use super::array;
 use super::attention::{AttentionConfig, Mechanism, Score, Sees};
-use super::config::{Order, check_channels};
+use super::config::Order;
 use super::controller::feedforward;
 use super::dependency::{Conventions, Dependency, Size};
 use super::derivatives::stages_backward;
@@ -30,7 +30,7 @@ use super::spec::{Array, ArraySpec, LEARNED, Place, Range as Values};
 use super::trace::Trace;
 use super::{memory, reader, readout};
 use crate::keys::Field::Integer;
-use crate::keys::{ConfigError, Keys, Table, check};
+use crate::keys::{Keys, Table};
 use crate::math::matrix::{self, padded, set_product_of_series};
 use crate::math::vectors::{add_multiple, gather};
 use crate::math::{Real, Series};
@@ -183,11 +183,6 @@ impl Kind for StructuredConfig {
 
     fn mechanism(&self, _: usize) -> Mechanism {
         self.attention.of_reader(Sees::All)
-    }
-
-    fn validate(&self) -> Result<(), ConfigError> {
-        check_channels(self.inputs, self.outputs)?;
-        check(&mut self.clone())
     }
 }
 

@@ -1,10 +1,10 @@
 //! Sizes, tensors and arrays of the Neural Turing Machine.
 
-use crate::keys::{ConfigError, check};
+use crate::keys::ConfigError;
 use crate::math::matrix::padded;
 use crate::model::array;
 use crate::model::attention::{Mechanism, Score, Weighting};
-use crate::model::config::{InitialMemory, InitialWeighting, NtmConfig, ShiftForm, check_channels};
+use crate::model::config::{InitialMemory, InitialWeighting, NtmConfig, ShiftForm};
 use crate::model::head;
 use crate::model::kind::{Kind, Sizes};
 use crate::model::shape::{LinearSpec, Shape, TensorSpec};
@@ -120,10 +120,7 @@ impl Kind for NtmConfig {
         (self.inputs, self.outputs) = (inputs, outputs);
     }
 
-    /// Holds it to the ranges of its keys; numbers in the f32 that the machine runs in.
-    fn validate(&self) -> Result<(), ConfigError> {
-        check_channels(self.inputs, self.outputs)?;
-        check(&mut self.clone())?;
+    fn check_together(&self) -> Result<(), ConfigError> {
         ConfigError::unless(self.heads() > 0, "heads.write", 0, || {
             "1 to 64 without a read head".into()
         })?;

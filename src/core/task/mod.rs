@@ -131,47 +131,39 @@ impl Keys for Task {
     }
 }
 
+/// The parameters of a task of any kind.
+macro_rules! parameters {
+    ($task:expr) => {
+        match $task {
+            Task::Copy(task) => task,
+            Task::RepeatCopy(task) => task,
+            Task::AssociativeRecall(task) => task,
+            Task::Ngrams(task) => task,
+            Task::PrioritySort(task) => task,
+            Task::Transduce(task) => task,
+            Task::Caption(task) => task,
+            Task::Frames(task) => task,
+            Task::Aspects(task) => task,
+            Task::Span(task) => task,
+            Task::Episodes(task) => task,
+            Task::Pairs(task) => task,
+            Task::Text(task) => task,
+            Task::External(task) => task,
+        }
+    };
+}
+
 impl Deref for Task {
     type Target = dyn Generate;
 
     fn deref(&self) -> &Self::Target {
-        match self {
-            Self::Copy(task) => task,
-            Self::RepeatCopy(task) => task,
-            Self::AssociativeRecall(task) => task,
-            Self::Ngrams(task) => task,
-            Self::PrioritySort(task) => task,
-            Self::Transduce(task) => task,
-            Self::Caption(task) => task,
-            Self::Frames(task) => task,
-            Self::Aspects(task) => task,
-            Self::Span(task) => task,
-            Self::Episodes(task) => task,
-            Self::Pairs(task) => task,
-            Self::Text(task) => task,
-            Self::External(task) => task,
-        }
+        parameters!(self)
     }
 }
 
 impl DerefMut for Task {
     fn deref_mut(&mut self) -> &mut Self::Target {
-        match self {
-            Self::Copy(task) => task,
-            Self::RepeatCopy(task) => task,
-            Self::AssociativeRecall(task) => task,
-            Self::Ngrams(task) => task,
-            Self::PrioritySort(task) => task,
-            Self::Transduce(task) => task,
-            Self::Caption(task) => task,
-            Self::Frames(task) => task,
-            Self::Aspects(task) => task,
-            Self::Span(task) => task,
-            Self::Episodes(task) => task,
-            Self::Pairs(task) => task,
-            Self::Text(task) => task,
-            Self::External(task) => task,
-        }
+        parameters!(self)
     }
 }
 

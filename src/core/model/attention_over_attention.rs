@@ -300,16 +300,15 @@ impl<R: Real> Machine<R> for AttentionOverAttentionConfig {
         let mut all = self
             .source
             .step(source::weights(&self.source, self.inputs, params));
-        let of_pass = |pass, dependency| Dependency { pass, ..dependency };
         let mut attended = self.dependencies(Conventions::OWN);
         let rated = attended.split_off(4);
-        all.extend(attended.into_iter().map(|one| of_pass(1, one)));
+        all.extend(attended.into_iter().map(|one| one.in_pass(1)));
         // The weighting of the answer is made of those of all other steps.
         let weigh = Dependency::with_weights(Place::Head(0), array::WEIGHTING, weigh);
         let mut answer = rated;
         answer.insert(1, weigh);
         answer.push(readout::output());
-        all.extend(answer.into_iter().map(|one| of_pass(2, one)));
+        all.extend(answer.into_iter().map(|one| one.in_pass(2)));
         all
     }
 }

@@ -142,6 +142,11 @@ impl<'a, R: Real> Dependency<'a, R> {
         self
     }
 
+    /// The same in this pass.
+    pub(super) fn in_pass(self, pass: usize) -> Self {
+        Self { pass, ..self }
+    }
+
     /// The row of its series that is made in step `t`.
     pub fn row(&self, t: usize) -> usize {
         t + usize::from(self.array == array::MEMORY)

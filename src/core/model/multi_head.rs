@@ -573,10 +573,8 @@ impl<R: Real> Machine<R> for MultiHeadConfig {
         let top = self.layers - 1;
         let seen = move |trace: &mut Trace<R>, t: usize| trace.layers[top].hidden.row(t).to_vec();
         let last = all.len();
-        all.extend(readout::step(&params.linears[0], seen));
-        all[last..]
-            .iter_mut()
-            .for_each(|dependency| dependency.pass = last);
+        let answer = readout::step(&params.linears[0], seen);
+        all.extend(answer.map(|one| one.in_pass(last)));
         all
     }
 }

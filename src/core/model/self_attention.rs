@@ -228,15 +228,12 @@ impl<R: Real> Machine<R> for SelfAttentionConfig {
 
     fn step<'a>(&'a self, params: &'a Params<R>) -> Vec<Dependency<'a, R>> {
         let weights = source::weights(&self.source, self.inputs, params);
-        let mut all = self.source.step(weights);
-        let attended = all.len();
-        all.extend(self.dependencies(Conventions::OWN));
         let seen = |trace: &mut Trace<R>, t: usize| seen(self, trace, t);
-        all.extend(readout::step(&params.linears[weights.linears.len()], seen));
+        let answer = readout::step(&params.linears[weights.linears.len()], seen);
+        let attended = self.dependencies(Conventions::OWN).into_iter();
+        let mut all = self.source.step(weights);
         // Every step sees the rows of all.
-        all[attended..]
-            .iter_mut()
-            .for_each(|dependency| dependency.pass = 1);
+        all.extend(attended.chain(answer).map(|one| one.in_pass(1)));
         all
     }
 }

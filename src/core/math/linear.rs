@@ -66,6 +66,14 @@ impl<R: Real> Linear<R> {
         matrix::add_vector_products(pairs, self.weight.rows_from(first));
     }
 
+    /// b + x·W with the padding, for the inputs from `first` on.
+    pub fn sums(&self, first: usize, x: &[R]) -> Vec<R> {
+        let mut y = vec![R::ZERO; matrix::padded(self.weight.columns())];
+        self.start(&mut y);
+        self.forward_from(first, [(x, &mut y)]);
+        y
+    }
+
     /// dx = dy·Wᵀ for the inputs from `first` on, for several pairs (dy, dx) at once.
     pub fn backward_from<const B: usize>(&self, first: usize, pairs: [(&[R], &mut [R]); B]) {
         matrix::products_with_vectors(self.weight.rows_from(first), pairs);

@@ -358,10 +358,7 @@ impl<'a, R: Real> Parts<'a, R> {
         if !is_question {
             return from.to_vec();
         }
-        let linear = &self.own.linears[QUESTION];
-        let mut z = vec![R::ZERO; padded(from.len())];
-        linear.start(&mut z);
-        linear.forward_from(0, [(from, &mut z)]);
+        let mut z = self.own.linears[QUESTION].sums(0, from);
         feedforward::forward(&mut z[..from.len()]);
         z.truncate(from.len());
         z
@@ -704,9 +701,8 @@ impl<R: Real> Machine<R> for CoattentionConfig {
         answer.push(readout::output());
         passes.push(answer);
         let numbered = passes.into_iter().enumerate();
-        let numbered = numbered.flat_map(|(pass, all)| all.into_iter().map(move |one| (pass, one)));
         numbered
-            .map(|(pass, one)| Dependency { pass, ..one })
+            .flat_map(|(pass, all)| all.into_iter().map(move |one| one.in_pass(pass)))
             .collect()
     }
 }

@@ -41,14 +41,6 @@ struct Units<R> {
     sums: Vec<usize>,
 }
 
-/// b + W·x, without the first inputs.
-fn sums<R: Real>(linear: &Linear<R>, first: usize, x: &[R]) -> Vec<R> {
-    let mut z = vec![R::ZERO; padded(linear.weight.columns())];
-    linear.start(&mut z);
-    linear.forward_from(first, [(x, &mut z)]);
-    z
-}
-
 /// The largest sum for each of some units.
 fn maxout<R: Real>(linear: &Linear<R>, z: &[R], units: usize) -> Units<R> {
     let sums = linear.weight.columns();
@@ -73,7 +65,7 @@ impl<R: Real> Pointer<'_, R> {
 
     /// The score of every row, [m, U].
     pub(super) fn forward(&self, seen: &[R], rows: &Series<R>) -> Vec<R> {
-        let of_v = sums(&self.linears[0], rows.width(), &self.highway(seen));
+        let of_v = self.linears[0].sums(rows.width(), &self.highway(seen));
         let all = (0..rows.steps()).map(|i| self.layers(rows.row(i), &of_v)[2].values[0]);
         all.collect()
     }
@@ -84,9 +76,9 @@ impl<R: Real> Pointer<'_, R> {
         let mut z = of_v.to_vec();
         add_vector_product(row, one.weight.rows_from(0).part(0..row.len()), &mut z);
         let first = maxout(one, &z, self.hidden);
-        let second = maxout(two, &sums(two, 0, &first.values), self.hidden);
+        let second = maxout(two, &two.sums(0, &first.values), self.hidden);
         let both = [&first.values[..], &second.values].concat();
-        let third = maxout(three, &sums(three, 0, &both), 1);
+        let third = maxout(three, &three.sums(0, &both), 1);
         [first, second, third]
     }
 
@@ -100,7 +92,7 @@ impl<R: Real> Pointer<'_, R> {
     ) -> Vec<R> {
         let (v, hidden) = (self.highway(seen), self.hidden);
         let mut d_v = vec![R::ZERO; hidden];
-        let of_v = sums(&self.linears[0], rows.width(), &v);
+        let of_v = self.linears[0].sums(rows.width(), &v);
         by.make_room(rows.steps());
         for (i, &d_score) in d_scores.iter().enumerate() {
             let row = rows.row(i);

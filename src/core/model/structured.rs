@@ -255,16 +255,10 @@ impl<R: Real> Parts<'_, R> {
             own.at_mut(AT_READS).row_mut(t),
             heads.iter().map(|head| head.read.row(t)),
         );
-        let reads = own.at(AT_READS).row(t).to_vec();
-        let mut z = vec![R::ZERO; padded(self.config.hidden)];
-        linear.start(&mut z);
-        linear.forward_from(0, [(&reads, &mut z)]);
+        let z = linear.sums(0, own.at(AT_READS).row(t));
         let combined = own.at_mut(AT_COMBINED).row_mut(t);
-        let positive = |z: R| if z > R::ZERO { z } else { R::ZERO };
-        combined
-            .iter_mut()
-            .zip(z)
-            .for_each(|(to, z)| *to = positive(z));
+        let pairs = combined.iter_mut().zip(z);
+        pairs.for_each(|(to, z)| *to = z.max(R::ZERO));
     }
 }
 

@@ -24,7 +24,7 @@ fn called<A, B>(a: A, f: impl FnOnce(A) -> B) -> B {
     f(a)
 }
 
-/// The value of an expression in these variables, which is a function of its own where numbers are processed one by one:
+/// The value of an expression in these variables, which is a function of its own where `S` processes numbers one by one:
 /// see [`called`].
 macro_rules! compiled_once {
     (|$variables:pat_param| $value:expr; $given:expr) => {
@@ -36,6 +36,7 @@ macro_rules! compiled_once {
     };
 }
 
+/// Implements [`Real`]: functions of a number, of two packs and of one are those of the same names.
 macro_rules! real {
     ($type:ident, $pack:ident, |$x:ident| { $($function:ident: $value:expr),* }) => {
         real!(@ $type, $pack, |$x| { $($function: $value),* }, [sqrt abs floor], [add sub mul div max min], [neg abs]);
@@ -139,8 +140,14 @@ macro_rules! real {
 }
 
 real!(f32, F32s, |x| {
-    exp: elementary::exp(x), ln: elementary::ln(x), ln_1p: elementary::ln_1p(x), tanh: elementary::tanh(x)
+    exp: elementary::exp(x),
+    ln: elementary::ln(x),
+    ln_1p: elementary::ln_1p(x),
+    tanh: elementary::tanh(x)
 });
 real!(f64, F64s, |x| {
-    exp: one_by_one(x, f64::exp), ln: one_by_one(x, f64::ln), ln_1p: one_by_one(x, f64::ln_1p), tanh: one_by_one(x, f64::tanh)
+    exp: one_by_one(x, f64::exp),
+    ln: one_by_one(x, f64::ln),
+    ln_1p: one_by_one(x, f64::ln_1p),
+    tanh: one_by_one(x, f64::tanh)
 });

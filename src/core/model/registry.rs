@@ -39,7 +39,7 @@ use crate::math::{Random, Real};
 /// The one list of all kinds: the configuration of a machine of any of them.
 macro_rules! kinds {
     ($($(#[$attribute:meta])* $word:literal: $kind:ident($config:ty),)*) => {
-        /// The size and the variant of a machine of any kind. Checked once, in [`Kind::validate`]; trusted
+        /// The size and the variant of a machine of any kind. Checked once, in [`ModelConfig::validate`]; trusted
         /// afterwards.
         #[derive(Clone, Debug, PartialEq)]
         pub enum ModelConfig {

@@ -94,7 +94,7 @@ use tapescope::model::attention::{Score, Weighting};
 use tapescope::model::config::Order;
 use tapescope::model::{Model, NtmConfig, PlainConfig};
 use tapescope::player::Loop;
-use tapescope::task::{AssociativeRecall, Copy, Ngrams, RepeatCopy, Task};
+use tapescope::task::{AssociativeRecall, Copy, Count, Ngrams, RepeatCopy, Task};
 use tapescope::train::{ABSENT, Recording};
 use tapescope::viewer::command::{
     Ask, Compare, Edit, Episode, File, Learn, Look, Play, Replacement, Rows, Subject, Tour, Window,
@@ -335,6 +335,7 @@ fn repeating() -> Machine {
         bits: 4,
         length: 1..=3,
         repeats: 1..=3,
+        count: Count::Scalar,
     });
     let ntm = small(&task, 16, 2);
     Machine {

@@ -59,6 +59,11 @@ impl<'v> Table<'v> {
         self.enter(path, field, purpose, Absent::Depends(default));
     }
 
+    /// Adds a choice that is written only if it is not the first word, as it was before the key existed.
+    pub fn added(&mut self, path: &str, choice: Field<'_>, purpose: &'static str) {
+        self.enter(path, choice, purpose, Absent::FirstWord);
+    }
+
     fn enter(&mut self, path: &str, field: Field<'_>, purpose: &'static str, absent: Absent) {
         let path = &format!("{}{path}", self.section);
         (self.visit)(Key {
@@ -89,6 +94,8 @@ pub enum Absent {
     Default,
     /// A default that these words describe.
     Depends(&'static str),
+    /// The first word of the choice, which is not written.
+    FirstWord,
     /// Required: there is no default.
     Required,
 }

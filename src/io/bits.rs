@@ -427,8 +427,8 @@ fn matrix(rows: &[Vec<Value>], width: usize) -> Result<Array2<f32>, Fault> {
 mod tests {
     use super::*;
     use crate::task::{
-        Aspects, AssociativeRecall, Caption, Copy, Frames, Ngrams, Pairs, PrioritySort, RepeatCopy,
-        Span, Text, Transduce,
+        Aspects, AssociativeRecall, Caption, Copy, Count, Frames, Ngrams, Pairs, PrioritySort,
+        RepeatCopy, Span, Text, Transduce,
     };
     use ndarray::array;
 
@@ -440,6 +440,7 @@ mod tests {
         bits: 2,
         length: 1..=5,
         repeats: 1..=5,
+        count: Count::Scalar,
     });
     const RECALL: Task = Task::AssociativeRecall(AssociativeRecall {
         bits: 2,

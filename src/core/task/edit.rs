@@ -123,8 +123,8 @@ fn recalled(
 mod tests {
     use super::*;
     use crate::task::{
-        Aspects, Caption, Copy, Frames, HeldOut, Ngrams, Pair, Pairs, PrioritySort, RepeatCopy,
-        Span, Text, Tokens, Transduce,
+        Aspects, Caption, Copy, Count, Frames, HeldOut, Ngrams, Pair, Pairs, PrioritySort,
+        RepeatCopy, Span, Text, Tokens, Transduce,
     };
 
     #[test]
@@ -138,6 +138,7 @@ mod tests {
                 bits: 3,
                 length: 4..=4,
                 repeats: 2..=2,
+                count: Count::Scalar,
             }),
             Task::PrioritySort(PrioritySort {
                 bits: 3,

@@ -42,8 +42,9 @@ pub struct Phase {
 
 impl Phase {
     /// The phases that tasks have.
-    pub const NAMES: [&str; 8] = [
+    pub const NAMES: [&str; 9] = [
         "input",
+        "count",
         "delimiter",
         "query",
         "answer",

@@ -53,7 +53,7 @@ pub use generate::{Alphabet, Generate, MAX_ITEMS, MAX_LENGTH, MAX_REPEATS, Measu
 pub use ngrams::{Ngrams, Prediction};
 pub use pairs::{Pair, Pairs, TARGET_NOT_KNOWN};
 pub use priority_sort::PrioritySort;
-pub use repeat_copy::RepeatCopy;
+pub use repeat_copy::{Count, RepeatCopy};
 pub use span::{AskedFor, MAX_QUESTION, Span};
 pub use split::{Fault, HeldOut};
 pub use text::Text;
@@ -340,6 +340,7 @@ mod tests {
                 bits: 6,
                 length: 1..=10,
                 repeats: 1..=10,
+                count: Count::Scalar,
             }),
             Task::AssociativeRecall(AssociativeRecall::PAPER),
             Task::Ngrams(Ngrams::PAPER),
@@ -437,6 +438,7 @@ mod tests {
             bits: 8,
             length: 1..=10,
             repeats: 1..=10,
+            count: Count::Scalar,
         });
         let (mut lengths, mut repeats, mut ones, mut all) = ([0; 11], [0; 11], 0.0, 0.0);
         for index in 0..5000 {

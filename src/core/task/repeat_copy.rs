@@ -19,6 +19,19 @@
 //!        end  . . . . . . . . . 1
 //! mask        . . . 1 1 1 1 1 1 1
 //! ```
+//!
+//! With the count in unary, it has a step for each repeat: 1 on the count channel. The delimiter follows and is the
+//! last step before the answer. A machine can write a mark for each repeat and walk along the marks. The same episode:
+//!
+//! ```text
+//!             input|count| | answer
+//! input  bit0 1 . . . . . . . . . . . .
+//!        bit1 . 1 . . . . . . . . . . .
+//!        bit2 1 1 . . . . . . . . . . .
+//!        delim. . . . . 1 . . . . . . .
+//!        count. . 1 1 1 . . . . . . . .
+//! mask        . . . . . . 1 1 1 1 1 1 1
+//! ```
 
 use std::ops::{Range as Steps, RangeInclusive};
 
@@ -27,14 +40,38 @@ use rand::RngExt;
 
 use super::generate::{BITS, Generate, LENGTHS, MAX_REPEATS, random_bits, repeated};
 use super::{Episode, Phase};
-use crate::keys::Field::{Integer, Range};
-use crate::keys::{Keys, Table};
+use crate::keys::Field::{Choice, Integer, Range};
+use crate::keys::{Keys, Table, Words};
 use crate::math::Random;
 
 /// Mean of the counts 1 to 10.
 const COUNT_MEAN: f32 = 5.5;
 /// Standard deviation of the counts 1 to 10, sqrt(99 / 12).
 const COUNT_DEVIATION: f32 = 2.872_281_3;
+
+/// The form in which the machine is given the count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Count {
+    /// One normalised number, in the step of the delimiter.
+    Scalar,
+    /// A step for each repeat.
+    Unary,
+}
+
+impl Words for Count {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("scalar", Self::Scalar), ("unary", Self::Unary)];
+}
+
+impl Count {
+    /// Number of steps that the count takes, apart from the delimiter.
+    fn steps(self, repeats: usize) -> usize {
+        match self {
+            Self::Scalar => 0,
+            Self::Unary => repeats,
+        }
+    }
+}
 
 /// Parameters of the repeat-copy task. The paper: lengths 1 to 10, repeats 1 to 10; its text says 8
 /// bits, its parameter counts 6.
@@ -46,6 +83,8 @@ pub struct RepeatCopy {
     pub length: RangeInclusive<usize>,
     /// Repeats, sampled uniformly; ≥ 1.
     pub repeats: RangeInclusive<usize>,
+    /// The form of the count; default `scalar`, as in the paper.
+    pub count: Count,
 }
 
 impl RepeatCopy {
@@ -54,6 +93,7 @@ impl RepeatCopy {
         bits: 8,
         length: 1..=20,
         repeats: 1..=10,
+        count: Count::Scalar,
     };
 
     /// A count as the machine sees it: mean 0 and variance 1 over 1 to 10.
@@ -64,15 +104,27 @@ impl RepeatCopy {
     /// The episode that shows these bits, [length, bits] of 0 and 1, and asks for them `repeats` times.
     pub fn episode_of(&self, bits: &Array2<f32>, repeats: usize) -> Episode {
         let (length, copies) = (bits.nrows(), bits.nrows() * repeats);
-        let mut episode = self.showing(bits, copies + 1);
-        episode.phases = Phase::in_a_row(&[
+        let delimiter = length + self.count.steps(repeats);
+        let answer = delimiter + 1;
+        let mut episode = self.silent(answer + copies + 1);
+        let mut shown = episode.input.slice_mut(s![..length, ..self.bits]);
+        shown.assign(bits);
+        episode.input[[delimiter, self.bits]] = 1.0;
+        let mut count = episode.input.column_mut(self.bits + 1);
+        match self.count {
+            Count::Scalar => count[delimiter] = Self::normalised_count(repeats),
+            Count::Unary => count.slice_mut(s![length..delimiter]).fill(1.0),
+        }
+        episode.mask[answer..].fill(1.0);
+        let phases = [
             ("input", length),
+            ("count", delimiter - length),
             ("delimiter", 1),
             ("answer", copies),
             ("end", 1),
-        ]);
-        episode.input[[length, self.bits + 1]] = Self::normalised_count(repeats);
-        let answer = length + 1;
+        ];
+        episode.phases = Phase::in_a_row(&phases);
+        episode.size = length;
         for start in (answer..answer + copies).step_by(length) {
             let mut copy = episode
                 .target
@@ -91,6 +143,7 @@ impl Keys for RepeatCopy {
         to.required("bits", Integer(&mut self.bits, BITS), "bits per vector");
         to.required("length", Range(&mut self.length, LENGTHS), "vectors per sequence");
         to.required("repeats", Range(&mut self.repeats, 1..=MAX_REPEATS), "number of copies in the answer");
+        to.added("count", Choice(&mut self.count), "form of the count: one normalised number with the delimiter, as in the paper; or a step for each repeat before the delimiter");
     }
 }
 
@@ -108,12 +161,11 @@ impl Generate for RepeatCopy {
     }
 
     fn longest(&self) -> usize {
-        let length = self.length.end();
-        length + 1 + length * self.repeats.end() + 1
+        self.longest_source() + self.length.end() * self.repeats.end() + 1
     }
 
     fn longest_source(&self) -> usize {
-        self.length.end() + 1
+        self.length.end() + self.count.steps(*self.repeats.end()) + 1
     }
 
     fn alignment(&self, episode: &Episode) -> Vec<Option<Steps<usize>>> {

@@ -256,13 +256,14 @@ mod tests {
     use super::*;
     use crate::figure::{Colours, Figure, Layout, Options, Pages};
     use crate::model::{Model, NtmConfig};
-    use crate::task::{RepeatCopy, Task};
+    use crate::task::{Count, RepeatCopy, Task};
 
     fn repeating(repeats: usize) -> Recording {
         let task = Task::RepeatCopy(RepeatCopy {
             bits: 3,
             length: 2..=2,
             repeats: repeats..=repeats,
+            count: Count::Scalar,
         });
         let mut config = NtmConfig::new(task.inputs(), task.outputs());
         (config.rows, config.columns, config.controller.size) = (8, 4, 4);

@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use crate::keys::{Field, Keys, Table};
+use crate::keys::{Absent, Field, Keys, Table};
 
 /// A configuration as JSON has it.
 pub(in crate::io) struct Written(Vec<(String, Value)>);
@@ -21,7 +21,14 @@ impl Written {
     pub(in crate::io) fn of(config: &(impl Keys + Clone)) -> Self {
         let mut values = Vec::new();
         config.clone().keys(&mut Table::new(&mut |key| {
-            values.extend(value(&key.field).map(|value| (key.path.to_owned(), value)));
+            let is_silent = match &key.field {
+                Field::Choice(choice) => {
+                    key.absent == Absent::FirstWord && choice.word() == choice.words()[0]
+                }
+                _ => false,
+            };
+            let value = value(&key.field).filter(|_| !is_silent);
+            values.extend(value.map(|value| (key.path.to_owned(), value)));
         }));
         Self(values)
     }

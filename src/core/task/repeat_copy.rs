@@ -195,6 +195,7 @@ mod tests {
             bits: 3,
             length: 1..=2,
             repeats: 1..=3,
+            count: Count::Scalar,
         };
         let bits = array![[1., 0., 1.], [0., 1., 1.]];
         let episode = task.episode_of(&bits, 3);
@@ -216,6 +217,61 @@ mod tests {
         assert_eq!(alignment[..3], [None, None, None]);
         let copied = [0, 1, 0, 1, 0, 1].map(|row| Some(row..row + 1));
         assert_eq!((&alignment[3..9], &alignment[9]), (&copied[..], &None));
+    }
+
+    #[test]
+    fn a_count_in_unary_has_a_step_for_each_repeat() {
+        let task = RepeatCopy {
+            bits: 3,
+            length: 1..=2,
+            repeats: 1..=3,
+            count: Count::Unary,
+        };
+        let bits = array![[1., 0., 1.], [0., 1., 1.]];
+        let scalar = RepeatCopy {
+            count: Count::Scalar,
+            ..task.clone()
+        };
+        let scalar = scalar.episode_of(&bits, 3);
+        let episode = task.episode_of(&bits, 3);
+        assert_eq!(episode.input.slice(s![..2, ..3]), bits);
+        assert_eq!(
+            episode.input.column(3).to_vec()[..6],
+            [0., 0., 0., 0., 0., 1.]
+        );
+        assert_eq!(
+            episode.input.column(4).to_vec()[..6],
+            [0., 0., 1., 1., 1., 0.]
+        );
+        assert_eq!(episode.input.slice(s![6.., ..]).sum(), 0.0);
+        // Answer, mask and alignment are those of a scalar, three steps later.
+        assert_eq!(
+            episode.target.slice(s![6.., ..]),
+            scalar.target.slice(s![3.., ..])
+        );
+        assert_eq!(episode.target.slice(s![..6, ..]).sum(), 0.0);
+        assert_eq!(episode.mask[6..], scalar.mask[3..]);
+        assert_eq!(episode.mask[..6], [0.0; 6]);
+        assert_eq!(task.alignment(&episode)[6..], repeated(&scalar)[3..]);
+        let phases = |episode: &Episode| -> Vec<(String, usize)> {
+            let phases = episode.phases.iter();
+            phases
+                .map(|p| (p.name.to_string(), p.end - p.start))
+                .collect()
+        };
+        let counted = [
+            ("input", 2),
+            ("count", 3),
+            ("delimiter", 1),
+            ("answer", 6),
+            ("end", 1),
+        ];
+        let counted = counted.map(|(name, steps)| (name.to_owned(), steps));
+        assert_eq!(phases(&episode), counted);
+        assert!(!phases(&scalar).iter().any(|(name, _)| name == "count"));
+        assert_eq!(task.longest(), episode.steps());
+        assert_eq!((task.longest_source(), episode.source()), (6, 6));
+        assert_eq!(task.chance(&episode), 18.0);
     }
 
     #[test]

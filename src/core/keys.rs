@@ -59,9 +59,9 @@ impl<'v> Table<'v> {
         self.enter(path, field, purpose, Absent::Depends(default));
     }
 
-    /// Adds a choice that is written only if it is not the first word, as it was before the key existed.
-    pub fn added(&mut self, path: &str, choice: Field<'_>, purpose: &'static str) {
-        self.enter(path, choice, purpose, Absent::FirstWord);
+    /// A key that is written only if its value is not the first one that is allowed: files without it keep their bytes.
+    pub fn added(&mut self, path: &str, field: Field<'_>, purpose: &'static str) {
+        self.enter(path, field, purpose, Absent::First);
     }
 
     fn enter(&mut self, path: &str, field: Field<'_>, purpose: &'static str, absent: Absent) {
@@ -94,8 +94,8 @@ pub enum Absent {
     Default,
     /// A default that these words describe.
     Depends(&'static str),
-    /// The first word of the choice, which is not written.
-    FirstWord,
+    /// The first word, or the least number, which is not written.
+    First,
     /// Required: there is no default.
     Required,
 }

@@ -1,10 +1,18 @@
 //! Configuration of training. Checked once, in [`TrainingConfig::validate`]; trusted afterwards.
 
+use rand::RngExt;
+
 use crate::keys::Field::{Choice, Integer, Integer64, Number};
 use crate::keys::{ConfigError, Keys, Rule, Table, Words, check};
-use crate::model::ModelConfig;
+use crate::math::random;
 use crate::model::attention::Weighting;
+use crate::model::{ModelConfig, NtmConfig};
 use crate::task::Task;
+
+/// The numbers of memory rows come from this seed plus the run's.
+const ROWS_SEED: u64 = 0x7005_0000_0000_0000;
+/// Sequences that are trained on with the same number of memory rows.
+const SAME_ROWS: u64 = 32;
 
 /// Everything about a training run but the task and the machine. Ranges and purposes stand in the table of its
 /// [`Keys`]; `tapescope tasks --keys` prints them.
@@ -31,6 +39,8 @@ pub struct TrainingConfig {
     pub hard: HardConfig,
     /// Training of heads with random weights.
     pub bayesian: BayesianConfig,
+    /// Fewest memory rows in training; 0 for always as many as the machine has.
+    pub fewest_rows: usize,
     /// Episodes per update.
     pub batch: usize,
     /// Episodes in the whole run.
@@ -46,6 +56,29 @@ pub struct TrainingConfig {
 impl TrainingConfig {
     /// The most episodes in a run.
     pub const MAX_SEQUENCES: u64 = 1_000_000_000_000;
+
+    /// Holds the number of memory rows in training to a machine.
+    ///
+    /// # Errors
+    /// The key, if weights of the machine depend on its rows, or it has fewer.
+    pub fn fits_rows(&self, model: &ModelConfig) -> Result<(), ConfigError> {
+        let (fewest, rows) = (self.fewest_rows, model.rows());
+        let most = if model.runs_on_any_rows() { rows } else { 0 };
+        ConfigError::unless(fewest <= most, "fewest_rows", fewest, || match most {
+            0 => "0, because the machine does not run on any number of rows".to_owned(),
+            _ => format!("0 to {rows}, the rows of the machine"),
+        })
+    }
+
+    /// Returns the number of memory rows for the next batch; `None` for as many as the machine has.
+    pub(super) fn rows(&self, sequences: u64, most: usize) -> Option<usize> {
+        let mut random = random(self.seed.wrapping_add(ROWS_SEED), sequences / SAME_ROWS);
+        let fewest = self.fewest_rows;
+        (1..=most).contains(&fewest).then(|| {
+            let most = random.random_range(fewest..=most);
+            random.random_range(fewest..=most)
+        })
+    }
 
     /// Checks every range, in the f32 that training runs in.
     ///
@@ -69,6 +102,7 @@ impl Default for TrainingConfig {
             source: SourceConfig::default(),
             hard: HardConfig::default(),
             bayesian: BayesianConfig::default(),
+            fewest_rows: 0,
             batch: 1,
             sequences: 100_000,
             seed: 1,
@@ -92,6 +126,7 @@ impl Keys for TrainingConfig {
         if let Redundancy::Read(weight) | Redundancy::Write(weight) | Redundancy::Both(weight) = &mut self.head_divergence {
             apart.key("weight", Number(weight, &WEIGHT), "weight of the divergence (mean over the steps, in nats) that the loss subtracts; it has no upper bound, so a large weight can outgrow the answers; 0 only measures it. Weights below 1e-12 count as 1e-12 in logarithms");
         }
+        to.added("fewest_rows", Integer(&mut self.fewest_rows, 0..=NtmConfig::MAX_ROWS), "fewest memory rows in training: every 32 sequences their number is drawn anew, up to a number that is drawn up to `memory.rows`; 0 for always `memory.rows`");
         to.key("batch", Integer(&mut self.batch, 1..=4096), "sequences per update; the gradient is their mean");
         to.key("sequences", Integer64(&mut self.sequences, 1..=Self::MAX_SEQUENCES), "training sequences in the whole run");
         to.key("seed", Integer64(&mut self.seed, 0..=u64::MAX), "seed of the initial weights and of every episode");

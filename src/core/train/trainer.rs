@@ -131,6 +131,8 @@ struct BatchBuffers {
     groups: Vec<Group>,
     tapes: Vec<Tape>,
     threads: Pool,
+    /// Memory rows of the tapes.
+    rows: usize,
 }
 
 impl BatchBuffers {
@@ -143,6 +145,16 @@ impl BatchBuffers {
             groups: (0..batch).step_by(size).map(group).collect(),
             tapes: (0..threads).map(|_| Tape::new(models, size)).collect(),
             threads: Pool::new(threads),
+            rows: models.0.rows(),
+        }
+    }
+
+    /// Makes the tapes anew if the number of memory rows is another one.
+    fn fit_rows(&mut self, model: &ModelConfig, batch: usize) {
+        if self.rows != model.rows() {
+            let tape = |_| Tape::new((model, None), group_size(batch));
+            self.tapes = (0..self.tapes.len()).map(tape).collect();
+            self.rows = model.rows();
         }
     }
 }
@@ -430,10 +442,15 @@ impl Trainer {
     fn learn_batch(&mut self, count: usize, is_watched: bool) -> usize {
         let (task, config, machine) = (&self.task, &self.config, &self.state.machine);
         let reverse = self.state.reverse.as_ref().map(|(machine, _)| machine);
+        let rows = config.rows(self.state.sequences, machine.config.rows());
+        let resized = rows.and_then(|rows| machine.with_rows(rows).ok());
+        let machine = resized.as_ref().unwrap_or(machine);
+        self.buffers.fit_rows(&machine.config, config.batch);
         let BatchBuffers {
             groups,
             tapes,
             threads,
+            ..
         } = &mut self.buffers;
         let context = BatchContext {
             config,

@@ -113,6 +113,7 @@ impl Experiment {
             .head_divergence
             .fits(&self.model, "head_divergence.kind");
         valid(apart, "training.", file)?;
+        valid(self.training.fits_rows(&self.model), "training.", file)?;
         let agreement = self.training.source.fits(&self.task, &self.model);
         valid(agreement, "", file)?;
         Ok(self)

@@ -146,8 +146,8 @@ fn enter(rows: &mut Vec<Row>, key: &Key<'_>, kind: Option<(&str, &'static str)>)
     let default = match (key.absent, value(&key.field)) {
         (Absent::Required, _) => "required".to_owned(),
         (Absent::Depends(words), _) => words.to_owned(),
-        (Absent::Default | Absent::FirstWord, None) => "empty".to_owned(),
-        (Absent::Default | Absent::FirstWord, Some(value)) => format!("`{value}`"),
+        (Absent::Default | Absent::First, None) => "empty".to_owned(),
+        (Absent::Default | Absent::First, Some(value)) => format!("`{value}`"),
     };
     let allowed = key.allowed();
     let allowed = match &key.field {

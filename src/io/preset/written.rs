@@ -21,13 +21,13 @@ impl Written {
     pub(in crate::io) fn of(config: &(impl Keys + Clone)) -> Self {
         let mut values = Vec::new();
         config.clone().keys(&mut Table::new(&mut |key| {
-            let is_silent = match &key.field {
-                Field::Choice(choice) => {
-                    key.absent == Absent::FirstWord && choice.word() == choice.words()[0]
-                }
+            let is_first = match &key.field {
+                Field::Choice(choice) => choice.word() == choice.words()[0],
+                Field::Integer(value, range) => **value == *range.start(),
                 _ => false,
             };
-            let value = value(&key.field).filter(|_| !is_silent);
+            let is_written = key.absent != Absent::First || !is_first;
+            let value = value(&key.field).filter(|_| is_written);
             values.extend(value.map(|value| (key.path.to_owned(), value)));
         }));
         Self(values)

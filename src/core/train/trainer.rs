@@ -646,6 +646,34 @@ mod tests {
     }
 
     #[test]
+    fn rows_are_drawn_anew_for_every_32_sequences() {
+        let mut config = small(2, 1, 1).config;
+        assert_eq!(config.rows(0, 8), None);
+        config.fewest_rows = 3;
+        let rows = |block: u64| config.rows(block * 32, 8).unwrap();
+        let drawn: std::collections::BTreeSet<usize> = (0..200).map(rows).collect();
+        assert_eq!(drawn, (3..=8).collect());
+        assert_eq!(config.rows(64, 8), config.rows(95, 8));
+    }
+
+    #[test]
+    fn a_run_on_drawn_rows_resumes_with_the_same_bits() {
+        let train = |mut trainer: Trainer, until: u64| {
+            trainer.config.fewest_rows = 3;
+            while trainer.state.sequences < until {
+                trainer.update().unwrap();
+            }
+            trainer
+        };
+        let part = train(small(2, 200, 1), 50);
+        let rest = Trainer::resume(part.task, part.config, part.state, 2);
+        let resumed = train(rest, 200).state.machine;
+        let whole = train(small(2, 200, 1), 200).state.machine;
+        assert_eq!(whole.config.rows(), 8);
+        assert_eq!(whole, resumed);
+    }
+
+    #[test]
     fn a_small_machine_learns_to_copy() {
         let mut trainer = small(4, 16_000, 2);
         while !trainer.finished() {

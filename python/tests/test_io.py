@@ -346,12 +346,13 @@ class Io(Test):
             preset = json.loads(self.run_program("tasks", source))
             check_preset(preset)
             printed |= keys({**preset, "task": {}})
-            self.assertEqual({*preset["task"]} - {"kind"}, {*TASKS[kind]})
+            # The first word of `count` is not written.
+            self.assertEqual({*preset["task"]} - {"kind"}, {*TASKS[kind]} - {"count"})
             self.run_program("trace", machine, "--out", "t.npz")
             trace = load(self.path("t.npz"))
             self.assertEqual(channels(preset["task"]), (trace["input"].shape[1], trace["output"].shape[1]))
         # What stands only in presets with another optimizer, or that say what is drawn otherwise.
-        others = {"training.hard", "training.bayesian", "training.optimizer.beta1", "training.optimizer.beta2", "training.redundancy.weight", "training.head_divergence.weight", "evaluation.repeats", "title", "description"}
+        others = {"training.fewest_rows", "training.hard", "training.bayesian", "training.optimizer.beta1", "training.optimizer.beta2", "training.redundancy.weight", "training.head_divergence.weight", "evaluation.repeats", "title", "description"}
         ours = keys(TREE)
         self.assertEqual(printed - ours - {"model.memory.initial.constant"}, set())
         # Nor what other heads bring with them.

@@ -10,7 +10,7 @@ use std::ops::RangeInclusive;
 use crate::model::attention::AttentionConfig;
 use crate::model::config::{ControllerKind, ShiftForm};
 use crate::model::{ModelConfig, NtmConfig};
-use crate::task::{AssociativeRecall, Copy, Ngrams, PrioritySort, RepeatCopy, Task};
+use crate::task::{AssociativeRecall, Copy, Count, Ngrams, PrioritySort, RepeatCopy, Task};
 
 /// The kinds of machine that the paper compares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,7 +114,9 @@ pub fn figure(config: &ModelConfig, task: &Task) -> Option<Reported> {
 fn is_of_the_paper(task: &Task) -> bool {
     match task {
         Task::Copy(Copy { bits, .. }) => *bits == 8,
-        Task::RepeatCopy(RepeatCopy { bits, .. }) => [6, 8].contains(bits),
+        Task::RepeatCopy(RepeatCopy { bits, count, .. }) => {
+            [6, 8].contains(bits) && *count == Count::Scalar
+        }
         Task::AssociativeRecall(task) => {
             let items = task.items.clone();
             let paper = AssociativeRecall::PAPER;

@@ -83,6 +83,48 @@ fn changing_the_weighting_replaces_its_keys() {
 }
 
 #[test]
+fn a_count_and_fewest_rows_are_written_only_if_they_are_not_the_defaults() {
+    let with = |name: &str, overrides: &[&str]| {
+        let overrides: Vec<Override> = overrides.iter().map(|text| text.parse().unwrap()).collect();
+        Experiment::find(name, &overrides)
+    };
+    let usual = with("repeat_copy", &[]).unwrap().to_json();
+    let defaults = ["task.count=scalar", "training.fewest_rows=0"];
+    assert_eq!(with("repeat_copy", &defaults).unwrap().to_json(), usual);
+    assert!(!usual.contains("\"count\"") && !usual.contains("fewest_rows"));
+
+    let own = ["task.count=unary", "training.fewest_rows=32"];
+    let own = with("repeat_copy", &own).unwrap();
+    let json = own.to_json();
+    assert!(json.contains("\"count\": \"unary\"") && json.contains("\"fewest_rows\": 32"));
+    assert_eq!(
+        Experiment::from_json(&json, "repeat_copy.json", &[]).unwrap(),
+        own
+    );
+
+    let error = |name: &str, set: &str| with(name, &[set]).unwrap_err().to_string();
+    let many = error("repeat_copy", "training.fewest_rows=129");
+    assert!(
+        many.ends_with(
+            "`training.fewest_rows`: is 129; allowed: 0 to 128, the rows of the machine"
+        ),
+        "{many}"
+    );
+    for name in ["ngrams", "copy_lstm", "transduce"] {
+        let error = error(name, "training.fewest_rows=2");
+        assert!(
+            error.contains("`training.fewest_rows`: is 2; allowed: 0, because"),
+            "{error}"
+        );
+    }
+    let word = error("repeat_copy", "task.count=roman");
+    assert!(
+        word.contains("`task.count`") && word.contains("unary"),
+        "{word}"
+    );
+}
+
+#[test]
 fn the_documentation_has_every_key() {
     let docs = std::fs::read_to_string("docs/formats.md").unwrap();
     let table = preset::table();
@@ -647,11 +689,11 @@ fn overrides_are_as_strict_as_the_file() {
 fn a_typo_in_the_name() {
     assert_eq!(
         Experiment::find("cpoy", &[]).unwrap_err().to_string(),
-        "there is no preset `cpoy`; did you mean `copy`? known: copy, copy_feedforward, copy_lstm, repeat_copy, repeat_copy_feedforward, … (`tapescope tasks` lists all 58)"
+        "there is no preset `cpoy`; did you mean `copy`? known: copy, copy_feedforward, copy_lstm, repeat_copy, repeat_copy_feedforward, … (`tapescope tasks` lists all 59)"
     );
     assert_eq!(
         Experiment::find("frobnicate", &[]).unwrap_err().to_string(),
-        "there is no preset `frobnicate`; known: copy, copy_feedforward, copy_lstm, repeat_copy, repeat_copy_feedforward, … (`tapescope tasks` lists all 58)"
+        "there is no preset `frobnicate`; known: copy, copy_feedforward, copy_lstm, repeat_copy, repeat_copy_feedforward, … (`tapescope tasks` lists all 59)"
     );
     let missing = Experiment::find("no/such.json", &[])
         .unwrap_err()

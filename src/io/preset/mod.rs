@@ -49,12 +49,12 @@ pub const SECTIONS: [&str; 3] = [
 ];
 
 /// The presets inside the binary: for each task three learners (an NTM with an LSTM controller, one with a feedforward
-/// controller, an LSTM without memory), with what converges soonest here; what other attentions make of copy and
+/// controller, an LSTM without memory), with what converges soonest here, and one that counts further; what other attentions make of copy and
 /// recall; encoders and decoders; self-attention; the learners as in the paper.
 const INCLUDED: &[Group] = included! {
     "Fastest to converge" =>
         "copy" "copy_feedforward" "copy_lstm"
-        "repeat_copy" "repeat_copy_feedforward" "repeat_copy_lstm"
+        "repeat_copy" "repeat_copy_feedforward" "repeat_copy_lstm" "repeat_copy_unary"
         "associative_recall" "associative_recall_feedforward" "associative_recall_lstm"
         "ngrams" "ngrams_feedforward" "ngrams_lstm"
         "priority_sort" "priority_sort_feedforward" "priority_sort_lstm";

@@ -11,7 +11,7 @@ use tapescope::learn::{Run, RunProgress, RunUpdate, Snapshots};
 use tapescope::model::{Model, NtmConfig};
 use tapescope::task::{Copy, Task};
 use tapescope::train::{AuxLosses, Quantity, State, Update};
-use tapescope::viewer::command::{Episode, Learn, Look, Play, Rows};
+use tapescope::viewer::command::{Edit, Episode, Learn, List, Look, Play, Rows};
 use tapescope::viewer::{App, Command, Machine, NoFiles, Options, RunUpdates, WindowLayout};
 
 /// Frames measured of each kind.
@@ -92,14 +92,26 @@ fn measure(rows: usize, columns: usize, length: usize) {
         let name = |what: &str| format!("{rows}×{columns}, {steps} steps, {kind}, {what}");
         let still = (0..FRAMES).map(|_| frame(&ctx, &mut app, nowhere));
         report(&name("still"), &still.collect::<Vec<_>>());
-        let moving = (0..FRAMES).map(|index| {
-            let step = index * steps / FRAMES;
-            app.apply(&ctx, vec![Command::Play(Play::Seek(step))]);
-            frame(&ctx, &mut app, nowhere)
-        });
-        report(&name("moving"), &moving.collect::<Vec<_>>());
+        report(&name("moving"), &steps_moving(&ctx, &mut app));
         let name = format!("{rows}×{columns}, {steps} steps, {kind}, stages moving");
         report(&name, &stages_moving(&ctx, &mut app));
+    }
+    let name = |what: &str| format!("{rows}×{columns}, {steps} steps, {what}, moving");
+    for list in [List::Instructions, List::Provenance, List::Events] {
+        app.apply(&ctx, vec![Look::List(list).into()]);
+        report(&name(list.name()), &steps_moving(&ctx, &mut app));
+    }
+    app.apply(
+        &ctx,
+        vec![Edit::Intervene("0:read0.gate=1".to_owned()).into()],
+    );
+    while app.pair().is_none() {
+        frame(&ctx, &mut app, nowhere);
+    }
+    report(&name("branch"), &steps_moving(&ctx, &mut app));
+    app.apply(&ctx, vec![Edit::EndBranch.into()]);
+    while app.pair().is_some() {
+        frame(&ctx, &mut app, nowhere);
     }
     // Paper, paper with row 0 at the top, close-up.
     app.apply(&ctx, vec![Command::Look(Look::NextLayout); 3]);
@@ -111,6 +123,17 @@ fn measure(rows: usize, columns: usize, length: usize) {
         let name = format!("{rows}×{columns}, {steps} steps, close-up of {heads}, moving");
         report(&name, &stages_moving(&ctx, &mut app));
     }
+}
+
+/// Frames that each show another step.
+fn steps_moving(ctx: &Context, app: &mut App) -> Vec<(f64, usize, usize)> {
+    let steps = app.player.steps();
+    let moving = (0..FRAMES).map(|index| {
+        let step = index * steps / FRAMES;
+        app.apply(ctx, vec![Command::Play(Play::Seek(step))]);
+        frame(ctx, app, pos2(5.0, 5.0))
+    });
+    moving.collect()
 }
 
 /// Frames of the stages of a step in the middle, a few of each.

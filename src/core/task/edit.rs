@@ -140,6 +140,12 @@ mod tests {
                 repeats: 2..=2,
                 count: Count::Scalar,
             }),
+            Task::RepeatCopy(RepeatCopy {
+                bits: 3,
+                length: 4..=4,
+                repeats: 2..=2,
+                count: Count::Unary,
+            }),
             Task::PrioritySort(PrioritySort {
                 bits: 3,
                 items: 4..=4,

@@ -49,8 +49,8 @@ pub const SECTIONS: [&str; 3] = [
 ];
 
 /// The presets inside the binary: for each task three learners (an NTM with an LSTM controller, one with a feedforward
-/// controller, an LSTM without memory), with what converges soonest here, and one that counts further; what other attentions make of copy and
-/// recall; encoders and decoders; self-attention; the learners as in the paper.
+/// controller, an LSTM without memory), with what converges soonest here, and one that counts further; what other
+/// attentions make of copy and recall; encoders and decoders; self-attention; the learners as in the paper.
 const INCLUDED: &[Group] = included! {
     "Fastest to converge" =>
         "copy" "copy_feedforward" "copy_lstm"

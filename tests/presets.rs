@@ -323,7 +323,7 @@ fn invalid_tasks_are_refused() {
         ),
         (
             r#""kind": "associative_recall", "length": [1, 20]"#,
-            "`task.length`: does not apply to this experiment (see `tapescope tasks --keys`); allowed here: kind, bits, item_length, items",
+            "`task.length`: does not apply to this experiment (see `tapescope tasks --keys`); allowed here: kind, bits, item_length, distinct, items",
         ),
         (
             r#""kind": "associative_recall", "items": [1, 6]"#,

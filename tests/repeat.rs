@@ -254,6 +254,7 @@ fn changed_weights_are_no_repetition() {
         *value = f32::from_bits(value.to_bits() ^ 1);
     });
     assert!(said.contains("differs from copy: tensor "), "{said}");
+    assert!(said.contains(": value 0 is "), "{said}");
     let said = changed(&|trained| trained.experiment.title = "another".to_owned());
     assert!(
         said.contains("differs from copy: experiment in weights.safetensors"),
@@ -512,4 +513,31 @@ fn a_finished_log_with_a_change_that_its_weights_do_not_have_is_not_finished() {
             .unwrap()
             .is_finished
     );
+}
+
+/// The fastest two; `benches/reproduce.py` has the others.
+#[test]
+fn the_stored_runs_of_included_machines_give_their_weights() {
+    let place = tempfile::tempdir().unwrap();
+    for name in ["frames_local_predictive", "aspects_structured"] {
+        let arguments = ["train", "--repeat", name, "--out", name];
+        let done = tapescope(place.path(), &arguments);
+        let expected = format!("identical to {name}, bit for bit\n");
+        assert!(said(&done).contains(&expected), "{}", said(&done));
+        assert!(done.status.success());
+    }
+}
+
+/// The command of a file names a preset of today and its seed: it trains what the file stores.
+#[test]
+fn stored_commands_train_the_stored_experiments() {
+    for trained in weights::all_included().unwrap() {
+        let words: Vec<&str> = trained.command.split(' ').collect();
+        let ["tapescope", "train", preset, "--seed", seed] = words[..] else {
+            panic!("{}", trained.command);
+        };
+        let mut experiment = Experiment::find(preset, &[]).unwrap();
+        experiment.training.seed = seed.parse().unwrap();
+        assert_eq!(experiment, trained.experiment, "{}", trained.command);
+    }
 }

@@ -1377,6 +1377,7 @@ fn a_task_with_items_says_items() {
         bits: 3,
         item_length: 2,
         items: 2..=4,
+        ..AssociativeRecall::PAPER
     });
     let recall = Machine {
         other_way: None,

@@ -21,7 +21,7 @@ use super::message::note;
 use super::table::{Column, Format, Table};
 use crate::analysis::expression::{Checked, Expression};
 use crate::io::measurement::MeasurementLine;
-use crate::io::{Experiment, Trained, harmless, paper};
+use crate::io::{Experiment, Trained, harmless, paper, preset};
 use crate::math::Answer;
 use crate::task::{MAX_ITEMS, MAX_LENGTH, MAX_REPEATS, Task};
 use crate::train::{Demand, UNSEEN_SEED, optimum};
@@ -36,6 +36,7 @@ Examples:
   tapescope eval repeat_copy --lengths 10 --repeats 8..12,20
   tapescope eval copy copy_feedforward --lengths 120 --rows 256 --json
   tapescope eval runs/associative_recall-1 --items 6,12
+  tapescope eval associative_recall --items 100 --rows 512 --set task.distinct=on
   tapescope eval runs/copy_hard-1 --samples 20
   tapescope eval runs/transduce-1 --alignment
   tapescope eval repeat_copy --repeats 13 --by position
@@ -82,7 +83,7 @@ pub(super) struct Eval {
     machines: Vec<String>,
     /// Evaluate these machines, or all included machines, in one table with the paper's results.
     #[arg(long, value_name = "PRESET|FILE", num_args = 0..,
-          conflicts_with_all = ["machines", "lengths", "items", "repeats", "rows", "samples", "alignment", "json", "by", "measure"])]
+          conflicts_with_all = ["machines", "lengths", "items", "repeats", "rows", "set", "samples", "alignment", "json", "by", "measure"])]
     pub(super) suite: Option<Vec<String>>,
     /// Format of the table.
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Text)]
@@ -105,6 +106,9 @@ pub(super) struct Eval {
     /// Number of memory rows [default: as in training].
     #[arg(long, value_name = "N", value_parser = rows, allow_negative_numbers = true)]
     rows: Option<usize>,
+    /// Set a value of the task by its path in the preset, such as task.distinct=on; repeatable.
+    #[arg(long, value_name = "PATH=VALUE")]
+    set: Vec<preset::Override>,
     /// Run each episode this many more times, with sampling heads, and report the uncertainty.
     #[arg(long, value_name = "K", value_parser = up_to(MOST_SAMPLES), allow_negative_numbers = true)]
     samples: Option<u64>,
@@ -198,7 +202,7 @@ impl Eval {
         if self.samples.is_some() {
             machine::check_random("--samples", name, &trained.machine.config)?;
         }
-        let now = trained.now();
+        let now = self.changed(&trained.now())?;
         if self.alignment {
             machine::check_alignment(name, &trained.machine.config, &now.task)?;
         }
@@ -213,6 +217,17 @@ impl Eval {
         let mut cases = request.cases.iter();
         cases.try_for_each(|task| self.check(&request, task))?;
         Ok(request)
+    }
+
+    /// Returns an experiment with the values of the task that are asked for.
+    fn changed(&self, experiment: &Experiment) -> anyhow::Result<Experiment> {
+        for set in &self.set {
+            ensure!(
+                set.path.starts_with("task."),
+                "--set {set}: only values of the task can be set here, such as task.distinct=on"
+            );
+        }
+        Ok(experiment.changed(&self.set)?)
     }
 
     /// Refuses a case for which there is not enough memory.

@@ -7,10 +7,11 @@ use anyhow::{bail, ensure};
 
 use super::arguments::is_same;
 use super::error::CliError;
-use super::machine::check_training;
+use super::machine::{alone, check_training};
 use crate::io::log::Log;
 use crate::io::measurement::{self, evaluation_json};
 use crate::io::run::log_at;
+use crate::io::weights::included_names;
 use crate::io::{Experiment, RunFolder, Trained, label, shell, weights};
 use crate::learn;
 use crate::train::{HistoryPoint, State, Trainer};
@@ -23,8 +24,10 @@ pub(super) struct Repeat {
     pub(super) log: Log,
     /// The file of its initial weights, if it is next to the log.
     pub(super) start: Option<PathBuf>,
-    /// The weights, if they are next to the log.
-    weights: Option<PathBuf>,
+    /// The machine, if its weights are next to the log.
+    machine: Option<Trained>,
+    /// True for a machine without a log: its learning curve ends with the best validation.
+    is_alone: bool,
 }
 
 /// True for a command line with this option, which is no part of a quoted word.
@@ -64,9 +67,18 @@ pub(super) fn check_apart(repeated: &Path, folder: &Path) -> anyhow::Result<()> 
 }
 
 impl Repeat {
-    /// Reads the run in a folder, or a log.
+    /// Reads the run in a folder, or a log; or the run that made a weights file or an included machine.
     pub(super) fn read(path: &Path, threads: usize) -> anyhow::Result<Self> {
-        let (mut log, name) = (log_at(path)?, label(path));
+        let (machine, name) = (machine_at(path)?, label(path));
+        let mut log = match machine.clone() {
+            Some(made) => Log {
+                experiment: made.experiment,
+                command: made.command,
+                points: made.history,
+                changes: made.changes,
+            },
+            None => log_at(path)?,
+        };
         let folder = RunFolder::of(path);
         log.experiment = log.experiment.with_episodes(&folder.join("log"))?;
         let all = log.experiment.training.sequences;
@@ -81,12 +93,18 @@ impl Repeat {
             changed = changed.changed_by(change)?;
             check_training(&changed, &name, threads)?;
         }
-        let there = |file| Some(RunFolder::part(folder, file)).filter(|path| path.is_file());
+        let is_alone = machine.is_some();
+        let there = |file| {
+            let path = Some(RunFolder::part(folder, file));
+            path.filter(|path| !is_alone && path.is_file())
+        };
+        let beside = there(RunFolder::WEIGHTS).map(|path| weights::read(&path));
         Ok(Self {
             name,
             log,
             start: there(RunFolder::START),
-            weights: there(RunFolder::WEIGHTS),
+            machine: machine.or(beside.transpose()?),
+            is_alone,
         })
     }
 
@@ -150,17 +168,18 @@ impl Repeat {
     ) -> anyhow::Result<()> {
         let (name, points) = (&self.name, &self.log.points);
         let (count, all) = (points.len(), history.len());
-        if count == 0 {
+        if count == 0 && !self.is_alone {
             return Ok(writeln!(
                 out,
                 "{name} was stopped before its first validation, so there is nothing to compare"
             )?);
         }
-        let is_whole = count == all;
-        let there = self.weights.as_deref().filter(|_| is_whole);
+        let is_whole = count == all || self.is_alone;
+        let there = self.machine.as_ref().filter(|_| is_whole);
         let differs = match (points_differ(history, points), there) {
+            (_, Some(there)) if self.is_alone => machines_differ(&weights::read(weights)?, there),
             (None, _) if count > all => Some(format!("{all} validations here, {count} there")),
-            (None, Some(there)) => weights_differ(weights, there)?,
+            (None, Some(there)) => machines_differ(&weights::read(weights)?, there),
             (differs, _) => differs,
         };
         if let Some(differs) = differs {
@@ -168,6 +187,7 @@ impl Repeat {
             return Err(CliError::Differs.into());
         }
         let rest = match there {
+            _ if self.is_alone => return Ok(writeln!(out, "identical to {name}, bit for bit")?),
             Some(_) => ", and in its weights".to_owned(),
             None if is_whole => "; its weights are missing and were not compared".to_owned(),
             None => format!("; this run has {all}, and its weights were not compared"),
@@ -179,32 +199,39 @@ impl Repeat {
     }
 }
 
+/// The machine of a path that is a weights file, or the name of an included machine.
+fn machine_at(path: &Path) -> anyhow::Result<Option<Trained>> {
+    let is_name = !path.exists() && included_names().any(|name| path == Path::new(name));
+    let is_file = path.is_file() && path.extension().is_some_and(|end| end == "safetensors");
+    let machine = (is_name || is_file).then(|| alone(&path.to_string_lossy(), None));
+    machine.transpose()
+}
+
 /// The first difference between two learning curves, as far as both go.
 fn points_differ(here: &[HistoryPoint], there: &[HistoryPoint]) -> Option<String> {
     let mut pairs = here.iter().zip(there);
     pairs.find_map(|(here, there)| measurement::unlike(here, there))
 }
 
-/// The first difference between two weights files: in their tensors, or in their training metadata.
-fn weights_differ(here: &Path, there: &Path) -> anyhow::Result<Option<String>> {
-    let [here, there] = [weights::read(here)?, weights::read(there)?];
+/// The first difference between two machines: in their tensors, or in their training metadata.
+fn machines_differ(here: &Trained, there: &Trained) -> Option<String> {
     let evaluation = |trained: &Trained| trained.evaluation.as_ref().map(evaluation_json);
     let file = RunFolder::WEIGHTS;
     let part = if let Some(tensor) = weights::unlike(&here.machine, &there.machine) {
-        return Ok(Some(format!("tensor {tensor} of {file}")));
+        return Some(format!("tensor {tensor}, in {file}"));
     } else if here.experiment != there.experiment {
         "experiment"
     } else if here.changes != there.changes {
         "changes"
-    } else if evaluation(&here) != evaluation(&there) {
+    } else if evaluation(here) != evaluation(there) {
         "evaluation"
     } else if here.history.len() != there.history.len() {
         "number of validations"
     } else {
         let why = points_differ(&here.history, &there.history);
-        return Ok(why.map(|why| format!("in {file}, {why}")));
+        return why.map(|why| format!("in {file}, {why}"));
     };
-    Ok(Some(format!("{part} in {file}")))
+    Some(format!("{part} in {file}"))
 }
 
 #[cfg(test)]

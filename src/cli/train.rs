@@ -35,6 +35,7 @@ Examples:
   tapescope train --resume runs/mine                  resume a stopped run
   tapescope train copy --snapshots                    keep training snapshots
   tapescope train --repeat runs/mine --out runs/again repeat a run from its log
+  tapescope train --repeat copy_hard                  train an included machine again and compare
   tapescope train copy --from runs/mine --seed 8      start from the weights of another run
   tapescope sweep --collect runs/copy-7 --svg c.svg   draw its learning curve
 
@@ -59,7 +60,8 @@ pub(super) struct Train {
     #[arg(long, value_name = "DIR",
           conflicts_with_all = ["preset", "seed", "sequences", "out", "force", "overrides", "from"])]
     resume: Option<PathBuf>,
-    /// Repeat the run in this folder from its log, bit for bit, with every change made during training.
+    /// Repeat the run in this folder from its log, or the run that made this weights file or included machine, bit for bit,
+    /// with every change made during training, and compare the results.
     #[arg(long, value_name = "RUN", conflicts_with_all = ["preset", "seed", "sequences", "overrides"])]
     repeat: Option<PathBuf>,
     /// Start from the weights of this file, run folder or included machine instead of random weights.

@@ -162,6 +162,19 @@ pub trait Words: Clone + 'static {
     const WORDS: &'static [(&'static str, Self)];
 }
 
+/// A part that is there or not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Switch {
+    /// The part is present.
+    On,
+    /// The part is omitted.
+    Off,
+}
+
+impl Words for Switch {
+    const WORDS: &'static [(&'static str, Self)] = &[("on", Self::On), ("off", Self::Off)];
+}
+
 /// [`Words`] of any type.
 pub trait Choice {
     /// The words there are.

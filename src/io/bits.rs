@@ -446,6 +446,7 @@ mod tests {
         bits: 2,
         item_length: 1,
         items: 2..=5,
+        ..AssociativeRecall::PAPER
     });
     const SORT: Task = Task::PrioritySort(PrioritySort {
         bits: 2,

@@ -91,12 +91,20 @@ pub(super) fn hexadecimal(hasher: Sha256) -> String {
     digits.collect()
 }
 
-/// The name of the first tensor that two machines do not have alike, to the bit.
+/// The name of the first tensor that two machines do not have alike, to the bit, and its first such value in both, by its
+/// place in row-major order, where the shapes agree.
 pub fn unlike(a: &Model<f32>, b: &Model<f32>) -> Option<String> {
     let (a, b) = (sorted_tensors(a), sorted_tensors(b));
     let mut names = a.keys().chain(b.keys());
-    let is_other = |name: &&String| a.get(*name).map(bytes) != b.get(*name).map(bytes);
-    names.find(is_other).cloned()
+    let name = names.find(|name| a.get(*name).map(bytes) != b.get(*name).map(bytes))?;
+    let both = a.get(name).zip(b.get(name));
+    let of_a_shape = both.filter(|(a, b)| a.shape() == b.shape());
+    let value = of_a_shape.and_then(|(a, b)| {
+        let mut pairs = a.iter().zip(b).enumerate();
+        pairs.find(|(_, (a, b))| a.to_bits() != b.to_bits())
+    });
+    let value = value.map(|(index, (a, b))| format!(", value {index}: {a} here, {b} there"));
+    Some(format!("{name}{}", value.unwrap_or_default()))
 }
 
 /// Returns the included machines; on a page those that were fetched.

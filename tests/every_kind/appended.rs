@@ -91,7 +91,8 @@ impl<R: Real> Machine<R> for AppendedConfig {
                 append(trace.heads[1].add.row(t), t, before, after);
             }
             if is_last {
-                readout::forward(&params.linears[2], trace, |trace| &trace.heads[0].read);
+                let all = 0..trace.steps();
+                readout::forward(&params.linears[2], trace, all, |trace| &trace.heads[0].read);
             }
         }
     }

@@ -8,6 +8,7 @@ fn with_two_machines() -> Screen {
         bits: 3,
         item_length: 2,
         items: 2..=3,
+        ..AssociativeRecall::PAPER
     });
     let mut config = NtmConfig::new(task.inputs(), task.outputs());
     (config.rows, config.columns, config.read_heads) = (16, 6, 2);

@@ -211,11 +211,8 @@ pub fn add_rows_product<R: Real>(
     y: &mut Series<R>,
     steps: Range<usize>,
 ) {
-    let of = |width: usize| steps.start * width..steps.end * width;
-    let stride = x.width();
-    let (data, y_width) = (&x.as_slice()[of(stride)], y.width());
-    let y = &mut y.as_mut_slice()[of(y_width)];
-    add_products_of_rows(Rows { data, stride }, a, y, y_width);
+    let (data, stride, y_width) = (x.rows(steps.clone()), x.width(), y.width());
+    add_products_of_rows(Rows { data, stride }, a, y.rows_mut(steps), y_width);
 }
 
 /// Y += X·A; what a row of X has beyond the rows of A is padding.

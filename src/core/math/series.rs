@@ -3,6 +3,8 @@
 //! The trace of an episode is made of these. `weighting.row(t)` is what a head looked at in step t,
 //! `weighting.view()` is the whole picture, time by rows, without copying.
 
+use std::ops::Range;
+
 use ndarray::ArrayView2;
 
 use super::aligned::Aligned;
@@ -13,6 +15,8 @@ use super::aligned::Aligned;
 pub struct Series<R> {
     data: Aligned<R>,
     width: usize,
+    /// Bits of a step that do not count where only the last rows are held; 0 otherwise.
+    ignored: usize,
 }
 
 impl<R: Copy + Default> Series<R> {
@@ -21,11 +25,16 @@ impl<R: Copy + Default> Series<R> {
         Self {
             data: Aligned::zeros(0),
             width,
+            ignored: 0,
         }
     }
 
     /// Makes room for `steps` rows. Rows that were there keep their values, new ones are zero.
     pub fn resize(&mut self, steps: usize) {
+        if self.is_ring() {
+            self.data.resize(0);
+            self.ignored = 0;
+        }
         self.data.resize(steps * self.width);
     }
 
@@ -33,6 +42,24 @@ impl<R: Copy + Default> Series<R> {
     pub fn clear(&mut self, steps: usize) {
         self.resize(steps);
         self.data.fill(R::default());
+    }
+
+    /// Makes room for the last `rows` rows of any number of steps, all zero: a ring buffer. `rows` is a power of two.
+    pub fn resize_ring(&mut self, rows: usize) {
+        self.data.resize(0);
+        self.data.resize(rows * self.width);
+        self.ignored = !(rows - 1);
+    }
+
+    /// True where only the last rows are held.
+    pub fn is_ring(&self) -> bool {
+        self.ignored > 0
+    }
+
+    /// The first value of step `t`.
+    #[inline(always)]
+    fn start(&self, t: usize) -> usize {
+        (t & !self.ignored) * self.width
     }
 
     /// Makes room for `steps` rows of `width` values; the values themselves are unspecified.
@@ -54,13 +81,27 @@ impl<R: Copy + Default> Series<R> {
     /// The values of step `t`.
     #[inline]
     pub fn row(&self, t: usize) -> &[R] {
-        &self.data[t * self.width..(t + 1) * self.width]
+        self.rows(t..t + 1)
+    }
+
+    /// The values of these steps; of a ring buffer they must not pass its end.
+    #[inline]
+    pub fn rows(&self, steps: Range<usize>) -> &[R] {
+        let start = self.start(steps.start);
+        &self.data[start..start + steps.len() * self.width]
+    }
+
+    /// [`Series::rows`], to write.
+    #[inline]
+    pub fn rows_mut(&mut self, steps: Range<usize>) -> &mut [R] {
+        let start = self.start(steps.start);
+        &mut self.data[start..start + steps.len() * self.width]
     }
 
     /// The values of step `t`, to write.
     #[inline]
     pub fn row_mut(&mut self, t: usize) -> &mut [R] {
-        &mut self.data[t * self.width..(t + 1) * self.width]
+        self.rows_mut(t..t + 1)
     }
 
     /// The rows of step `t - 1` (to read) and of step `t` (to write); `t` is at least 1.
@@ -72,6 +113,7 @@ impl<R: Copy + Default> Series<R> {
     /// One row to read and another one to write.
     #[inline]
     pub fn two_rows(&mut self, read: usize, write: usize) -> (&[R], &mut [R]) {
+        let [read, write] = [read, write].map(|t| t & !self.ignored);
         let (width, later) = (self.width, read.max(write));
         let (before, after) = self.data.split_at_mut(later * width);
         if write == later {
@@ -113,14 +155,14 @@ impl<R: Copy + Default> std::ops::Index<usize> for Series<R> {
     type Output = R;
     #[inline(always)]
     fn index(&self, t: usize) -> &R {
-        self.data.value(t * self.width)
+        self.data.value(self.start(t))
     }
 }
 
 impl<R: Copy + Default> std::ops::IndexMut<usize> for Series<R> {
     #[inline(always)]
     fn index_mut(&mut self, t: usize) -> &mut R {
-        self.data.value_mut(t * self.width)
+        self.data.value_mut(self.start(t))
     }
 }
 
@@ -140,5 +182,22 @@ mod tests {
         assert_eq!(series.row(3), [0.0; 3]);
         assert_eq!(series.as_slice().as_ptr(), place);
         assert_eq!(series.view().dim(), (4, 3));
+    }
+
+    #[test]
+    fn a_ring_buffer_holds_the_last_rows() {
+        let mut series = Series::<f32>::new(2);
+        series.resize_ring(4);
+        for t in 0..9 {
+            series.row_mut(t).fill(t as f32);
+        }
+        assert!((5..9).all(|t| series.row(t) == [t as f32; 2] && series[t] == t as f32));
+        assert_eq!(series.rows(6..8), [6.0, 6.0, 7.0, 7.0]);
+        let (before, after) = series.two_rows(7, 8);
+        assert_eq!((before[0], after[0]), (7.0, 8.0));
+        series.resize_ring(2);
+        assert_eq!((series.steps(), series.as_slice()), (2, &[0.0; 4][..]));
+        series.resize(9);
+        assert!(!series.is_ring() && series.row(8) == [0.0; 2]);
     }
 }

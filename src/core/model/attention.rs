@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use crate::keys::Field::{Choice, ChoicePerHead, Integer, Number};
+pub use crate::keys::Switch;
 use crate::keys::{ConfigError, Keys, PerHead, Rule, Table, Words};
 
 /// The mechanisms of the heads of a machine. Its [`Keys`] list ranges and purposes.
@@ -159,22 +160,9 @@ pub enum Strength {
     One,
 }
 
-/// A stage that is there or not.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Switch {
-    /// The part is present.
-    On,
-    /// The part is omitted.
-    Off,
-}
-
 impl Words for Strength {
     const WORDS: &'static [(&'static str, Self)] =
         &[("emitted", Self::Emitted), ("one", Self::One)];
-}
-
-impl Words for Switch {
-    const WORDS: &'static [(&'static str, Self)] = &[("on", Self::On), ("off", Self::Off)];
 }
 
 impl Words for PriorForm {

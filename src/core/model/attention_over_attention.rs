@@ -128,6 +128,11 @@ impl Kind for AttentionOverAttentionConfig {
         }
     }
 
+    fn is_passing(&self, _: Place, _: Array) -> bool {
+        // Either side looks at all weights of the other one.
+        false
+    }
+
     fn mechanism(&self, _: usize) -> Mechanism {
         self.attention.of_reader(Sees::Sequence)
     }

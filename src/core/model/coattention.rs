@@ -224,6 +224,11 @@ impl Kind for CoattentionConfig {
         }
     }
 
+    fn is_passing(&self, _: Place, _: Array) -> bool {
+        // Either side looks at all weights of the other one.
+        false
+    }
+
     fn mechanism(&self, _: usize) -> Mechanism {
         self.attention.of_reader(Sees::Sequence)
     }

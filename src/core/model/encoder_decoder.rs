@@ -342,8 +342,8 @@ impl<R: Real, D: Decoder> Machine<R> for EncoderDecoder<D> {
             (steps.start..steps.end.min(source)).for_each(|t| parts.read(trace, t));
         }
         // Episodes with other sources answer side by side, from the first step of each answer on.
-        let answers = traces.iter().map(answers).max();
-        for k in 0..answers.unwrap_or(0) {
+        let source = traces.iter().map(|trace| trace.setting.source).max();
+        for k in steps.start.saturating_sub(source.unwrap_or(0))..steps.end {
             let is_running = |trace: &&mut Trace<R>| {
                 let t = trace.setting.source + k;
                 steps.contains(&t) && t < trace.steps()

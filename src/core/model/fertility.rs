@@ -6,9 +6,11 @@
 //!                                          μ_i = m·g_i + b_μ             v_i = exp(n·g_i + b_v)
 //! ```
 
+use std::ops::Range;
+
 use super::controller::feedforward;
 use super::machine::Terms;
-use super::spec::{Array, ArraySpec, Place, Range};
+use super::spec::{Array, ArraySpec, Place, Range as Values};
 use super::trace::{HeadTrace, Trace};
 use crate::math::kernel::kernel;
 use crate::math::pack::each_pack;
@@ -17,10 +19,10 @@ use crate::math::{Linear, Real, Series};
 
 /// μ_t, [T].
 #[rustfmt::skip] // A row for every array.
-pub const MEAN: Array = &ArraySpec::new("fertility.mean", &["t"], "μ", Range::Any, "expected sum of the weights that row t is given in the whole answer; 0 after the source (Cohn 2016)");
+pub const MEAN: Array = &ArraySpec::new("fertility.mean", &["t"], "μ", Values::Any, "expected sum of the weights that row t is given in the whole answer; 0 after the source (Cohn 2016)");
 /// v_t, [T].
 #[rustfmt::skip]
-pub const VARIANCE: Array = &ArraySpec::new("fertility.variance", &["t"], "v", Range::AtLeast(0.0), "variance of that sum; 0 after the source (Cohn 2016)");
+pub const VARIANCE: Array = &ArraySpec::new("fertility.variance", &["t"], "v", Values::AtLeast(0.0), "variance of that sum; 0 after the source (Cohn 2016)");
 /// h_t, the row, [T, M].
 pub(super) const ROWS: Array = &ArraySpec::scratch("fertility.rows");
 /// g_t, [T, F].
@@ -71,13 +73,26 @@ fn normal<R: Real>(s: R, [mean, v]: [R; 2]) -> (f64, [R; 3]) {
 
 /// s, the sums of the weights of an answer.
 pub(super) fn sums<R: Real>(head: &HeadTrace<R>) -> Vec<R> {
+    let mut sums = Vec::new();
+    add_weights(head, 0..head.weighting.steps(), &mut sums);
+    sums
+}
+
+/// Adds the weights of these steps to s, which is empty before the first one.
+fn add_weights<R: Real>(head: &HeadTrace<R>, steps: Range<usize>, sums: &mut Vec<R>) {
     // No step of the answer sees the other rows.
     let sees = head.mechanism.sees;
     let rows = sees.count(head.first_step, head.weighting.width());
-    let mut sums = vec![R::ZERO; rows];
-    let steps = head.first_step.min(head.weighting.steps())..head.weighting.steps();
+    sums.resize(rows, R::ZERO);
+    let steps = steps.start.max(head.first_step)..steps.end;
     steps.for_each(|t| add(&mut sums[..], head.weighting.row(t)));
-    sums
+}
+
+/// [`add_weights`] of a machine with a fertility penalty.
+pub fn add_expected<R: Real>(trace: &Trace<R>, steps: Range<usize>, sums: &mut Vec<R>) {
+    if let (Some(_), Some(head)) = (expected(trace), trace.heads.first()) {
+        add_weights(head, steps, sums);
+    }
 }
 
 /// The doubly stochastic penalty of an episode; `None` without a head that attends to a source.
@@ -93,11 +108,12 @@ fn expected<R: Real>(trace: &Trace<R>) -> Option<[&Series<R>; 2]> {
     Some([mean?, v?])
 }
 
-/// The fertility penalty of an episode, nats; `None` for a machine without one.
-pub fn global<R: Real>(trace: &Trace<R>) -> Option<f64> {
-    let ([mean, v], head) = (expected(trace)?, trace.heads.first()?);
-    let all = sums(head).into_iter().enumerate();
-    Some(all.map(|(i, s)| normal(s, [mean[i], v[i]]).0).sum())
+/// The fertility penalty of an episode with these sums of weights ([`add_expected`]), nats; `None` for a machine without
+/// one.
+pub fn global<R: Real>(trace: &Trace<R>, sums: &[R]) -> Option<f64> {
+    let [mean, v] = expected(trace)?;
+    let all = sums.iter().enumerate();
+    Some(all.map(|(i, &s)| normal(s, [mean[i], v[i]]).0).sum())
 }
 
 /// The gradients of both penalties w.r.t. the weights of each row, in any step.

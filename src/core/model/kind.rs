@@ -2,6 +2,7 @@
 
 use std::fmt::Debug;
 
+use super::array;
 use super::attention::{Mechanism, Sees, Weighting};
 use super::shape::{Shape, TensorSpec};
 use super::spec::{Array, Place, array_name, head_name};
@@ -96,6 +97,15 @@ pub trait Kind: Keys + Debug + Send + Sync {
     /// needs no document.
     fn asked_for(&self) -> Option<&'static str> {
         None
+    }
+
+    /// True for an array of which a step needs no row but its own and the one before it: an evaluation keeps the last
+    /// rows only. By default it is true for the arrays of a head with a value per row, except for weights whose sums the head
+    /// sees.
+    fn is_passing(&self, place: Place, array: Array) -> bool {
+        let sees_sums = self.axis("w").is_some_and(|window| window > 0);
+        let is_of_rows = matches!(place, Place::Head(_)) && array.dims.contains(&"n");
+        is_of_rows && !(sees_sums && array == array::WEIGHTING)
     }
 
     /// True for a step in which an array in files is 0, of an episode with this number of source steps.

@@ -248,7 +248,10 @@ impl<R: Real> Machine<R> for LstmnConfig {
             together!(running, traces, |traces| parts.forward(traces, t));
         }
         for trace in traces.iter_mut().filter(|_| is_last) {
-            readout::forward(&params.linears[1], trace, |trace| &trace.layers[0].hidden);
+            let steps = 0..trace.steps();
+            readout::forward(&params.linears[1], trace, steps, |trace| {
+                &trace.layers[0].hidden
+            });
         }
     }
 

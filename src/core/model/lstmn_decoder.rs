@@ -450,8 +450,10 @@ impl<R: Real> Machine<R> for LstmnDecoderConfig {
     fn run(&self, params: &Params<R>, traces: &mut [Trace<R>], steps: Range<usize>) {
         let all = self.step(params);
         for trace in traces {
-            trace.learn(&params.tensors);
-            trace.memory_columns.row_mut(0).fill(R::ZERO);
+            if steps.start == 0 {
+                trace.learn(&params.tensors);
+                trace.memory_columns.row_mut(0).fill(R::ZERO);
+            }
             for t in steps.start..steps.end.min(trace.steps()) {
                 for dependency in &all {
                     let is_fed = dependency.array == array::FEEDBACK && trace.setting.is_forced;

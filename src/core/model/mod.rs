@@ -82,5 +82,5 @@ pub use shape::{LinearSpec, Shape, Start, TensorSpec};
 pub use slots::Slots;
 pub use spec::{Array, ArraySpec, Place, Range, head_name};
 pub use structured::StructuredConfig;
-pub use trace::{HeadTrace, LayerTrace, NoiseMode, Trace};
-pub use wrap_around::{WrapAround, peak};
+pub use trace::{HeadTrace, Keep, LayerTrace, NoiseMode, Trace};
+pub use wrap_around::{WrapAround, WriteLedger, peak};

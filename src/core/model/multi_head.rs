@@ -227,6 +227,12 @@ impl Kind for MultiHeadConfig {
         )
     }
 
+    fn is_passing(&self, place: Place, array: Array) -> bool {
+        // All steps run in one call, and their weights are evaluated afterwards.
+        let is_of_rows = matches!(array, array::SIMILARITY | array::CONTENT);
+        matches!(place, Place::Head(_)) && is_of_rows
+    }
+
     fn mechanism(&self, head: usize) -> Mechanism {
         let sees = match self.causal {
             Switch::On => Sees::UpToNow,
@@ -465,7 +471,8 @@ impl<R: Real> Machine<R> for MultiHeadConfig {
         // Steps may see later ones.
         for trace in traces.iter_mut().filter(|_| steps.start == 0) {
             parts.forward(trace);
-            readout::forward(&params.linears[0], trace, |trace| seen(trace, self.layers));
+            let (linear, steps) = (&params.linears[0], 0..trace.steps());
+            readout::forward(linear, trace, steps, |trace| seen(trace, self.layers));
         }
     }
 

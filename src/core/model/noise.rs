@@ -1,11 +1,13 @@
 //! The noise of sampling stages. It is recorded like everything else: an episode can be recomputed, verified and
 //! differentiated from its trace alone.
 
+use std::ops::Range as StepRange;
+
 use rand::RngExt;
 
 use super::spec::{Array, Place, Range};
 use super::trace::{NoiseMode, Trace};
-use crate::math::{Real, Series, random};
+use crate::math::{Random, Real, Series, random};
 
 /// Noise of an episode: its stream and mode. Each triple (seed, episode, sample) has its own random stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,22 +49,33 @@ impl<R> From<Draw> for Noise<'_, R> {
 }
 
 impl Draw {
-    /// Fills the noise series with index `before` among those of a trace. A longer series begins with the same values.
-    fn fill<R: Real>(self, before: u64, spec: Array, series: &mut Series<R>) {
+    /// The stream of the noise series with index `before` among those of a trace. A longer series begins with the same
+    /// values.
+    fn stream(self, before: u64) -> Random {
         // Sample, episode and series select the stream in turn. `!seed` separates it from (seed, episode), the stream of
         // the episode itself.
         let of_sample = random(!self.seed, self.sample).random();
         let of_episode = random(of_sample, self.episode).random();
-        let mut stream = random(of_episode, before);
-        let mut next = || uniform(stream.random());
-        series.as_mut_slice().fill_with(|| {
-            R::from_f64(if spec.range == Range::Normal {
-                normal(next(), next())
-            } else {
-                next()
-            })
-        });
+        random(of_episode, before)
     }
+
+    /// The streams of all noise series of a trace.
+    pub(super) fn streams<R: Real>(self, trace: &Trace<R>) -> Vec<Random> {
+        let all = (0..).zip(trace.noise());
+        all.map(|(before, _)| self.stream(before)).collect()
+    }
+}
+
+/// Fills these values with the next ones of a stream.
+fn fill<R: Real>(stream: &mut Random, spec: Array, values: &mut [R]) {
+    let mut next = || uniform(stream.random());
+    values.fill_with(|| {
+        R::from_f64(if spec.range == Range::Normal {
+            normal(next(), next())
+        } else {
+            next()
+        })
+    });
 }
 
 impl<R: Real> Trace<R> {
@@ -72,7 +85,7 @@ impl<R: Real> Trace<R> {
             .zip(self.noise())
             .map(move |(before, (_, spec, series))| {
                 let mut drawn = series.clone();
-                draw.fill(before, spec, &mut drawn);
+                fill(&mut draw.stream(before), spec, drawn.as_mut_slice());
                 drawn
             })
     }
@@ -88,6 +101,20 @@ impl<R: Real> Trace<R> {
         all.map(|(_, array, series)| (array, series))
             .filter(|(array, series)| is_noise(array, series))
     }
+
+    /// Fills these steps of the noise series from their streams, from the first step on; all steps at once where the
+    /// series holds all.
+    pub(super) fn fill_noise(&mut self, streams: &mut [Random], steps: StepRange<usize>) {
+        for (stream, (spec, series)) in streams.iter_mut().zip(self.noise_mut()) {
+            if series.is_ring() {
+                steps
+                    .clone()
+                    .for_each(|t| fill(stream, spec, series.row_mut(t)));
+            } else if steps.start == 0 {
+                fill(stream, spec, series.as_mut_slice());
+            }
+        }
+    }
 }
 
 impl<R: Real> Noise<'_, R> {
@@ -96,9 +123,8 @@ impl<R: Real> Noise<'_, R> {
         match self {
             Self::Drawn(draw) => {
                 trace.sampling = draw.sampling;
-                for (before, (spec, series)) in (0..).zip(trace.noise_mut()) {
-                    draw.fill(before, spec, series);
-                }
+                let mut streams = draw.streams(trace);
+                trace.fill_noise(&mut streams, 0..trace.steps());
             }
             Self::Recorded(from) => {
                 trace.sampling = from.sampling;

@@ -138,7 +138,8 @@ fn number(trace: &Trace<f64>, by: &Upstream<f64>) -> f64 {
     let divergences = divergences.flat_map(Series::as_slice);
     let divergence = by.terms.divergence * divergences.sum::<f64>();
     let coverage = fertility::doubly_stochastic(trace).unwrap_or_default();
-    let fertility = fertility::global(trace).unwrap_or_default();
+    let sums = trace.heads.first().map(fertility::sums);
+    let fertility = fertility::global(trace, &sums.unwrap_or_default()).unwrap_or_default();
     let penalties = by.terms.coverage * coverage + by.terms.fertility * fertility;
     (0..trace.steps()).map(of_step).sum::<f64>() + divergence + penalties
 }

@@ -79,6 +79,10 @@ impl Kind for PlainConfig {
         }
     }
 
+    fn is_passing(&self, place: Place, _: Array) -> bool {
+        matches!(place, Place::Layer(_))
+    }
+
     fn set_channels(&mut self, inputs: usize, outputs: usize) {
         (self.inputs, self.outputs) = (inputs, outputs);
     }
@@ -105,22 +109,17 @@ impl PlainConfig {
 impl<R: Real> Machine<R> for PlainConfig {
     fn run(&self, params: &Params<R>, traces: &mut [Trace<R>], steps: Range<usize>) {
         let (stack, layers) = (self.stack(params), self.controller.layers);
-        let is_last = steps.end == longest(traces);
-        for trace in traces.iter_mut().filter(|_| steps.start == 0) {
-            stack.see_inputs(trace);
-        }
-        for t in steps {
-            let running = traces.partition_point(|trace| trace.steps() > t);
-            together!(running, traces, |traces| stack.forward(
-                t,
-                traces,
-                |_, _, _| ()
-            ));
-        }
-        for trace in traces.iter_mut().filter(|_| is_last) {
+        let step = |t: usize, traces: &mut [Trace<R>]| {
+            together!(traces.len(), traces, |traces| {
+                stack.forward(t, traces, |_, _, _| ());
+            });
+        };
+        stack.run(traces, steps, step, |trace, steps| {
             let output = &params.linears[layers];
-            readout::forward(output, trace, |trace| &trace.layers[layers - 1].hidden);
-        }
+            readout::forward(output, trace, steps, |trace| {
+                &trace.layers[layers - 1].hidden
+            });
+        });
     }
 
     fn scratch(&self) -> Box<dyn Any + Send> {

@@ -1,4 +1,6 @@
-//! The output layer: the probabilities y_t of the logits z_t ([`crate::math::Answer`]), with z_t = W·u_t + b of its input u_t. Computes all steps at once.
+//! The output layer: the probabilities y_t of the logits z_t ([`crate::math::Answer`]), with z_t = W·u_t + b of its input u_t. Computes many steps at once.
+
+use std::ops::Range;
 
 use super::array;
 use super::dependency::Dependency;
@@ -18,16 +20,19 @@ pub(super) fn gather<R: Real>(trace: &mut Trace<R>, t: usize) {
     }
 }
 
-/// Logits and outputs of every step; `seen` is the input of the output layer.
+/// Logits and outputs of these steps: of all, or of whole groups of them and the last ones. `seen` is the input of the
+/// output layer.
 pub(super) fn forward<R: Real>(
     linear: &Linear<R>,
     trace: &mut Trace<R>,
+    steps: Range<usize>,
     seen: impl FnOnce(&Trace<R>) -> &Series<R>,
 ) {
     let mut logit = std::mem::take(&mut trace.logit);
-    linear.forward_series(seen(trace), &mut logit);
+    linear.forward_rows(seen(trace), &mut logit, steps.clone());
     let (answer, output) = (trace.setting.answer, &mut trace.output);
-    answer.outputs(logit.as_slice(), logit.width(), output.as_mut_slice());
+    let z = logit.rows(steps.clone());
+    answer.outputs(z, logit.width(), output.rows_mut(steps));
     trace.logit = logit;
 }
 

@@ -32,7 +32,7 @@ use super::plain::PlainConfig;
 use super::self_attention::SelfAttentionConfig;
 use super::spec::{Array, Place};
 use super::structured::StructuredConfig;
-use super::trace::Trace;
+use super::trace::{Keep, Trace};
 use crate::keys::{ConfigError, Field, Keys, Table, Words};
 use crate::math::{Random, Real};
 
@@ -284,7 +284,8 @@ impl<R: Number> Model<R> {
         noise: impl Into<Noise<'a, R>>,
         trace: &mut Trace<R>,
     ) {
-        self.load(given.into(), noise.into(), usize::MAX, trace);
+        self.load(given.into(), Keep::All, trace);
+        noise.into().fill(trace);
     }
 
     /// Runs these steps of the episode that was begun in `trace`: all, in order, at once or in several calls.
@@ -306,7 +307,8 @@ impl<R: Number> Model<R> {
         traces: &mut [Trace<R>],
     ) {
         for ((given, draw), trace) in episodes.zip(&mut *traces) {
-            self.load(given.into(), draw.into(), limit, trace);
+            self.load(given.into(), Keep::Tape(limit), trace);
+            Noise::from(draw).fill(trace);
         }
         let machine = R::machine(&self.config);
         for traces in traces.chunks_mut(TOGETHER) {
@@ -315,9 +317,32 @@ impl<R: Number> Model<R> {
         }
     }
 
-    /// Makes room in a trace, with at most `limit` values of memory where that is possible, and copies everything that
-    /// is given into it.
-    fn load(&self, given: Given<'_>, noise: Noise<'_, R>, limit: usize, trace: &mut Trace<R>) {
+    /// Runs an episode without recording it: the answers have the bits of [`Model::run`], but of arrays that later steps do
+    /// not need `trace` keeps the last rows only ([`Keep::Answers`]). `see` is called after every few steps with these steps;
+    /// their rows are there, and the row before them.
+    pub fn run_to_answer<'a>(
+        &self,
+        given: impl Into<Given<'a>>,
+        draw: Draw,
+        values: usize,
+        trace: &mut Trace<R>,
+        mut see: impl FnMut(&Trace<R>, Range<usize>),
+    ) {
+        let keep = Keep::Answers(values);
+        self.load(given.into(), keep, trace);
+        trace.sampling = draw.sampling;
+        let (steps, chunk) = (trace.steps(), trace.chunk(keep));
+        let mut streams = draw.streams(trace);
+        for start in (0..steps.max(1)).step_by(chunk) {
+            let part = start..steps.min(start + chunk);
+            trace.fill_noise(&mut streams, part.clone());
+            self.run_steps(trace, part.clone());
+            see(trace, part);
+        }
+    }
+
+    /// Makes room in a trace for the part of an episode that is kept, and copies everything that is given into it.
+    fn load(&self, given: Given<'_>, keep: Keep, trace: &mut Trace<R>) {
         let Given {
             input,
             source,
@@ -336,8 +361,7 @@ impl<R: Number> Model<R> {
             is_forced: forced.is_some(),
             answer,
         };
-        trace.resize_for_training(input.nrows(), limit);
-        noise.fill(trace);
+        trace.resize_to_keep(&self.config, input.nrows(), keep);
         assert_eq!(input.ncols(), self.config.inputs(), "columns of the input");
         copy(input, trace.input.as_mut_slice());
         let feedback = trace.series_mut(Place::Machine, array::FEEDBACK);

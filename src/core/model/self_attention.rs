@@ -166,20 +166,21 @@ with_source!(Scratch);
 
 impl<R: Real> Machine<R> for SelfAttentionConfig {
     fn run(&self, params: &Params<R>, traces: &mut [Trace<R>], steps: Range<usize>) {
-        // Every step sees all rows.
-        if steps.start > 0 {
-            return;
-        }
         let weights = source::weights(&self.source, self.inputs, params);
-        self.source.run(weights, traces);
-        for trace in traces {
-            trace.learn(&params.tensors[weights.tensors.len()..]);
-            for t in 0..trace.steps() {
-                let row = row(self, trace, t);
-                trace.heads[0].set_row(t, &row);
+        if steps.start == 0 {
+            // Every step sees all rows.
+            self.source.run(weights, traces);
+            for trace in &mut *traces {
+                trace.learn(&params.tensors[weights.tensors.len()..]);
+                for t in 0..trace.steps() {
+                    let row = row(self, trace, t);
+                    trace.heads[0].set_row(t, &row);
+                }
+                trace.memory_columns.row_mut(0).fill(R::ZERO);
             }
-            trace.memory_columns.row_mut(0).fill(R::ZERO);
-            for t in 0..trace.steps() {
+        }
+        for trace in traces {
+            for t in steps.start..steps.end.min(trace.steps()) {
                 if trace.memory_every == 1 || t == 0 {
                     remember(self, trace, t);
                 }
@@ -188,8 +189,11 @@ impl<R: Real> Machine<R> for SelfAttentionConfig {
                 let seen = seen(self, trace, t);
                 trace.features.row_mut(t).copy_from_slice(&seen);
             }
-            let linear = &params.linears[weights.linears.len()];
-            readout::forward(linear, trace, |trace| &trace.features);
+            if steps.end < trace.steps() {
+                continue;
+            }
+            let (linear, all) = (&params.linears[weights.linears.len()], 0..trace.steps());
+            readout::forward(linear, trace, all, |trace| &trace.features);
         }
     }
 

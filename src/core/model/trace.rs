@@ -102,7 +102,8 @@ arrays! {
         /// 1: every M_t is kept. `LAST` and `LAST_ALONE`, for training with a memory of which no row changes: only the
         /// last one. k > 1, for training large memories: rows 0, 1, … of `memory_columns` are M_0,
         /// M_k, M_2k, …, followed by two rows in turn for what lies between; back-propagation writes those
-        /// again, from what the heads wrote, to the same bits.
+        /// again, from what the heads wrote, to the same bits. More than there are steps, for evaluation: M_0 and the
+        /// last two.
         memory_every: usize,
     }
 }
@@ -205,6 +206,22 @@ impl Words for NoiseMode {
         ("expected", Self::Expected),
     ];
 }
+
+/// The part of an episode that a trace keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// Everything.
+    All,
+    /// The tape of back-propagation, with at most this number of values of memory where that is possible.
+    Tape(usize),
+    /// The answers, and of arrays that later steps do not need ([`Kind::is_passing`]) the last rows: at least two, at most
+    /// about this number of values.
+    Answers(usize),
+}
+
+/// Steps at a time in which inputs and outputs of a controller are computed, a multiple of
+/// [`TOGETHER`](super::machine::TOGETHER).
+pub(super) const BLOCK: usize = 64;
 
 /// [`Trace::memory_every`] of a trace that keeps only the last memory.
 pub(super) const LAST: usize = 0;
@@ -323,23 +340,44 @@ impl<R: Real> Trace<R> {
         found.map(|(.., series)| series)
     }
 
-    /// Bytes of a trace with room for an episode of `steps` steps, `source` of them before the answer, as
-    /// [`Trace::resize_for_training`] makes it; with no limit on the values of memory, as [`Trace::resize`] does.
-    pub fn bytes(kind: &impl AsKind, [steps, source]: [usize; 2], limit: usize) -> u64 {
+    /// Bytes of a trace with room for an episode of `steps` steps, `source` of them before the answer.
+    pub fn bytes(kind: &impl AsKind, [steps, source]: [usize; 2], keep: Keep) -> u64 {
         let trace = Self::of_episode(kind, steps, source);
-        let every = trace.memory_every_within(steps, limit);
-        let of = |(_, array, series): (Place, Array, &Series<R>)| {
-            (series.width() as u64).saturating_mul(rows(array, steps, every) as u64)
+        let every = trace.memory_every_within(steps, keep);
+        let (kind, chunk) = (kind.kind(), trace.chunk(keep));
+        let of = |(place, array, series): (Place, Array, &Series<R>)| {
+            let rows = rows(array, steps, every).min(ring(kind, chunk, (place, array)));
+            (series.width() as u64).saturating_mul(rows as u64)
         };
         let values = trace.everything().map(of).fold(0, u64::saturating_add);
         values.saturating_mul(size_of::<R>() as u64)
     }
 
-    /// Makes room for an episode of `steps` steps that will be differentiated, not shown: when all M_t
-    /// together would take more than `limit` values, only about √T of them are kept.
-    pub fn resize_for_training(&mut self, steps: usize, limit: usize) {
-        self.memory_every = self.memory_every_within(steps, limit);
-        self.resize(steps);
+    /// Makes room for an episode of `steps` steps of which this part is kept: of a tape whose M_t together would take
+    /// more than the limit, only about √T memories.
+    pub fn resize_to_keep(&mut self, kind: &impl AsKind, steps: usize, keep: Keep) {
+        self.memory_every = self.memory_every_within(steps, keep);
+        let (every, chunk) = (self.memory_every, self.chunk(keep));
+        for (place, array, series) in self.everything_mut() {
+            let rows = rows(array, steps, every);
+            match ring(kind.kind(), chunk, (place, array)) {
+                _ if series.width() == 0 => (),
+                ring if ring < rows => series.resize_ring(ring),
+                _ => series.resize(rows),
+            }
+        }
+    }
+
+    /// Steps that run at a time where only their rows are kept, and the row before them: a power of two.
+    pub(super) fn chunk(&self, keep: Keep) -> usize {
+        let Keep::Answers(values) = keep else {
+            return usize::MAX / 2;
+        };
+        let every = self.everything();
+        let every = every.filter(|(_, array, _)| array.kept == Kept::Steps);
+        let widest = every.map(|(.., series)| series.width()).max();
+        let chunk = values / widest.unwrap_or(0).max(1) / 2;
+        chunk.checked_ilog2().map_or(1, |power| 1 << power)
     }
 
     /// Makes room for `steps` steps; allocates only when no earlier episode was as long.
@@ -352,13 +390,16 @@ impl<R: Real> Trace<R> {
         }
     }
 
-    /// [`Trace::memory_every`] for at most `limit` values of memory, or as few as possible.
-    fn memory_every_within(&self, steps: usize, limit: usize) -> usize {
-        let every = Self::memory_every_for(self.memory_columns.width(), steps, limit);
-        let is_appended = self.has_row_per_step();
+    /// [`Trace::memory_every`] to keep this part of an episode.
+    fn memory_every_within(&self, steps: usize, keep: Keep) -> usize {
+        let every = match keep {
+            Keep::All | Keep::Tape(usize::MAX) => return 1,
+            Keep::Tape(limit) => Self::memory_every_for(self.memory_columns.width(), steps, limit),
+            Keep::Answers(_) => steps.saturating_add(1),
+        };
         match every {
-            1 if is_appended && limit < usize::MAX => LAST,
-            2.. if is_appended => LAST_ALONE,
+            1 if self.has_row_per_step() => LAST,
+            2.. if self.has_row_per_step() => LAST_ALONE,
             every => every,
         }
     }
@@ -459,6 +500,15 @@ impl<R: Real> Trace<R> {
     pub fn memory_size(&self) -> [usize; 2] {
         let (values, rows) = (self.memory_columns.width(), self.norms.width());
         [rows, values.checked_div(rows).unwrap_or(0)]
+    }
+}
+
+/// The rows of the ring buffer of an array, for `chunk` steps at a time; as many as there can be where it is kept whole.
+fn ring(kind: &dyn Kind, chunk: usize, (place, array): (Place, Array)) -> usize {
+    match place {
+        _ if array.kept != Kept::Steps || !kind.is_passing(place, array) => usize::MAX,
+        Place::Head(_) => 2 * chunk,
+        Place::Machine | Place::Layer(_) => 2 * chunk.max(BLOCK),
     }
 }
 
@@ -589,29 +639,35 @@ mod tests {
         (config.controller.layers, config.shift_range) = (2, 2);
         for kind in [ControllerKind::Lstm, ControllerKind::Feedforward] {
             config.controller.kind = kind;
-            for (steps, limit) in [
-                (0, usize::MAX),
-                (9, usize::MAX),
-                (9, 2400),
-                (9, 2399),
-                (99, 0),
+            for (steps, keep) in [
+                (0, Keep::All),
+                (0, Keep::Answers(0)),
+                (9, Keep::All),
+                (9, Keep::Tape(2400)),
+                (9, Keep::Tape(2399)),
+                (99, Keep::Tape(0)),
+                (9, Keep::Answers(1000)),
+                (999, Keep::Answers(0)),
+                (999, Keep::Answers(1000)),
+                (999, Keep::Answers(1 << 20)),
             ] {
                 let mut trace = Trace::<f32>::new(&config);
-                trace.resize_for_training(steps, limit);
+                trace.resize_to_keep(&config, steps, keep);
                 let held = trace.values().count() * size_of::<f32>();
-                assert_eq!(Trace::<f32>::bytes(&config, [steps; 2], limit), held as u64);
+                assert_eq!(Trace::<f32>::bytes(&config, [steps; 2], keep), held as u64);
             }
         }
-        let all = Trace::<f32>::bytes(&config, [99; 2], usize::MAX);
-        assert!(Trace::<f32>::bytes(&config, [99; 2], 0) < all);
-        assert_eq!(Trace::<f64>::bytes(&config, [99; 2], usize::MAX), 2 * all);
+        let all = Trace::<f32>::bytes(&config, [99; 2], Keep::All);
+        assert!(Trace::<f32>::bytes(&config, [99; 2], Keep::Tape(0)) < all);
+        assert_eq!(Trace::<f64>::bytes(&config, [99; 2], Keep::All), 2 * all);
     }
 
     #[test]
     #[should_panic(expected = "only some memories were kept")]
     fn a_memory_that_was_not_kept_is_not_shown() {
-        let mut trace = Trace::<f32>::new(&NtmConfig::new(3, 2));
-        trace.resize_for_training(50, 0);
+        let config = NtmConfig::new(3, 2);
+        let mut trace = Trace::<f32>::new(&config);
+        trace.resize_to_keep(&config, 50, Keep::Tape(0));
         let _ = trace.memory(49);
     }
 }

@@ -5,6 +5,8 @@
 //! a content match. With more rows that happens later, or with less weight on each. A head that finds a row by its
 //! content writes it again on purpose: that does not count.
 
+use std::ops::Range;
+
 use super::trace::{HeadTrace, Trace};
 
 /// Share of a head's weight from which it is on a row, and share of a write that must be left for the row to hold it,
@@ -48,7 +50,17 @@ impl Trace<f32> {
     /// `None` also where the number of rows cannot change, because the initial memory or weighting is learned, and
     /// where the arrays were not recorded.
     pub fn wrap_around(&self) -> Option<WrapAround> {
-        let writers = || self.heads.iter().filter(|head| head.is_write());
+        let mut writes = WriteLedger::of(self)?;
+        writes.see(self, 0..self.steps());
+        writes.wrap_around(self.steps())
+    }
+}
+
+impl WriteLedger {
+    /// A ledger without writes, for an episode of which at least the initial state is there; `None` as in
+    /// [`Trace::wrap_around`].
+    pub fn of(trace: &Trace<f32>) -> Option<Self> {
+        let writers = || trace.heads.iter().filter(|head| head.is_write());
         // Only heads that are where they are by content, gate and shift move as is reckoned here.
         let moves = |head: &HeadTrace<f32>| {
             let needed = [&head.initial, &head.content, &head.gate, &head.shift];
@@ -56,21 +68,25 @@ impl Trace<f32> {
         };
         let first = writers().next().filter(|_| writers().all(moves))?;
         let rows = first.initial.width();
-        let mut columns = self.memory_columns.row(0).chunks(rows);
+        let mut columns = trace.memory_columns.row(0).chunks(rows);
         let is_one_hot = |head: &HeadTrace<f32>| peak(head.initial.row(0)) == Some((0, 1.0));
         if !columns.all(|column| column.iter().all(|value| *value == column[0]))
             || !writers().all(is_one_hot)
         {
             return None;
         }
-        let mut ledger = RowLedger::new(rows, first.shift.width() / 2);
-        let mut places = vec![RingPosition::default(); writers().count()];
-        for t in 0..self.steps() {
-            for (head, place) in writers().zip(&mut places) {
-                ledger.write(head, t, place);
+        let places = vec![RingPosition::default(); writers().count()];
+        Some(Self::new(rows, first.shift.width() / 2, places))
+    }
+
+    /// Follows the writes of these steps.
+    pub fn see(&mut self, trace: &Trace<f32>, steps: Range<usize>) {
+        for t in steps {
+            let writers = trace.heads.iter().filter(|head| head.is_write());
+            for (index, head) in writers.enumerate() {
+                self.write(head, t, index);
             }
         }
-        ledger.wrap_around(self.steps())
     }
 }
 
@@ -108,10 +124,12 @@ struct RowState {
     kept: f32,
 }
 
-/// The state of all rows after the writes so far.
+/// The state of all rows after the writes so far of an episode.
 #[derive(Debug)]
-struct RowLedger {
+pub struct WriteLedger {
     entries: Vec<RowState>,
+    /// The position of each write head.
+    places: Vec<RingPosition>,
     reach: usize,
     /// The first and the last row that a head was on, counted on over the laps.
     ends: Option<(isize, isize)>,
@@ -123,14 +141,15 @@ struct RowLedger {
     least_kept: f32,
 }
 
-impl RowLedger {
-    fn new(rows: usize, reach: usize) -> Self {
+impl WriteLedger {
+    fn new(rows: usize, reach: usize, places: Vec<RingPosition>) -> Self {
         let blank = RowState {
             lap: None,
             kept: 1.0,
         };
         Self {
             entries: vec![blank; rows],
+            places,
             reach,
             ends: None,
             step: None,
@@ -139,8 +158,8 @@ impl RowLedger {
         }
     }
 
-    /// Follows the write of a head in step `t`.
-    fn write(&mut self, head: &HeadTrace<f32>, t: usize, place: &mut RingPosition) {
+    /// Follows the write of a head, counted from the first write head, in step `t`.
+    fn write(&mut self, head: &HeadTrace<f32>, t: usize, index: usize) {
         let weighting = head.weighting.row(t);
         let Some((row, weight)) = peak(weighting) else {
             return;
@@ -152,9 +171,9 @@ impl RowLedger {
             .fold(0.0, f32::max)
             .min(1.0);
         if weight >= HALF {
-            place.advance(head, t, row);
+            self.places[index].advance(head, t, row);
             if weight * force >= HALF {
-                self.write_row(t, *place);
+                self.write_row(t, self.places[index]);
             }
         } else if 1.0 > SPREAD * weighting.len() as f32 * square(weighting) {
             self.write_all(t, weighting, force);
@@ -188,8 +207,8 @@ impl RowLedger {
         }
     }
 
-    /// Returns the result for an episode of `steps` steps.
-    fn wrap_around(self, steps: usize) -> Option<WrapAround> {
+    /// Returns the wrap-around of an episode of `steps` steps.
+    pub fn wrap_around(&self, steps: usize) -> Option<WrapAround> {
         let (step, rows) = (self.step?, self.entries.len());
         let walked = match self.ends {
             Some((first, last)) if self.is_lapped => {

@@ -7,7 +7,8 @@
 //! behind it comes), and the query stands between query delimiters. Any item but the last may be queried,
 //! each equally likely. That makes bits + 2 inputs, which is also what the paper's parameter counts say
 //! (8 and 6 channels give the 1,344,518 of table 3). Items are independent, so two may be equal; with the
-//! paper's 18 bits that happens in one of 37,000 episodes.
+//! paper's 18 bits that happens in one of 37,000 episodes, but in most of those with 1,000 items. With `distinct` every
+//! two items of an episode differ.
 //!
 //! One episode with 3 bits, 3 items of 2 vectors, the first of them queried; channels down, time to the
 //! right (`.` is 0):
@@ -25,15 +26,16 @@
 //! mask        . . . . . . . . . . . . . . 1 1
 //! ```
 
+use std::collections::HashSet;
 use std::ops::RangeInclusive;
 
-use ndarray::{Array2, s};
+use ndarray::{Array2, Axis, s};
 use rand::RngExt;
 
 use super::generate::{BITS, Generate, MAX_ITEMS, Measure, random_bits};
 use super::{Episode, Phase};
-use crate::keys::Field::{Integer, Range};
-use crate::keys::{Keys, Table};
+use crate::keys::Field::{Choice, Integer, Range};
+use crate::keys::{Keys, Switch, Table};
 use crate::math::Random;
 
 /// Parameters of associative recall; the defaults are the paper's.
@@ -45,6 +47,8 @@ pub struct AssociativeRecall {
     pub item_length: usize,
     /// Items, sampled uniformly; ≥ 2, because the last one is never queried; default 2 to 6.
     pub items: RangeInclusive<usize>,
+    /// On: every two items of an episode differ; default off.
+    pub distinct: Switch,
 }
 
 impl AssociativeRecall {
@@ -53,7 +57,21 @@ impl AssociativeRecall {
         bits: 6,
         item_length: 3,
         items: 2..=6,
+        distinct: Switch::Off,
     };
+
+    /// The bits of items, [items · item_length, bits].
+    fn random_items(&self, random: &mut Random, items: usize) -> Array2<f32> {
+        let mut bits = random_bits(random, items * self.item_length, self.bits);
+        let mut known = HashSet::new();
+        let items = bits.axis_chunks_iter_mut(Axis(0), self.item_length);
+        for mut item in items.filter(|_| self.distinct == Switch::On) {
+            while !known.insert(item.iter().map(|&bit| bit > 0.5).collect::<Vec<_>>()) {
+                item.assign(&random_bits(random, self.item_length, self.bits));
+            }
+        }
+        bits
+    }
 
     /// The episode with these items, [items · item_length, bits] of 0 and 1, that asks for the one behind
     /// item `query`, counted from 0; `query` + 1 < items.
@@ -91,7 +109,9 @@ impl Keys for AssociativeRecall {
     fn keys(&mut self, to: &mut Table<'_>) {
         to.key("bits", Integer(&mut self.bits, BITS), "bits per vector");
         to.key("item_length", Integer(&mut self.item_length, 1..=1000), "vectors per item");
-        to.key("items", Range(&mut self.items, 2..=MAX_ITEMS), "items per sequence");
+        to.key("distinct", Choice(&mut self.distinct), "`on`: every two items of a sequence differ; there are 2^(bits · item_length)");
+        let most = self.most_size();
+        to.key("items", Range(&mut self.items, 2..=most), "items per sequence");
     }
 }
 
@@ -116,6 +136,15 @@ impl Generate for AssociativeRecall {
         2
     }
 
+    fn most_size(&self) -> usize {
+        // More bits than this make more items than there may be.
+        let bits = self.bits.saturating_mul(self.item_length).min(16);
+        match self.distinct {
+            Switch::On => MAX_ITEMS.min(1 << bits),
+            Switch::Off => MAX_ITEMS,
+        }
+    }
+
     fn longest(&self) -> usize {
         self.items.end() * (self.item_length + 1) + 1 + 2 * (self.item_length + 1)
     }
@@ -127,7 +156,7 @@ impl Generate for AssociativeRecall {
     fn sample(&self, random: &mut Random) -> Episode {
         let items = random.random_range(self.items.clone());
         let query = random.random_range(0..items - 1);
-        let bits = random_bits(random, items * self.item_length, self.bits);
+        let bits = self.random_items(random, items);
         self.episode_of(&bits, query)
     }
 }
@@ -145,6 +174,7 @@ mod tests {
             bits: 3,
             item_length: 2,
             items: 2..=3,
+            distinct: Switch::Off,
         };
         let bits = array![
             [1., 0., 1.],
@@ -201,5 +231,39 @@ mod tests {
             assert_eq!(queries[items][items - 1], 0, "the last item is not queried");
         }
         assert!((ones / all - 0.5).abs() < 0.002);
+    }
+
+    #[test]
+    fn distinct_items_differ_and_leave_the_other_episodes_as_they_are() {
+        let mut task = AssociativeRecall {
+            bits: 2,
+            item_length: 2,
+            items: 16..=16,
+            distinct: Switch::On,
+        };
+        for index in 0..20 {
+            let episode = Task::AssociativeRecall(task.clone()).episode(1, index);
+            let item = |index: usize| episode.input.slice(s![index * 3 + 1..index * 3 + 3, ..2]);
+            let differ = |a: usize| (0..a).all(|b| item(a) != item(b));
+            assert!((0..16).all(differ));
+        }
+        task.items = 16..=17;
+        let error = Task::AssociativeRecall(task.clone())
+            .validate()
+            .unwrap_err();
+        assert_eq!(
+            error.allowed,
+            "[lowest, highest] with 2 ≤ lowest ≤ highest ≤ 16"
+        );
+        task.distinct = Switch::Off;
+        assert!(Task::AssociativeRecall(task).validate().is_ok());
+        // Where items differ anyway, it is the same episode.
+        let paper = AssociativeRecall::PAPER;
+        let distinct = AssociativeRecall {
+            distinct: Switch::On,
+            ..paper.clone()
+        };
+        let of = |task| Task::AssociativeRecall(task).episode(1, 0);
+        assert_eq!(of(paper), of(distinct));
     }
 }

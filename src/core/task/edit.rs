@@ -159,6 +159,7 @@ mod tests {
                 bits: 3,
                 item_length: 2,
                 items: 3..=3,
+                ..AssociativeRecall::PAPER
             }),
         ];
         for task in tasks {
@@ -296,6 +297,7 @@ mod tests {
             bits: 2,
             item_length: 1,
             items: 5..=5,
+            ..AssociativeRecall::PAPER
         };
         // The second and the fourth item are the same; a bit of the first one, which is neither asked for nor
         // the answer, is the other way round.

@@ -23,26 +23,27 @@ pub struct AlignmentScore {
 }
 
 impl AlignmentScore {
-    /// Scores the weights of an episode, [T, S], by their rows; `alignment` is that of
+    /// Scores the weights of these steps, [T, S], by their rows; `alignment` is that of
     /// [`Generate`](crate::task::Generate::alignment).
-    pub fn of<'a>(
+    pub fn see<'a>(
+        &mut self,
         weights: impl Fn(usize) -> &'a [f32],
         alignment: &[Option<Range<usize>>],
-    ) -> Self {
-        let mut score = Self::default();
-        for (t, right) in alignment.iter().enumerate() {
+        steps: Range<usize>,
+    ) {
+        let all = alignment.iter().enumerate().take(steps.end);
+        for (t, right) in all.skip(steps.start) {
             let Some(right) = right else { continue };
             let row = weights(t);
             let best = peak(row).map(|(step, _)| step);
-            score.steps += 1;
+            self.steps += 1;
             for (index, offset) in OFFSETS.into_iter().enumerate() {
                 let is_there = |step: &usize| distance(*step, right) == offset;
                 let there = (0..row.len()).filter(is_there);
-                score.mass[index] += there.map(|step| f64::from(row[step])).sum::<f64>();
-                score.peaks[index] += usize::from(best.is_some_and(|step| is_there(&step)));
+                self.mass[index] += there.map(|step| f64::from(row[step])).sum::<f64>();
+                self.peaks[index] += usize::from(best.is_some_and(|step| is_there(&step)));
             }
         }
-        score
     }
 
     /// The score over the steps of all of these.
@@ -109,6 +110,15 @@ mod tests {
     use crate::task::{AssociativeRecall, Copy, Frames, Task};
     use crate::train::{Evaluator, Redundancy};
 
+    fn score_of<'a>(
+        weights: impl Fn(usize) -> &'a [f32],
+        alignment: &[Option<Range<usize>>],
+    ) -> AlignmentScore {
+        let mut score = AlignmentScore::default();
+        score.see(weights, alignment, 0..alignment.len());
+        score
+    }
+
     #[test]
     fn mass_and_arg_max_are_counted_by_offset() {
         let weights = [
@@ -117,7 +127,7 @@ mod tests {
             [0.5, 0.5, 0.0, 0.0, 0.0, 0.0],
         ];
         // The second step comes from three source steps, the last from none.
-        let score = AlignmentScore::of(|t| &weights[t], &[Some(2..3), Some(2..5), None]);
+        let score = score_of(|t| &weights[t], &[Some(2..3), Some(2..5), None]);
         assert_eq!(score.steps, 2);
         let close = |found: [f64; 5], wanted: [f64; 5]| {
             let mut pairs = found.into_iter().zip(wanted);
@@ -146,11 +156,11 @@ mod tests {
             let alignment: Vec<_> = (0..steps)
                 .map(|t: usize| t.checked_sub(shift).map(|row| row..row + 1))
                 .collect();
-            let score = AlignmentScore::of(|t| &identity[t], &alignment);
+            let score = score_of(|t| &identity[t], &alignment);
             assert_eq!((score.off_by_one(), score.error_rate()), (off, error));
         }
         // The first step before and the right one are equal.
-        let score = AlignmentScore::of(|_| &[0.5, 0.5], &[Some(1..2)]);
+        let score = score_of(|_| &[0.5, 0.5], &[Some(1..2)]);
         assert_eq!(score.off_by_one(), None);
         let none = AlignmentScore::default();
         assert_eq!((none.off_by_one(), none.mass()), (None, [0.0; 5]));

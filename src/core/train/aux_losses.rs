@@ -1,9 +1,11 @@
 //! Auxiliary losses, each reported separately from the bits, and the loss terms of sampling heads.
 
+use std::ops::Range;
+
 use super::config::TrainingConfig;
 use crate::math::{Real, random};
 use crate::model::weighting::bayesian::DIVERGENCE;
-use crate::model::{Draw, NoiseMode, Terms, Trace};
+use crate::model::{Draw, NoiseMode, Terms, Trace, fertility};
 use rand::RngExt;
 
 /// The auxiliary losses of an episode, or their means over several; `None` if absent.
@@ -140,16 +142,39 @@ impl TrainingConfig {
 /// Stream that selects the episodes with expected weighting.
 const EXPECTED: u64 = 0x0E59_EC7E_D000_0000;
 
-/// Returns the divergence of an episode, summed over Bayesian heads and steps; `None` without such heads.
-pub(super) fn divergence<R: Real>(trace: &Trace<R>) -> Option<f64> {
-    let all = trace.heads.iter();
-    let sums = all
-        .filter_map(|head| head.series(DIVERGENCE))
-        .map(|series| {
-            let values = series.as_slice().iter();
-            values.map(|value| value.to_f64()).sum::<f64>()
-        });
-    sums.reduce(|a, b| a + b)
+/// The auxiliary losses of an episode that its weights add up to, step by step.
+#[derive(Debug, Default)]
+pub(super) struct WeightLosses<R> {
+    /// The divergence of every Bayesian head.
+    divergences: Vec<f64>,
+    /// The sums of the weights of a machine with a fertility penalty.
+    sums: Vec<R>,
+}
+
+impl<R: Real> WeightLosses<R> {
+    /// Follows these steps, the next ones of the episode.
+    pub(super) fn see(&mut self, trace: &Trace<R>, steps: Range<usize>) {
+        let bayesian = || {
+            trace
+                .heads
+                .iter()
+                .filter_map(|head| head.series(DIVERGENCE))
+        };
+        self.divergences.resize(bayesian().count(), 0.0);
+        for (sum, series) in self.divergences.iter_mut().zip(bayesian()) {
+            steps.clone().for_each(|t| *sum += series[t].to_f64());
+        }
+        fertility::add_expected(trace, steps, &mut self.sums);
+    }
+
+    /// Returns these losses; those that the machine lacks are absent.
+    pub(super) fn losses(&self, trace: &Trace<R>) -> AuxLosses {
+        AuxLosses {
+            divergence: self.divergences.iter().copied().reduce(|a, b| a + b),
+            fertility: fertility::global(trace, &self.sums),
+            ..AuxLosses::default()
+        }
+    }
 }
 
 #[cfg(test)]

@@ -4,21 +4,24 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
 
+use std::ops::Range;
+
 use super::alignment::{AlignmentScore, has_single_reader};
-use super::aux_losses::AuxLosses;
+use super::aux_losses::{AuxLosses, WeightLosses};
 use super::calibration::Calibration;
 use super::config::Redundancy;
 use super::ending::Ending;
-use super::loss::{Score, score};
+use super::loss::{Score, answers};
 use super::pool::Pool;
+use super::redundancy::{PairSums, apart, pair};
 use super::uncertainty;
 use crate::math::median;
-use crate::model::{Draw, Model, Trace, WrapAround};
+use crate::model::{Draw, Model, Trace, WrapAround, WriteLedger};
 use crate::task::{Episode, Task};
 
-/// Values of memory that the tape of one episode keeps whole (64 MiB of f32); beyond it keeps some and
-/// writes the others again.
-pub(super) const TAPE_LIMIT: usize = 1 << 24;
+/// About the values that an evaluation keeps of an array that later steps do not need (256 KiB of f32), but at least
+/// those of two steps.
+pub(super) const KEPT_VALUES: usize = 1 << 16;
 
 /// The means over a set of episodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -147,64 +150,84 @@ impl Evaluator<'_> {
 
     /// [`Evaluator::measure`]; `None` where `stop` is set before its last episode.
     pub fn measure_until(&self, threads: usize, stop: &AtomicBool) -> Option<Measurement> {
-        let threads = Pool::new(threads);
-        let measured = self.each_within(TAPE_LIMIT, &threads, stop, |episode, trace| {
-            self.known(episode, trace)
-        });
-        measured.map(|measured| Measurement::of(&measured))
+        self.measure_within(KEPT_VALUES, &Pool::new(threads), stop)
     }
 
-    fn known(&self, episode: &Episode, trace: &Trace<f32>) -> Known {
+    /// [`Evaluator::measure_until`] on existing threads, with about this number of values of each array that later steps do
+    /// not need.
+    fn measure_within(
+        &self,
+        values: usize,
+        threads: &Pool,
+        stop: &AtomicBool,
+    ) -> Option<Measurement> {
         let attends = has_single_reader(&self.machine.config);
-        let head = trace.heads.first().filter(|_| attends);
-        let alignment = head.and_then(|head| {
-            let alignment = self.task.alignment(episode);
-            let weights = |t| head.weighting.row(t);
-            (!alignment.is_empty()).then(|| AlignmentScore::of(weights, &alignment))
+        let measured = self.each(threads, stop, |trace, index| {
+            let episode = self.task.episode(self.seed, index as u64);
+            let alignment = self.task.alignment(&episode);
+            let (mut agreement, mut writes) = (AlignmentScore::default(), None);
+            let score = self.run(&episode, index, values, trace, |trace, steps| {
+                if steps.start == 0 {
+                    writes = WriteLedger::of(trace);
+                }
+                if let Some(writes) = &mut writes {
+                    writes.see(trace, steps.clone());
+                }
+                if let Some(head) = trace.heads.first().filter(|_| attends) {
+                    agreement.see(|t| head.weighting.row(t), &alignment, steps);
+                }
+            });
+            let is_known = attends && !trace.heads.is_empty() && !alignment.is_empty();
+            let known = Known {
+                wrap_around: writes.and_then(|writes| writes.wrap_around(trace.steps())),
+                alignment: is_known.then_some(agreement),
+                calibration: calibration(&episode, trace),
+            };
+            (score, known)
         });
-        let mut said = trace.output.clone();
-        if let Some(stop) = Ending::step(episode, trace) {
-            said.resize(stop + 1);
-        }
-        let bits = uncertainty::bits(&[&said], episode);
-        Known {
-            wrap_around: trace.wrap_around(),
-            alignment,
-            calibration: uncertainty::calibration(&bits),
-        }
+        measured.map(|measured| Measurement::of(&measured))
     }
 
     /// Returns only the means of [`Evaluator::measure`], on existing threads.
     pub(super) fn means(&self, threads: &Pool) -> Evaluation {
         let never = AtomicBool::new(false);
-        let measured = self.each_within(TAPE_LIMIT, threads, &never, |_, _| ());
-        let scores = measured.into_iter().flatten().map(|(score, ())| score);
-        Evaluation::of(&scores.collect::<Vec<Score>>())
+        let scores = self.each(threads, &never, |trace, index| {
+            let episode = self.task.episode(self.seed, index as u64);
+            self.run(&episode, index, KEPT_VALUES, trace, |_, _| ())
+        });
+        Evaluation::of(&scores.unwrap_or_default())
     }
 
-    /// Returns the scores of the episodes in order, and further results of each, with at most `limit` values
-    /// of memory kept whole for each thread; `None` where `stop` is set before the last one.
-    fn each_within<T: Send>(
+    /// Runs an episode and scores it; `see` as in [`Model::run_to_answer`].
+    fn run(
         &self,
-        limit: usize,
-        threads: &Pool,
-        stop: &AtomicBool,
-        known: impl Fn(&Episode, &Trace<f32>) -> T + Sync,
-    ) -> Option<Vec<(Score, T)>> {
-        let measure = |trace: &mut Trace<f32>, index: usize| {
-            let index = index as u64;
-            let episode = self.task.episode(self.seed, index);
-            // Only logits and weightings are looked at: a large memory need not be kept at every step.
-            let input = (&episode, Draw::of(self.seed, index));
-            let traces = std::slice::from_mut(trace);
-            self.machine
-                .run_together([input].into_iter(), limit, traces);
-            let mut score = score(&episode, trace, &mut vec![0.0; episode.steps()]);
-            score.aux.redundancy = self.redundancy.mean(trace);
-            score.aux.head_divergence = self.head_divergence.divergence(trace);
-            (score, known(&episode, trace))
+        episode: &Episode,
+        index: usize,
+        values: usize,
+        trace: &mut Trace<f32>,
+        mut see: impl FnMut(&Trace<f32>, Range<usize>),
+    ) -> Score {
+        let draw = Draw::of(self.seed, index as u64);
+        let mut weights = WeightLosses::default();
+        let mut redundancy = PairSums::new(self.redundancy, pair);
+        let mut divergence = PairSums::new(self.head_divergence, apart);
+        let machine = self.machine;
+        machine.run_to_answer(episode, draw, values, trace, |trace, steps| {
+            weights.see(trace, steps.clone());
+            redundancy.see(trace, steps.clone());
+            divergence.see(trace, steps.clone());
+            see(trace, steps);
+        });
+        let aux = AuxLosses {
+            redundancy: redundancy.mean(trace),
+            head_divergence: divergence.mean(trace),
+            ..weights.losses(trace)
         };
-        self.each(threads, stop, measure)
+        let loss = &mut vec![0.0; episode.steps()];
+        Score {
+            aux,
+            ..answers(episode, trace, loss)
+        }
     }
 
     /// Something of every episode, in their order; `None` where `stop` is set before the last one.
@@ -239,47 +262,119 @@ pub fn chance(task: &Task, seed: u64, episodes: usize) -> f64 {
     (0..episodes).map(of).sum::<f64>() / episodes.max(1) as f64
 }
 
+/// Whether the answers, up to the end of a free run, are right as often as the machine is confident.
+fn calibration(episode: &Episode, trace: &Trace<f32>) -> Calibration {
+    let mut said = trace.output.clone();
+    if let Some(stop) = Ending::step(episode, trace) {
+        said.resize(stop + 1);
+    }
+    uncertainty::calibration(&uncertainty::bits(&[&said], episode))
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::AtomicUsize;
 
     use super::*;
-    use crate::model::NtmConfig;
-    use crate::task::Copy;
+    use crate::model::{ModelConfig, NtmConfig};
+    use crate::task::{AskedFor, Copy, Span, Transduce};
+    use crate::train::score;
+
+    /// The measurement from whole traces.
+    fn from_traces(evaluator: &Evaluator<'_>) -> Measurement {
+        let attends = has_single_reader(&evaluator.machine.config);
+        let of = |index: u64| {
+            let episode = evaluator.task.episode(evaluator.seed, index);
+            let mut trace = Trace::new(&evaluator.machine.config);
+            let draw = Draw::of(evaluator.seed, index);
+            evaluator.machine.run(&episode, draw, &mut trace);
+            let mut score = score(&episode, &trace, &mut vec![0.0; episode.steps()]);
+            let mut divergence = PairSums::new(evaluator.head_divergence, apart);
+            divergence.see(&trace, 0..trace.steps());
+            score.aux.redundancy = evaluator.redundancy.mean(&trace);
+            score.aux.head_divergence = divergence.mean(&trace);
+            let alignment = evaluator.task.alignment(&episode);
+            let is_known = attends && !alignment.is_empty();
+            let agreement = is_known.then(|| {
+                let (mut agreement, head) = (AlignmentScore::default(), &trace.heads[0]);
+                agreement.see(|t| head.weighting.row(t), &alignment, 0..trace.steps());
+                agreement
+            });
+            let known = Known {
+                wrap_around: trace.wrap_around(),
+                alignment: agreement,
+                calibration: super::calibration(&episode, &trace),
+            };
+            (score, known)
+        };
+        let measured = (0..evaluator.episodes as u64).map(of);
+        Measurement::of(&measured.collect::<Vec<_>>())
+    }
+
+    /// Returns true if memory wrapped around.
+    fn check_without_trace(mut config: ModelConfig, task: &Task) -> bool {
+        config.set_channels(task.inputs(), task.outputs());
+        let penalty = match config.heads() {
+            0 => Redundancy::Off,
+            _ => Redundancy::Both(0.1),
+        };
+        let mut machine = Model::new(config, 4);
+        let weights = machine.params.slices_mut().flatten();
+        weights.for_each(|weight| *weight *= 3.0);
+        let evaluator = Evaluator {
+            machine: &machine,
+            task,
+            redundancy: penalty,
+            head_divergence: penalty,
+            seed: 1,
+            episodes: 3,
+        };
+        let (whole, pool, never) = (
+            from_traces(&evaluator),
+            Pool::new(1),
+            AtomicBool::new(false),
+        );
+        assert!(whole.mean.bits_per_sequence > 0.0);
+        for values in [0, 9000, KEPT_VALUES] {
+            let found = evaluator.measure_within(values, &pool, &never);
+            assert_eq!(
+                found,
+                Some(whole),
+                "{values} values of {:?}",
+                machine.config
+            );
+        }
+        assert_eq!(evaluator.means(&pool), whole.mean);
+        whole.wrapped > 0
+    }
 
     #[test]
-    fn measuring_with_partial_memory_gives_identical_bits() {
-        let task = Task::Copy(Copy {
-            bits: 3,
-            length: 1..=12,
+    fn evaluating_without_a_trace_gives_identical_bits_for_every_machine() {
+        // Long enough for several blocks of steps, where memory does not grow with them.
+        let [long, short] = [64..=70, 1..=20].map(|length| Task::Copy(Copy { bits: 3, length }));
+        let pairs = Task::Transduce(Transduce {
+            length: 1..=20,
+            ..Transduce::DEFAULT
         });
-        let mut config = NtmConfig::new(task.inputs(), task.outputs());
-        (config.rows, config.columns, config.write_heads) = (20, 6, 2);
-        let evaluator = Evaluator {
-            machine: &Model::new(config, 4),
-            task: &task,
-            redundancy: Redundancy::Read(0.1),
-            head_divergence: Redundancy::Off,
-            seed: 1,
-            episodes: 20,
-        };
-        let threads = Pool::new(1);
-        let known = |episode: &Episode, trace: &Trace<f32>| evaluator.known(episode, trace);
-        let never = AtomicBool::new(false);
-        let measured = |limit| {
-            let measured = evaluator.each_within(limit, &threads, &never, known);
-            Measurement::of(&measured.unwrap())
-        };
-        assert_eq!(measured(usize::MAX), measured(0));
-        assert_eq!(measured(0), evaluator.measure(2));
-        assert_eq!(measured(0).mean, evaluator.means(&threads));
-        assert!(
-            measured(0)
-                .mean
-                .aux
-                .redundancy
-                .is_some_and(|mean| mean > 0.0)
-        );
+        let [ends, symbol] = [AskedFor::Ends, AskedFor::Symbol].map(|asked_for| {
+            Task::Span(Span {
+                asked_for,
+                ..Span::DEFAULT
+            })
+        });
+        let wrapped = ModelConfig::with_every_array()
+            .into_iter()
+            .filter(|config| {
+                let task = match config.asked_for() {
+                    Some("symbol") => &symbol,
+                    Some(_) => &ends,
+                    None if config.has_source() => &pairs,
+                    None if config.has_row_per_step() => &short,
+                    None => &long,
+                };
+                check_without_trace(config.clone(), task)
+            });
+        assert!(wrapped.count() > 0);
     }
 
     #[test]

@@ -2,11 +2,11 @@
 
 use std::f64::consts::LN_2;
 
-use super::aux_losses::{AuxLosses, divergence};
+use super::aux_losses::{AuxLosses, WeightLosses};
 use super::ending::{Ending, is_wrong};
 use crate::math::kernel::kernel;
 use crate::math::{Real, Series};
-use crate::model::{Trace, fertility};
+use crate::model::Trace;
 use crate::task::Episode;
 
 /// The score of one episode.
@@ -31,12 +31,20 @@ impl Score {
 
 /// Scores a recorded episode and writes the loss of every step, in bits, to `loss` ([T]).
 pub fn score<R: Real>(episode: &Episode, trace: &Trace<R>, loss: &mut [R]) -> Score {
+    let mut weights = WeightLosses::default();
+    weights.see(trace, 0..trace.steps());
+    Score {
+        aux: weights.losses(trace),
+        ..answers(episode, trace, loss)
+    }
+}
+
+/// [`score`] of the answers alone.
+pub(super) fn answers<R: Real>(episode: &Episode, trace: &Trace<R>, loss: &mut [R]) -> Score {
     let mut total = Score {
         scored: episode.scored_bits(),
         ..Score::default()
     };
-    total.aux.divergence = divergence(trace);
-    total.aux.fertility = fertility::global(trace);
     cross_entropy(episode, trace, loss);
     let stop = Ending::step(episode, trace);
     for (t, loss) in loss.iter_mut().enumerate() {

@@ -1,10 +1,10 @@
 //! Memory demand of a recording, an evaluation or a training run, before it starts.
 
-use super::evaluate::TAPE_LIMIT;
-use super::trainer::group_size;
+use super::evaluate::KEPT_VALUES;
+use super::trainer::{TAPE_LIMIT, group_size};
 use crate::math::matrix::padded;
 use crate::math::units;
-use crate::model::{HeadTrace, ModelConfig, Trace};
+use crate::model::{HeadTrace, Keep, ModelConfig, Trace};
 use crate::task::Task;
 
 /// The largest recording that is held to be looked at, in bytes.
@@ -66,13 +66,14 @@ impl Demand {
     pub fn with_source(self, config: &ModelConfig, [steps, source]: [usize; 2]) -> u64 {
         // Input, target, mask and loss stand beside what is recorded.
         let beside = BYTES * ((config.inputs() + config.outputs() + 2) as f64 * steps as f64);
-        let episode = |limit| Trace::<f32>::bytes(config, [steps, source], limit) as f64 + beside;
+        let episode = |keep| Trace::<f32>::bytes(config, [steps, source], keep) as f64 + beside;
+        let evaluated = || episode(Keep::Answers(KEPT_VALUES));
         let weights = BYTES * config.shape().count() as f64;
         let bytes = match self {
-            Self::Recording => episode(usize::MAX),
+            Self::Recording => episode(Keep::All),
             Self::Measuring { threads, samples } => {
                 let answers = (2 * padded(config.outputs()) * samples) as f64 * steps as f64;
-                weights + threads as f64 * (episode(TAPE_LIMIT) + BYTES * answers)
+                weights + threads as f64 * (evaluated() + BYTES * answers)
             }
             Self::Training {
                 batch,
@@ -80,9 +81,10 @@ impl Demand {
                 machines,
             } => {
                 let size = group_size(batch);
-                let tape = episode(TAPE_LIMIT) + backward_bytes(config, [steps, source]);
+                let tape =
+                    episode(Keep::Tape(TAPE_LIMIT)) + backward_bytes(config, [steps, source]);
                 // Between updates each thread measures an episode.
-                let of_thread = size as f64 * tape + episode(TAPE_LIMIT);
+                let of_thread = size as f64 * tape + evaluated();
                 let copies = COPIES + batch.div_ceil(size);
                 machines as f64 * (threads as f64 * of_thread + copies as f64 * weights)
             }
@@ -109,7 +111,7 @@ fn backward_bytes(config: &ModelConfig, [steps, source]: [usize; 2]) -> f64 {
     let vectors = arrays.filter(|(array, _)| array.is_learned() && array.dims.len() == 1);
     let units = vectors.map(|(_, series)| series.width()).sum();
     let sums = units::sums::<f32>(config.columns(), units);
-    let between = Trace::<f32>::bytes(config, [every + 2, source], usize::MAX);
+    let between = Trace::<f32>::bytes(config, [every + 2, source], Keep::All);
     between as f64 + BYTES * (per_step as f64 * steps as f64 + (output + sums) as f64)
 }
 
@@ -211,6 +213,19 @@ mod tests {
         };
         let answer = 2 * 50 * padded(8) as u64 * 4;
         assert_eq!(bytes(7) - bytes(0), 3 * 7 * answer);
+    }
+
+    #[test]
+    fn measuring_keeps_no_weightings_of_earlier_steps() {
+        let mut config = NtmConfig::new(10, 8);
+        config.rows = 131_072;
+        let (threads, samples) = (1, 0);
+        let measuring = Demand::Measuring { threads, samples };
+        let [short, long] =
+            [50_001, 100_001].map(|steps| measuring.bytes(&config.clone().into(), steps));
+        // Input, target, mask, loss, logit and output.
+        assert_eq!(long - short, 4 * 50_000 * (10 + 8 + 2 + 10 + 8 + 8));
+        assert!(long < 100 << 20, "{long}");
     }
 
     #[test]

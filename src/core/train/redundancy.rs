@@ -96,14 +96,9 @@ impl Redundancy {
 
     /// The mean of P over the steps in which heads attend; `None` where it is off.
     pub fn mean<R: Real>(self, trace: &Trace<R>) -> Option<f64> {
-        self.weight()?;
-        Some(self.sum(pair, trace, R::ZERO, &mut []) / attending(trace))
-    }
-
-    /// The mean of D, the divergence of these heads, over the steps in which heads attend, in nats; `None` where it is off.
-    pub fn divergence<R: Real>(self, trace: &Trace<R>) -> Option<f64> {
-        self.weight()?;
-        Some(self.sum(apart, trace, R::ZERO, &mut []) / attending(trace))
+        let mut sums = PairSums::new(self, pair);
+        sums.see(trace, 0..trace.steps());
+        sums.mean(trace)
     }
 
     /// P of a step over the heads that it is of; `None` where there are none.
@@ -152,11 +147,17 @@ impl Redundancy {
     ) -> Option<f64> {
         let (weight, steps) = (self.weight()?, attending(trace));
         let share = R::from_f64(4.0 * scale * weight / steps);
-        let sum = self.sum(pair, trace, share, &mut upstream.weightings);
-        Some(sum / steps)
+        let sums = self.sums(
+            pair,
+            trace,
+            0..trace.steps(),
+            share,
+            &mut upstream.weightings,
+        );
+        Some(sums.sum::<f64>() / steps)
     }
 
-    /// [`Redundancy::divergence`]; and adds the gradient of `scale` × its share of the loss, which subtracts it.
+    /// The mean of D over the steps in which heads attend; and adds the gradient of `scale` × its share of the loss, which subtracts it.
     pub fn divergence_gradient<R: Real>(
         self,
         trace: &Trace<R>,
@@ -165,30 +166,74 @@ impl Redundancy {
     ) -> Option<f64> {
         let (weight, steps) = (self.weight()?, attending(trace));
         let share = R::from_f64(-scale * weight / steps);
-        let sum = self.sum(apart, trace, share, &mut upstream.weightings);
-        Some(sum / steps)
+        let sums = self.sums(
+            apart,
+            trace,
+            0..trace.steps(),
+            share,
+            &mut upstream.weightings,
+        );
+        Some(sums.sum::<f64>() / steps)
     }
 
-    /// Sums a term over the pairs of heads and the steps; adds `scale` times its gradients w.r.t. the weightings, where
+    /// Sums a term over these steps, for every pair of heads; adds `scale` times its gradients w.r.t. the weightings, where
     /// there are any.
-    fn sum<R: Real>(self, term: Term<R>, trace: &Trace<R>, scale: R, by: &mut [Series<R>]) -> f64 {
-        let mut sum = 0.0;
-        for (i, j) in self.pairs(trace) {
+    fn sums<R: Real>(
+        self,
+        term: Term<R>,
+        trace: &Trace<R>,
+        steps: Range<usize>,
+        scale: R,
+        by: &mut [Series<R>],
+    ) -> impl Iterator<Item = f64> {
+        self.pairs(trace).map(move |(i, j)| {
             let (below, from) = by.split_at_mut(j.min(by.len()));
             let by = match (below.get_mut(i), from.first_mut()) {
                 (None, by) => [by, None],
                 (first, second) => [first, second],
             };
             let of = [i, j].map(|head| &trace.heads[head].weighting);
-            let steps = trace.heads[i].first_step..of[0].steps();
-            sum += term(of[0], of[1], steps, i == j, scale, by);
-        }
-        sum
+            let steps = trace.heads[i].first_step.max(steps.start)..steps.end;
+            term(of[0], of[1], steps, i == j, scale, by)
+        })
+    }
+}
+
+/// A term of every pair of heads, summed step by step.
+#[derive(Debug)]
+pub(super) struct PairSums<R> {
+    of: Redundancy,
+    term: Term<R>,
+    sums: Vec<f64>,
+}
+
+impl<R: Real> PairSums<R> {
+    /// Sums of [`pair`], for P, or of [`apart`], for D, the divergence of the heads in nats.
+    pub(super) fn new(of: Redundancy, term: Term<R>) -> Self {
+        let sums = Vec::new();
+        Self { of, term, sums }
+    }
+
+    /// Follows these steps, the next ones of an episode.
+    pub(super) fn see(&mut self, trace: &Trace<R>, steps: Range<usize>) {
+        let found = self.of.sums(self.term, trace, steps, R::ZERO, &mut []);
+        let found: Vec<f64> = found.collect();
+        self.sums.resize(found.len(), 0.0);
+        self.sums
+            .iter_mut()
+            .zip(found)
+            .for_each(|(sum, found)| *sum += found);
+    }
+
+    /// The mean over the steps in which heads attend; `None` where it is off.
+    pub(super) fn mean(&self, trace: &Trace<R>) -> Option<f64> {
+        self.of.weight()?;
+        Some(self.sums.iter().sum::<f64>() / attending(trace))
     }
 }
 
 /// The part of a pair of heads in a sum over steps, as [`pair`].
-type Term<R> = for<'a> fn(
+pub(super) type Term<R> = for<'a> fn(
     &'a Series<R>,
     &'a Series<R>,
     Range<usize>,
@@ -206,7 +251,7 @@ fn attending<R: Real>(trace: &Trace<R>) -> f64 {
 kernel! {
     /// Returns the part of a pair of heads in Σ P over these steps; adds to the gradients w.r.t. the weightings of
     /// both. A head with itself counts once and has one gradient.
-    fn pair<'a, R>(
+    pub fn pair<'a, R>(
         simd; head: &'a Series<R>, other: &'a Series<R>, steps: Range<usize>, is_same: bool, scale: R,
         by: [Option<&'a mut Series<R>>; 2],
     ) -> f64 {
@@ -227,7 +272,7 @@ kernel! {
 
 kernel! {
     /// The part of a pair of heads in Σ D over these steps, both divergences: Σ (a − b)·(ln a − ln b), as [`pair`].
-    fn apart<'a, R>(
+    pub fn apart<'a, R>(
         simd; head: &'a Series<R>, other: &'a Series<R>, steps: Range<usize>, is_same: bool, scale: R,
         by: [Option<&'a mut Series<R>>; 2],
     ) -> f64 {
@@ -266,6 +311,13 @@ mod tests {
     use crate::math::check::{assert_gradient, random_vector};
     use crate::math::golden::Case;
     use crate::model::{Model, NtmConfig, Workspace};
+
+    /// The mean of D.
+    fn divergence(of: Redundancy, trace: &Trace<f64>) -> Option<f64> {
+        let mut sums = PairSums::new(of, apart);
+        sums.see(trace, 0..trace.steps());
+        sums.mean(trace)
+    }
 
     /// A trace of 3 read and 2 write heads on 6 rows, 4 steps, with these weightings, head by head, and its
     /// workspace.
@@ -319,7 +371,7 @@ mod tests {
             workspace.upstream.weightings.fill(Series::new(0));
             of.clear(&trace, &mut workspace.upstream);
             let mean = of.divergence_gradient(&trace, 0.5, &mut workspace.upstream);
-            assert_eq!(mean, of.divergence(&trace));
+            assert_eq!(mean, divergence(of, &trace));
             let found = gradients(&trace, &workspace);
             assert!(found.iter().all(|value| value.is_finite()));
             // Differences would cross the floor.
@@ -332,11 +384,11 @@ mod tests {
                     .iter()
                     .zip(some)
                     .for_each(|(&at, &value)| all[at] = value);
-                -0.5 * 0.7 * of.divergence(&with(&all).0).unwrap()
+                -0.5 * 0.7 * divergence(of, &with(&all).0).unwrap()
             };
             assert_gradient("weightings", &chosen(&values), &chosen(&found), loss);
         }
-        assert_eq!(Redundancy::Off.divergence(&trace), None);
+        assert_eq!(divergence(Redundancy::Off, &trace), None);
     }
 
     #[test]
@@ -369,7 +421,7 @@ mod tests {
         let found = gradients(&trace, &workspace);
         assert!(found.iter().all(|value| value.is_finite()));
         let alike = with(&[0.25; 5 * 4 * 6]).0;
-        assert_eq!(Redundancy::Both(1.0).divergence(&alike), Some(0.0));
+        assert_eq!(divergence(Redundancy::Both(1.0), &alike), Some(0.0));
     }
 
     /// [steps, heads, rows] of 3 heads, 4 steps and 6 rows as the steps of one head after those of another.

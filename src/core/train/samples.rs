@@ -3,8 +3,8 @@
 use std::sync::atomic::AtomicBool;
 
 use super::evaluate::Evaluator;
-use super::evaluate::TAPE_LIMIT;
-use super::loss::score;
+use super::evaluate::KEPT_VALUES;
+use super::loss::answers;
 use super::pool::Pool;
 use super::uncertainty::{Areas, Bit, Uncertainty, areas, bits, calibration};
 use crate::math::{Answer, Series};
@@ -71,10 +71,9 @@ impl Evaluator<'_> {
                 sampling: NoiseMode::Sampled,
                 ..Draw::of(self.seed, index)
             };
-            let input = [(&episode, draw)].into_iter();
-            let traces = std::slice::from_mut(trace);
-            self.machine.run_together(input, TAPE_LIMIT, traces);
-            bits_of.push(score(&episode, trace, &mut loss).bits);
+            let run = self.machine;
+            run.run_to_answer(&episode, draw, KEPT_VALUES, trace, |_, _| ());
+            bits_of.push(answers(&episode, trace, &mut loss).bits);
             logits.push(trace.logit.clone());
             outputs.push(trace.output.clone());
         }

@@ -10,7 +10,7 @@ use web_time::Instant;
 use super::aux_losses::AuxLosses;
 use super::config::TrainingConfig;
 use super::diagnostics::{Diagnostics, HeadDiagnostics};
-use super::evaluate::{Evaluation, Evaluator, TAPE_LIMIT};
+use super::evaluate::{Evaluation, Evaluator};
 use super::given::forced;
 use super::loss::{Score, logit_gradient, score};
 use super::optimizer::{all_finite, clip};
@@ -23,6 +23,10 @@ use crate::task::{Episode, Task};
 
 /// Validation episodes come from this seed plus the run's: never the episodes trained on.
 const VALIDATION_SEED: u64 = 0x7A11_DA7E_0000_0000;
+
+/// Values of memory that the tape of one episode keeps whole (64 MiB of f32); beyond it keeps some and
+/// writes the others again.
+pub(super) const TAPE_LIMIT: usize = 1 << 24;
 
 /// Gradients grow from step to step and now and then exceed f32 although the loss is finite: such an
 /// update is left out. The last of this many without a good one between them ends the run.

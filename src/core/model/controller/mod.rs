@@ -8,12 +8,14 @@ pub mod feedforward;
 pub mod gru;
 pub mod lstm;
 
+use std::ops::Range;
+
 use super::config::{ControllerConfig, ControllerKind};
 use super::dependency::Dependency;
 use super::machine::{GradientRecorder, record};
 use super::shape::{LinearSpec, TensorSpec};
 use super::spec::{Array, Place};
-use super::trace::{HeadTrace, Trace, of_layers};
+use super::trace::{BLOCK, HeadTrace, Trace, of_layers};
 use crate::math::matrix::padded;
 use crate::math::vectors::add;
 use crate::math::{Linear, Matrix, Real, Series};
@@ -130,15 +132,39 @@ impl<R: Real> StackGradient<R> {
 }
 
 impl<R: Real> Stack<'_, R> {
-    /// Computes the part that does not depend on the state for all steps at once: b + x_t·W of the first layer.
-    pub(super) fn see_inputs(&self, trace: &mut Trace<R>) {
+    /// Runs these steps of episodes, longest first: `step` computes one of those that it is given, after the part of its
+    /// first layer that does not depend on the state, b + x_t·W; `answer` computes the outputs of several steps.
+    pub(super) fn run(
+        &self,
+        traces: &mut [Trace<R>],
+        steps: Range<usize>,
+        mut step: impl FnMut(usize, &mut [Trace<R>]),
+        answer: impl Fn(&mut Trace<R>, Range<usize>),
+    ) {
+        for t in steps {
+            let running = traces.partition_point(|trace| trace.steps() > t);
+            let (block, end) = (t - t % BLOCK, t - t % BLOCK + BLOCK);
+            for trace in traces[..running].iter_mut().filter(|_| t == block) {
+                self.see_inputs(trace, t..end.min(trace.steps()));
+            }
+            step(t, &mut traces[..running]);
+            for trace in &mut traces[..running] {
+                if t + 1 == end || t + 1 == trace.steps() {
+                    answer(trace, block..t + 1);
+                }
+            }
+        }
+    }
+
+    /// Computes the part that does not depend on the state for several steps at once: b + x_t·W of the first layer.
+    fn see_inputs(&self, trace: &mut Trace<R>, steps: Range<usize>) {
         let layer = &mut trace.layers[0];
-        for t in 0..trace.input.steps() {
+        for t in steps.clone() {
             let x = trace.input.row(t);
             layer.input.row_mut(t)[..x.len()].copy_from_slice(x);
         }
         let z = self.z(&mut layer.gates, &mut layer.hidden);
-        self.linears[0].forward_series(&trace.input, z);
+        self.linears[0].forward_rows(&trace.input, z, steps);
     }
 
     /// The series that holds the pre-activations of a layer until they are activated.

@@ -145,20 +145,15 @@ impl<'a, R: Real> Ntm<'a, R> {
 
     fn run(&self, traces: &mut [Trace<R>], steps: Range<usize>) {
         let stack = self.stack();
-        let is_last = steps.end == longest(traces);
         if steps.start == 0 {
-            for trace in &mut *traces {
-                self.reset(trace);
-                stack.see_inputs(trace);
-            }
+            traces.iter_mut().for_each(|trace| self.reset(trace));
         }
-        for t in steps {
-            let running = traces.partition_point(|trace| trace.steps() > t);
-            together!(running, traces, |traces| self.step(&stack, t, traces));
-        }
-        for trace in traces.iter_mut().filter(|_| is_last) {
-            readout::forward(self.output(), trace, |trace| &trace.features);
-        }
+        let step = |t: usize, traces: &mut [Trace<R>]| {
+            together!(traces.len(), traces, |traces| self.step(&stack, t, traces));
+        };
+        stack.run(traces, steps, step, |trace, steps| {
+            readout::forward(self.output(), trace, steps, |trace| &trace.features);
+        });
     }
 
     /// The state before the first step: nothing persists from one episode to the next.

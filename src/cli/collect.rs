@@ -130,7 +130,9 @@ impl Collect {
             writeln!(out, "{json}")?;
         } else {
             self.summaries(out, &settings)?;
-            self.curves(out, &settings)?;
+            if self.format.is_for_people() {
+                self.curves(out, &settings)?;
+            }
         }
         ensure!(
             damaged == 0,

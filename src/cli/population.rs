@@ -96,10 +96,12 @@ impl Eval {
                 break;
             };
             let (at, answer) = (size(task), task.episode(self.seed, 0).answer);
-            match &self.measure {
-                Some(text) => charts.push(quantity(&format!("{text} at {at}"), &summary)),
-                None => charts.extend(wrong(&format!("wrong {} at {at}", answer.unit()), &summary)),
-            }
+            let wrong = wrong(&format!("wrong {} at {at}", answer.unit()), &summary);
+            let chart = self.measure.as_ref().map_or_else(
+                || wrong[usize::from(self.by == Some(By::Channel))].clone(),
+                |text| quantity(&format!("{text} at {at}"), &summary),
+            );
+            charts.push(chart);
             for (phase, numbers) in self.rows_of(&summary, task) {
                 table.row(out, &(&*request.name, task, phase, numbers))?;
             }

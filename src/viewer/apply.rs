@@ -15,7 +15,7 @@ mod tour;
 mod window;
 
 use super::command::{Command, Edit, Look, Play};
-use super::state::{Effect, Job, State, TrainingAction};
+use super::state::{Effect, Job, State, TrainingAction, WindowLayout};
 use crate::figure::facts::numbers;
 
 /// The subject of messages about the speed.
@@ -188,7 +188,16 @@ impl State {
             Look::NextLayout => self.settings.layout = Some(self.next_layout()),
             Look::Select(target) => self.view.selected = Some(target),
             Look::Deselect => self.view.selected = None,
-            Look::List(list) => self.view.list = list,
+            Look::List(list) => {
+                self.view.list = list;
+                // The list needs room that a close-up does not leave.
+                if self.lines() == 0 && !self.shows_learner() {
+                    self.settings.panels.numbers = true;
+                    if self.layout() == WindowLayout::CloseUp {
+                        self.settings.layout = Some(WindowLayout::Debug);
+                    }
+                }
+            }
         }
     }
 

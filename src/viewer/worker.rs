@@ -121,8 +121,13 @@ impl Worker {
                 self.pictures.0.push_back((job, under_way));
                 self.next_picture();
             }
-            // An animation takes long, and training waits for no recording.
-            Some(jobs) if !matches!(job, Job::Draw(..) | Job::Prepare(_) | Job::Continue(_)) => {
+            // Animations and reports take long, and training waits for no recording.
+            Some(jobs)
+                if !matches!(
+                    job,
+                    Job::Draw(..) | Job::Report(..) | Job::Prepare(_) | Job::Continue(_)
+                ) =>
+            {
                 jobs.put((job, under_way));
             }
             _ => {
@@ -530,7 +535,8 @@ async fn reported(
             let mut of_it = Vec::new();
             for lesion in &lesions {
                 // The noise of these episodes is known.
-                of_it.extend(lesion.record(&machine, &recording).map(|other| other.score));
+                let other = lesion.record(&machine, &recording);
+                of_it.push(other.map_or(recording.score, |other| other.score));
                 if progress(place, count).await.is_break() {
                     return Ok(Outcome::Outdated);
                 }

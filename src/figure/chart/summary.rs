@@ -6,7 +6,9 @@ use crate::figure::facts::ticks::{Axis, AxisKind};
 
 /// A quantity in every step: the median with bands; phases follow each other.
 pub fn quantity(name: &str, summary: &Summary) -> Chart {
-    let bands: Vec<(usize, Band)> = summary.bands().into_iter().enumerate().collect();
+    let is_finite = |(_, band): &(usize, Band)| band.quantiles.iter().all(|it| it.is_finite());
+    let bands = summary.bands().into_iter().enumerate();
+    let bands: Vec<(usize, Band)> = bands.filter(is_finite).collect();
     let line = |name, hue, [low, high]: [usize; 2]| {
         let points = thinned(bands.iter());
         let medians = points
@@ -19,11 +21,10 @@ pub fn quantity(name: &str, summary: &Summary) -> Chart {
         }
     };
     let values = bands.iter().flat_map(|(_, band)| band.quantiles);
-    let values: Vec<f64> = values.filter(|value| value.is_finite()).collect();
-    let least = values.iter().copied().fold(0.0, f64::min);
-    let most = values.iter().copied().fold(least + 1e-3, f64::max);
+    let least = values.clone().fold(0.0, f64::min);
+    let most = values.fold(least + 1e-3, f64::max).min(f64::MAX / 4.0);
     let up = Axis::new(AxisKind::Linear, [least, most + 0.05 * (most - least)]);
-    let last = bands.len().saturating_sub(1).max(1) as f64;
+    let last = bands.last().map_or(1.0, |(at, _)| (*at).max(1) as f64);
     let across = ("step", Axis::new(AxisKind::Linear, [0.0, last]));
     let meaning = format!(
         "In each step of {} episodes, aligned at the beginning of each phase.",

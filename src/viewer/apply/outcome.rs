@@ -37,7 +37,12 @@ impl State {
             Outcome::Reported(report) => {
                 let text = report.quantity.clone();
                 self.report = Some(*report);
-                self.dialog = Some(Dialog::about(Subject::Report, text));
+                if self.dialog.is_none() && !self.welcome.shown {
+                    self.dialog = Some(Dialog::about(Subject::Report, text));
+                } else {
+                    let text = "Many episodes are measured; Q shows the report.";
+                    self.toasts.add(Kind::Notice, text.to_owned());
+                }
             }
             Outcome::Opened(path, opened) => self.open(path, opened),
             Outcome::Other(path, other) => self.receive_other(path, other),

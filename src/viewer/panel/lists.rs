@@ -37,18 +37,25 @@ pub fn list_ui(ui: &mut Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
     let passed = entries.partition_point(|event| event.step <= step);
     let [back, on] = [-1, 1].map(|by| keys::key_of(&Play::Event(by).into()).unwrap_or_default());
     let head = || head_label(view.trace(), view.focus);
-    let hint = match shown {
+    let bit = view.state.pinned_bit();
+    let what = bit.map_or_else(head, |bit| format!("output {bit}"));
+    let top = title.bottom() + 2.0;
+    let fits = ((y.max - top) / LINE) as usize;
+    let mut hint = match shown {
         List::Events => format!("{passed} of {}; {back}, {on}", entries.len()),
         List::Instructions if view.has_heads() => format!("of {}", head()),
-        List::Provenance if view.has_heads() => format!("of {} in step {step}", head()),
+        List::Provenance if view.has_heads() => format!("of {what} in step {step}"),
         _ => "this machine has no heads".to_owned(),
     };
+    if entries.is_empty() && view.has_heads() {
+        hint = format!("nothing {hint}");
+    } else if entries.len() > fits && !is_in_order {
+        hint = format!("{hint}: {fits} of {}", entries.len());
+    }
     if x.span() > 330.0 {
         let at = pos2(x.max, title.center().y);
         quiet_text(ui, at, Align2::RIGHT_CENTER, &hint, theme::text(11.0), view);
     }
-    let top = title.bottom() + 2.0;
-    let fits = ((y.max - top) / LINE) as usize;
     let first = passed.saturating_sub(fits.div_ceil(2));
     let first = first.min(entries.len().saturating_sub(fits)) * usize::from(is_in_order);
     for (index, event) in entries.iter().enumerate().skip(first).take(fits) {

@@ -43,7 +43,9 @@ pub fn report_ui(ui: &mut Ui, dialog: &Dialog, state: &State) {
         let hint = format!("In {REMOVALS} episodes, without training again; a click shows it");
         remove.on_hover_text(hint);
     });
-    let Some(report) = &state.report else {
+    let request = &state.session.request;
+    let report = state.report.as_ref().filter(|it| it.is_of(request));
+    let Some(report) = report else {
         return note(
             ui,
             "Of the next seeds: the quantity in every step, and wrong bits.",
@@ -68,10 +70,24 @@ fn result_ui(ui: &mut Ui, report: &Report) {
         let inside = Area::new(left, top, right - left, rect.bottom() - plot::BELOW - top);
         Plot::new(chart, inside, data).draw(&mut canvas);
     }
+    if report.rows.is_empty() {
+        note(ui, &format!("No {}.", report.unit));
+    } else {
+        note(
+            ui,
+            &format!("Bars: {}. A click shows the episode.", report.unit),
+        );
+    }
     for row in &report.rows {
         let [what, result] = &row.words;
-        let info = WidgetInfo::labeled(Role::Button, true, format!("{what}: {result}"));
-        let line = Line::to_press(ui, ROW[1], &info);
+        let name = format!("{what}: {result}");
+        let is_shown = row.seed.is_some() || !row.changes.is_empty();
+        let info = WidgetInfo::labeled(Role::Button, true, &name);
+        let line = if is_shown {
+            Line::to_press(ui, ROW[1], &info)
+        } else {
+            Line::to_read(ui, ROW[1], &name)
+        };
         line.left(6.0, what, theme::text(12.0), palette.text);
         line.right(ROW[0] + 8.0, result, theme::mono(11.0), palette.text);
         let strip = Rect::from_min_size(line.rect.min, vec2(ROW[0] * row.heat as f32, ROW[1]));
@@ -83,8 +99,9 @@ fn result_ui(ui: &mut Ui, report: &Report) {
         let changes = row.changes.iter().cloned();
         let changes = changes.map(|text| Edit::Intervene(text).into());
         let commands: Vec<Command> = seed.into_iter().chain(changes).collect();
-        if line.response.clicked() && !commands.is_empty() {
+        if line.response.clicked() && is_shown {
             send(line.ui.ctx(), Ask::Leave);
+            send(line.ui.ctx(), Edit::EndBranch);
             commands.into_iter().for_each(|it| send(line.ui.ctx(), it));
         }
     }

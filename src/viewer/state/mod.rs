@@ -226,6 +226,14 @@ impl State {
         Some(&self.session.open.as_ref()?.shown.recording)
     }
 
+    /// The channel of the pinned output bit.
+    pub fn pinned_bit(&self) -> Option<usize> {
+        match self.view.selected {
+            Some(Target::Value { id, column }) if id.picture == Picture::Output => Some(column),
+            _ => None,
+        }
+    }
+
     /// The list that is shown, of the selected head in this step.
     pub fn list(&self) -> Arc<Vec<Event>> {
         let open = self.session.open.as_ref();
@@ -238,10 +246,7 @@ impl State {
         if at[0] >= self.heads() {
             return Arc::default();
         }
-        let mut bit = match self.view.selected {
-            Some(Target::Value { id, column }) if id.picture == Picture::Output => Some(column),
-            _ => None,
-        };
+        let mut bit = self.pinned_bit();
         if list == List::Instructions {
             (at[1], bit) = (0, None);
         }

@@ -1,6 +1,6 @@
 //! What many episodes of a machine have in common: a quantity in every step, wrong bits, and what its parts contribute.
 
-use super::RecordingInputs;
+use super::{EpisodeRequest, RecordingInputs};
 use crate::analysis::lesion::Effect;
 use crate::analysis::population::Summary;
 use crate::figure::chart::data::Chart;
@@ -18,8 +18,12 @@ const WORST: usize = 8;
 /// The result, as it is shown.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
+    /// The request of the first episode.
+    of: EpisodeRequest,
     /// The machine, the length and the seeds.
     pub title: String,
+    /// What the strips show.
+    pub unit: String,
     /// The quantity; empty where parts were removed.
     pub quantity: String,
     /// The charts.
@@ -42,17 +46,28 @@ pub struct ReportRow {
 }
 
 impl Report {
+    /// True where it is about episodes like the requested one.
+    pub fn is_of(&self, request: &EpisodeRequest) -> bool {
+        let what = |of: &EpisodeRequest| (of.machine, of.size, of.repeats, of.rows);
+        what(&self.of) == what(request)
+    }
+
     fn new(inputs: &RecordingInputs, count: usize, rows: Vec<(ReportRow, f64)>) -> Self {
         let (title, request) = (&inputs.machine.title, &inputs.request);
         let worst = rows.iter().map(|(_, value)| *value).fold(1e-9, f64::max);
         let (name, first) = (inputs.task().size_name(), request.seed);
         let last = first.wrapping_add(count as u64 - 1);
+        let repeats = inputs.task().repeats().map(|_| request.repeats);
+        let repeats = repeats.map_or_else(String::new, |of| format!(", {of} repeats"));
+        let size = format!("{name} {}{repeats}", request.size);
         let rows = rows.into_iter().map(|(row, value)| ReportRow {
             heat: value / worst,
             ..row
         });
         Self {
-            title: format!("{title}, {name} {}, seeds {first} to {last}", request.size),
+            of: request.clone(),
+            title: format!("{title}, {size}, seeds {first} to {last}"),
+            unit: "bits per sequence".to_owned(),
             quantity: String::new(),
             charts: Vec::new(),
             rows: rows.collect(),
@@ -68,7 +83,8 @@ impl Report {
     ) -> Self {
         let mut worst = summary.episodes.clone();
         worst.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
-        let rows = worst.into_iter().take(WORST).map(|(wrong, seed)| {
+        let worst = worst.into_iter().filter(|(wrong, _)| *wrong > 0);
+        let rows = worst.take(WORST).map(|(wrong, seed)| {
             let row = ReportRow {
                 words: [format!("seed {seed}"), format!("{wrong} wrong {unit}")],
                 heat: 0.0,
@@ -81,6 +97,7 @@ impl Report {
         let wrong = wrong(&format!("Wrong {unit}"), summary);
         let wrong = wrong.into_iter().filter(|_| is_wrong);
         Self {
+            unit: format!("wrong {unit}"),
             quantity: text.to_owned(),
             charts: std::iter::once(quantity(text, summary))
                 .chain(wrong)

@@ -123,3 +123,14 @@ fn lists_say_why_they_are_empty() {
     let words = &listed(&harness)[0].1;
     assert!(words.contains("memory was set"), "{words}");
 }
+
+#[test]
+fn a_list_that_is_asked_for_gets_room() {
+    let mut harness = paused();
+    while harness.state().layout() != WindowLayout::CloseUp {
+        act(&mut harness, Look::NextLayout);
+    }
+    assert!(!has(&harness, "Instructions"));
+    act(&mut harness, Look::List(List::Instructions));
+    assert!(has(&harness, "Instructions") && !listed(&harness).is_empty());
+}

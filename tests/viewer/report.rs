@@ -87,3 +87,24 @@ fn parts_are_removed_and_a_click_opens_the_branch() {
     let read = recording(&harness).trace.heads[0].read.clone();
     assert!(read.as_slice().iter().all(|value| *value == 0.0));
 }
+
+#[test]
+fn a_report_is_shown_for_its_own_episodes_only() {
+    let mut harness = asked("");
+    click(&mut harness, "Remove each part");
+    let rows = harness.state().report.clone().unwrap().rows;
+    let words = |name: &str| {
+        let row = rows.iter().find(|row| row.words[0] == name).unwrap();
+        row.words.clone()
+    };
+    // One branch replaces the other.
+    choose(&mut harness, &words("read0 reads nothing"));
+    press(&mut harness, Key::Q);
+    choose(&mut harness, &words("write0 no add"));
+    let changes = harness.state().session.request.interventions().join(" ");
+    assert_eq!(changes, "0-:write0.add=0");
+    // Of another length it is not shown.
+    act(&mut harness, Episode::Size(2));
+    press(&mut harness, Key::Q);
+    assert!(!says(&harness, "read0 reads nothing"));
+}

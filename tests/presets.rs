@@ -125,6 +125,30 @@ fn a_count_and_fewest_rows_are_written_only_if_they_are_not_the_defaults() {
 }
 
 #[test]
+fn some_keys_are_written_only_where_they_differ() {
+    let keys = ["estimator", "warmup", "samples"].map(|key| format!("\"{key}\":"));
+    let written = |overrides: &[&str]| {
+        let overrides = overrides.iter().map(|text| text.parse().unwrap());
+        let experiment = Experiment::find("copy_hard", &overrides.collect::<Vec<_>>()).unwrap();
+        let json = experiment.to_json();
+        let again = Experiment::from_json(&json, "copy_hard.json", &[]).unwrap();
+        assert_eq!(again, experiment);
+        keys.each_ref().map(|key| json.contains(key.as_str()))
+    };
+    assert_eq!(written(&[]), [false; 3]);
+    let others = [
+        "training.hard.estimator=straight-through",
+        "training.hard.warmup=9",
+        "training.hard.samples=2",
+        "training.batch=4",
+    ];
+    assert_eq!(written(&others), [true; 3]);
+    let error = Experiment::find("copy_hard", &[others[2].parse().unwrap()]).unwrap_err();
+    let expected = "`training.batch`: is 1; allowed: a multiple of `training.hard.samples`, 2";
+    assert!(error.to_string().contains(expected), "{error}");
+}
+
+#[test]
 fn the_documentation_has_every_key() {
     let docs = std::fs::read_to_string("docs/formats.md").unwrap();
     let table = preset::table();

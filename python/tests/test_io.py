@@ -361,9 +361,11 @@ class Io(Test):
                                                                   "training.hard.", "training.bayesian.", "training.source"))}
         self.assertEqual(ours - printed - others - of_heads, set())
         words = "[\"additive\",\"general\"]", "[\"hard\",\"weibull\"]", "[\"lognormal\",\"local-predictive\"]"
-        for score, weighting in ((words[0], words[1]), (words[0], words[2])):
+        # Some keys are written only where they differ from their defaults.
+        hard = [word for key in ("estimator=straight-through", "warmup=9", "samples=2") for word in ("--set", f"training.hard.{key}")]
+        for score, weighting, more in ((words[0], words[1], [*hard, "--set", "training.batch=2"]), (words[0], words[2], [])):
             preset = json.loads(self.run_program("tasks", "copy", "--set", f"model.heads.attention.score={score}",
-                                                 "--set", f"model.heads.attention.weighting={weighting}"))
+                                                 "--set", f"model.heads.attention.weighting={weighting}", *more))
             check_preset(preset)
             of_heads -= keys(preset)
         # Or another kind of machine.

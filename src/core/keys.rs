@@ -333,6 +333,17 @@ impl Key<'_> {
         }
     }
 
+    /// True if files contain the key.
+    pub fn is_written(&self) -> bool {
+        let is_first = match &self.field {
+            Field::Choice(choice) => choice.words().first() == Some(&choice.word()),
+            Field::Integer(value, range) => **value == *range.start(),
+            Field::Integer64(value, range) => **value == *range.start(),
+            _ => false,
+        };
+        self.absent != Absent::First || !is_first
+    }
+
     /// Describes the allowed values; empty for a text or a choice.
     pub fn allowed(&self) -> String {
         match &self.field {

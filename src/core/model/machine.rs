@@ -66,6 +66,8 @@ pub struct Terms<R = f32> {
     pub divergence: R,
     /// λ_r·(ln p(y|s) − b), of −ln α(s) summed over hard heads and steps, where rows were sampled (Xu et al. 2015).
     pub reward: R,
+    /// True if the gradient w.r.t. a sampled weighting passes to α as it is (straight-through).
+    pub straight_through: bool,
     /// λ_e, of −H(α) summed over hard heads and steps (Xu et al. 2015).
     pub entropy: R,
     /// λ, of the doubly stochastic penalty Σ_i (1 − Σ_t w_t(i))² of a machine with a source (Xu et al. 2015).

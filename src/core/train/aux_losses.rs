@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::config::TrainingConfig;
+use super::config::{HardEstimator, TrainingConfig};
 use crate::math::{Real, random};
 use crate::model::weighting::bayesian::DIVERGENCE;
 use crate::model::{Draw, NoiseMode, Terms, Trace, fertility};
@@ -96,7 +96,7 @@ impl TrainingConfig {
         let chance = || random(self.seed ^ EXPECTED, index).random::<f64>();
         let sampling = if !is_random {
             NoiseMode::Mean
-        } else if is_hard && chance() < self.hard.expected {
+        } else if is_hard && chance() < self.expected_share(index) {
             NoiseMode::Expected
         } else {
             NoiseMode::Sampled
@@ -105,6 +105,12 @@ impl TrainingConfig {
             sampling,
             ..Draw::of(self.seed, index)
         }
+    }
+
+    /// Returns the share of expected episodes at this sequence: it falls linearly over the first `hard.warmup`.
+    fn expected_share(&self, index: u64) -> f64 {
+        let last = self.hard.expected;
+        last + (1.0 - last) * (1.0 - risen(index, self.hard.warmup))
     }
 
     /// Returns the weights of the loss terms of sampling heads, each multiplied by `scale`.
@@ -118,24 +124,30 @@ impl TrainingConfig {
         scale: f64,
         sequences: u64,
     ) -> Terms<f32> {
-        let warmup = self.bayesian.warmup;
-        let risen = if warmup == 0 {
-            1.0
-        } else {
-            (sequences as f64 / warmup as f64).min(1.0)
-        };
+        let risen = risen(sequences, self.bayesian.warmup);
+        let straight_through = self.hard.estimator == HardEstimator::StraightThrough;
         let reward = match (sampling, reward) {
-            (NoiseMode::Sampled, Some(reward)) => self.hard.reward * reward,
+            (NoiseMode::Sampled, Some(reward)) if !straight_through => self.hard.reward * reward,
             _ => 0.0,
         };
         let scaled = |weight: f64| f32::from_f64(scale * weight);
         Terms {
             divergence: scaled(self.bayesian.weight * risen),
             reward: scaled(reward),
+            straight_through,
             entropy: scaled(self.hard.entropy),
             coverage: scaled(self.source.coverage),
             fertility: scaled(self.source.fertility),
         }
+    }
+}
+
+/// Linear rise from 0 to 1 over a warm-up, both in sequences.
+fn risen(sequences: u64, warmup: u64) -> f64 {
+    if warmup == 0 {
+        1.0
+    } else {
+        (sequences as f64 / warmup as f64).min(1.0)
     }
 }
 
@@ -216,8 +228,18 @@ mod tests {
             (NoiseMode::Sampled, None),
         ] {
             assert_eq!(of(sampling, reward).reward, 0.0);
+            assert!(!of(sampling, reward).straight_through);
             assert!(near(of(sampling, reward).entropy, 0.5 * 0.02));
         }
+    }
+
+    #[test]
+    fn straight_through_has_no_reward() {
+        let mut config = config();
+        config.hard.estimator = HardEstimator::StraightThrough;
+        let terms = config.terms(NoiseMode::Sampled, Some(-2.0), 0.5, 0);
+        assert_eq!((terms.reward, terms.straight_through), (0.0, true));
+        assert!((f64::from(terms.entropy) - 0.5 * 0.02).abs() < 1e-6);
     }
 
     #[test]
@@ -239,6 +261,12 @@ mod tests {
         assert_eq!(of(true, false, 0.5)[drawn], 1.0);
         assert_eq!(of(true, true, 0.0)[drawn], 1.0);
         assert_eq!(of(true, true, 1.0)[expected], 1.0);
+        let mut config = config();
+        (config.hard.expected, config.hard.warmup) = (0.2, 100);
+        let shares = [0, 50, 100, 900].map(|index| config.expected_share(index));
+        for (found, wanted) in shares.into_iter().zip([1.0, 0.6, 0.2, 0.2]) {
+            assert!((found - wanted).abs() < 1e-12, "{found}");
+        }
         let found = of(true, true, 0.2);
         // The seed is fixed: five standard errors are room enough for any other.
         assert!((found[expected] - 0.2).abs() < 5.0 * (0.2_f64 * 0.8 / 1e4).sqrt());

@@ -6,7 +6,7 @@ use crate::keys::Field::{Choice, Integer, Integer64, Number};
 use crate::keys::{ConfigError, Keys, Rule, Table, Words, check};
 use crate::math::random;
 use crate::model::attention::Weighting;
-use crate::model::{ModelConfig, NtmConfig};
+use crate::model::{ModelConfig, NtmConfig, TOGETHER};
 use crate::task::Task;
 
 /// The numbers of memory rows come from this seed plus the run's.
@@ -332,12 +332,47 @@ impl Keys for SourceConfig {
 /// Training of heads that sample their row (Xu et al. 2015, §4.1).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HardConfig {
+    /// How the gradient passes a sampled row.
+    pub estimator: HardEstimator,
     /// λ_r, of the reward.
     pub reward: f64,
     /// λ_e, of the entropy of the sampled distribution.
     pub entropy: f64,
     /// The share of episodes in which heads attend to all rows, as likely as they are.
     pub expected: f64,
+    /// Sequences over which this share falls from 1.
+    pub warmup: u64,
+    /// Consecutive episodes with the same input and other noise, each of them a baseline of the others.
+    pub samples: u64,
+}
+
+impl HardConfig {
+    /// Holds the samples to the batch.
+    ///
+    /// # Errors
+    /// The batch is not a multiple of the samples.
+    pub fn fits(&self, batch: usize) -> Result<(), ConfigError> {
+        let is_multiple = (batch as u64).is_multiple_of(self.samples);
+        ConfigError::unless(is_multiple, "training.batch", batch, || {
+            format!("a multiple of `training.hard.samples`, {}", self.samples)
+        })
+    }
+}
+
+/// Estimators of the gradient w.r.t. the distribution that a row is sampled from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HardEstimator {
+    /// The score function: ln α(row), weighted by the reward of the episode. Unbiased; large variance.
+    Reinforce,
+    /// The gradient w.r.t. the weighting, as if it were α (Bengio et al. 2013). Biased; small variance.
+    StraightThrough,
+}
+
+impl Words for HardEstimator {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("reinforce", Self::Reinforce),
+        ("straight-through", Self::StraightThrough),
+    ];
 }
 
 /// Training of heads with random weights (Fan et al. 2020).
@@ -352,9 +387,12 @@ pub struct BayesianConfig {
 impl Default for HardConfig {
     fn default() -> Self {
         Self {
+            estimator: HardEstimator::WORDS[0].1,
             reward: 0.1,
             entropy: 0.01,
             expected: 0.5,
+            warmup: 0,
+            samples: 1,
         }
     }
 }
@@ -378,9 +416,12 @@ const WEIGHT: Rule = Rule {
 impl Keys for HardConfig {
     #[rustfmt::skip] // A row for every key.
     fn keys(&mut self, to: &mut Table<'_>) {
+        to.added("estimator", Choice(&mut self.estimator), "how the gradient passes a sampled row: `reinforce`: as the reward of the episode (unbiased, Xu et al. 2015); `straight-through`: unchanged, as if the row were the distribution (biased, Bengio et al. 2013)");
         to.key("reward", Number(&mut self.reward, &WEIGHT), "λ_r: weight of the reward of sampled rows, which is measured against a moving baseline (Xu et al. 2015)");
         to.key("entropy", Number(&mut self.entropy, &WEIGHT), "λ_e: weight of the entropy of the distribution that rows are sampled from");
         to.key("expected", Number(&mut self.expected, &Rule::FRACTION), "fraction of training episodes without sampling, in which hard heads attend to every row with its probability");
+        to.added("warmup", Integer64(&mut self.warmup, 0..=TrainingConfig::MAX_SEQUENCES), "warm-up in sequences, in which the fraction without sampling falls linearly from 1 to `expected`");
+        to.added("samples", Integer64(&mut self.samples, 1..=TOGETHER as u64), "consecutive sequences with the same input and other noise, of which `batch` is a multiple; from 2 on, the baseline of each is the mean of the others (leave-one-out) instead of the moving one");
     }
 }
 

@@ -28,7 +28,8 @@ pub use attribution::Quantity;
 pub use aux_losses::AuxLosses;
 pub use calibration::Calibration;
 pub use config::{
-    BayesianConfig, Clip, HardConfig, OptimizerConfig, Redundancy, SourceConfig, TrainingConfig,
+    BayesianConfig, Clip, HardConfig, HardEstimator, OptimizerConfig, Redundancy, SourceConfig,
+    TrainingConfig,
 };
 pub use curves::{Outcome, Spread, after, best, median_and_worst, spread, spread_aux, thin};
 pub use diagnostics::{Diagnostics, HeadDiagnostics, entropy};

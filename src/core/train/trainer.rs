@@ -122,10 +122,16 @@ struct BatchContext<'a> {
 }
 
 impl BatchContext<'_> {
-    /// The reward: the answer minus the baseline; `None` if no head samples a row.
-    fn reward(&self, score: &Score) -> Option<f64> {
+    /// The reward: the answer minus the mean of the other samples of its input, or else the moving baseline; `None` if
+    /// no head samples a row.
+    fn reward(&self, at: usize, answered: &[(u64, usize, Score)]) -> Option<f64> {
+        let input = |index: u64| index / self.config.hard.samples;
+        let (own, _, score) = &answered[at];
+        let others = answered.iter().filter(|(index, ..)| index != own);
+        let others = others.filter(|(index, ..)| input(*index) == input(*own));
+        let others = others.map(|(.., score)| score.log_probability());
         self.is_hard
-            .then(|| score.log_probability() - self.baseline)
+            .then(|| hard::advantage(score.log_probability(), others, self.baseline))
     }
 }
 
@@ -140,8 +146,9 @@ struct BatchBuffers {
 }
 
 impl BatchBuffers {
-    fn new(state: &State, batch: usize, threads: usize) -> Self {
-        let (size, threads) = (group_size(batch), threads.min(batch));
+    fn new(state: &State, config: &TrainingConfig, threads: usize) -> Self {
+        let batch = config.batch;
+        let (size, threads) = (config.group_size(), threads.min(batch));
         let reverse = state.reverse.as_ref().map(|(machine, _)| &machine.config);
         let models = (&state.machine.config, reverse);
         let group = |_| Group::new(models);
@@ -265,14 +272,17 @@ impl Tape {
             }
             result.aux.redundancy = redundancy.gradient(trace, scale, by);
             result.aux.head_divergence = apart.divergence_gradient(trace, scale, by);
-            let reward = context.is_random.then(|| context.reward(&result)).flatten();
-            let (config, sequences) = (context.config, context.sequences);
-            by.terms = config.terms(trace.sampling, reward, scale, sequences);
-            result.aux.reward = reward;
-            if config.source.coverage > 0.0 {
+            if context.config.source.coverage > 0.0 {
                 result.aux.coverage = fertility::doubly_stochastic(trace);
             }
             group.answered.push((draw.episode, episode.size, result));
+        }
+        for (at, (trace, workspace)) in traces.iter().zip(&mut *workspaces).enumerate() {
+            let reward = context.reward(at, &group.answered);
+            let (config, sequences) = (context.config, context.sequences);
+            workspace.upstream.terms =
+                config.terms(trace.sampling, reward, context.scale, sequences);
+            group.answered[at].2.aux.reward = reward;
         }
         group.heads.clear();
         if context.is_watched
@@ -293,6 +303,14 @@ impl Tape {
 /// large enough for vectors side by side, with four groups left for four threads.
 pub(super) fn group_size(batch: usize) -> usize {
     (batch / 4).clamp(1, TOGETHER)
+}
+
+impl TrainingConfig {
+    /// Returns the number of episodes in a group: [`group_size`], with all samples of an input in one.
+    fn group_size(&self) -> usize {
+        let (size, samples) = (group_size(self.batch), self.hard.samples as usize);
+        (size - size % samples).max(samples)
+    }
 }
 
 impl Trainer {
@@ -316,7 +334,7 @@ impl Trainer {
             learned: 0,
             gradient: Params::zeros(&state.machine.config),
             reverse: reverse_gradient(&state),
-            buffers: BatchBuffers::new(&state, config.batch, threads),
+            buffers: BatchBuffers::new(&state, &config, threads),
             state,
             task,
             config,
@@ -328,8 +346,12 @@ impl Trainer {
         let had_reverse = self.reverse.is_some();
         self.state.fit_reverse(&config);
         self.reverse = reverse_gradient(&self.state);
-        if config.batch != self.config.batch || self.reverse.is_some() != had_reverse {
-            self.buffers = BatchBuffers::new(&self.state, config.batch, self.most_threads);
+        let is_grouped_alike = config.group_size() == self.config.group_size();
+        if config.batch != self.config.batch
+            || !is_grouped_alike
+            || self.reverse.is_some() != had_reverse
+        {
+            self.buffers = BatchBuffers::new(&self.state, &config, self.most_threads);
         }
         self.state.optimizer.config = config.optimizer;
         (self.task, self.config, self.learned) = (task, config, 0);
@@ -465,7 +487,7 @@ impl Trainer {
             is_hard: machine.config.is_hard(),
             is_watched: false,
         };
-        let size = group_size(config.batch);
+        let size = config.group_size();
         let groups = &mut groups[..count.div_ceil(size)];
         let queue = Mutex::new(groups.iter_mut().enumerate());
         let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
@@ -475,7 +497,8 @@ impl Trainer {
                 let episode = |index| {
                     let index = context.sequences + index as u64;
                     let draw = config.draw(context.is_random, context.is_hard, index);
-                    (task.training_episode(config.seed, index), draw)
+                    let input = index - index % config.hard.samples;
+                    (task.training_episode(config.seed, input), draw)
                 };
                 let context = BatchContext {
                     is_watched: is_watched && index == 0,
@@ -845,6 +868,45 @@ mod tests {
                 assert_alike(again.state, one.state.clone());
             }
         }
+    }
+
+    #[test]
+    fn samples_of_an_input_train_identically_on_any_threads_and_from_any_state() {
+        let sampled = |threads| {
+            let mut trainer = small(6, 120, threads);
+            let mut model = trainer.state.machine.config.ntm().cloned().unwrap();
+            model.attention.weighting = Weighting::Hard.into();
+            trainer.config.hard.samples = 3;
+            (trainer.config.hard.expected, trainer.config.hard.warmup) = (0.0, 60);
+            (
+                trainer.config.validation_every,
+                trainer.config.validation_episodes,
+            ) = (60, 2);
+            Trainer::new(trainer.task, model, trainer.config, threads)
+        };
+        let (mut one, mut two) = (sampled(1), sampled(2));
+        let mut middle = None;
+        while !one.finished() {
+            one.update().unwrap();
+            two.update().unwrap();
+            let sizes: Vec<usize> = one.answered().map(|(size, _)| size).collect();
+            for samples in sizes.chunks(3) {
+                assert_eq!(samples, [samples[0]; 3], "the samples of an input");
+            }
+            let rewards = one.answered().filter_map(|(_, score)| score.aux.reward);
+            let sum: f64 = rewards.sum();
+            assert!(sum.abs() < 1e-9, "{sum}: each is a baseline of the others");
+            if one.state.sequences == 66 {
+                middle = Some(one.state.clone());
+            }
+        }
+        assert_alike(two.state, one.state.clone());
+        let (task, config) = (one.task.clone(), one.config.clone());
+        let mut again = Trainer::resume(task, config, middle.unwrap(), 2);
+        while !again.finished() {
+            again.update().unwrap();
+        }
+        assert_alike(again.state, one.state.clone());
     }
 
     #[test]

@@ -114,6 +114,8 @@ impl Experiment {
             .fits(&self.model, "head_divergence.kind");
         valid(apart, "training.", file)?;
         valid(self.training.fits_rows(&self.model), "training.", file)?;
+        let samples = self.training.hard.fits(self.training.batch);
+        valid(samples, "", file)?;
         let agreement = self.training.source.fits(&self.task, &self.model);
         valid(agreement, "", file)?;
         Ok(self)

@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use crate::keys::{Absent, Field, Keys, Table};
+use crate::keys::{Field, Keys, Table};
 
 /// A configuration as JSON has it.
 pub(in crate::io) struct Written(Vec<(String, Value)>);
@@ -21,14 +21,8 @@ impl Written {
     pub(in crate::io) fn of(config: &(impl Keys + Clone)) -> Self {
         let mut values = Vec::new();
         config.clone().keys(&mut Table::new(&mut |key| {
-            let is_first = match &key.field {
-                Field::Choice(choice) => choice.word() == choice.words()[0],
-                Field::Integer(value, range) => **value == *range.start(),
-                _ => false,
-            };
-            let is_written = key.absent != Absent::First || !is_first;
-            let value = value(&key.field).filter(|_| is_written);
-            values.extend(value.map(|value| (key.path.to_owned(), value)));
+            let written = value(&key.field).filter(|_| key.is_written());
+            values.extend(written.map(|value| (key.path.to_owned(), value)));
         }));
         Self(values)
     }

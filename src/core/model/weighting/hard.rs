@@ -86,6 +86,16 @@ pub fn baseline(before: f64, log_p: f64) -> f64 {
     0.9 * before + 0.1 * log_p
 }
 
+/// Returns log p(y|s) minus its baseline: the mean over other samples of the same input, or without one the moving baseline.
+pub fn advantage(log_p: f64, others: impl Iterator<Item = f64>, moving: f64) -> f64 {
+    let (count, sum) = others.fold((0, 0.0), |(count, sum), other| (count + 1, sum + other));
+    log_p
+        - match count {
+            0 => moving,
+            count => sum / f64::from(count),
+        }
+}
+
 /// Uniform noise, [T, 1].
 #[rustfmt::skip] // A row for every array.
 pub const DRAW: Array = &ArraySpec::new("draw", &["t"], "u", Range::Uniform, "sampled from the stream of seed, episode and sample");
@@ -123,7 +133,7 @@ impl<R: Real> WeightingFunction<R> for Hard {
         w[row] = R::ONE;
     }
 
-    /// Only the sampling terms pass through a sampled row.
+    /// Only the sampling terms pass through a sampled row, unless the estimator is straight-through.
     fn draw_backward(
         &self,
         head: &HeadTrace<R>,
@@ -134,6 +144,7 @@ impl<R: Real> WeightingFunction<R> for Hard {
     ) {
         let (row, reward) = match sampling {
             NoiseMode::Expected => (None, R::ZERO),
+            NoiseMode::Sampled if terms.straight_through => (None, R::ZERO),
             NoiseMode::Sampled => (Some(most_likely(head.weighting.row(t))), terms.reward),
             NoiseMode::Mean => (Some(0), R::ZERO),
         };
@@ -332,6 +343,19 @@ mod tests {
         }
         case.assert_close("outputs", "baselines", &baselines);
         case.assert_close("outputs", "advantages", &advantages);
+    }
+
+    #[test]
+    fn other_samples_replace_the_moving_baseline() {
+        assert_eq!(advantage(-3.0, std::iter::empty(), -5.0), 2.0);
+        assert_eq!(advantage(-3.0, [-1.0, -2.0].into_iter(), -5.0), -1.5);
+        // The advantages of all samples of an input sum to zero.
+        let all = [-3.0, -1.0, -2.5];
+        let of = |at: usize| {
+            let others = all.iter().enumerate().filter(|(other, _)| *other != at);
+            advantage(all[at], others.map(|(_, log_p)| *log_p), 7.0)
+        };
+        assert!((of(0) + of(1) + of(2)).abs() < 1e-12);
     }
 
     /// Logarithm, entropy and gradient.

@@ -35,6 +35,9 @@ VARIANTS = {
     "hard": [ATTENTION + "weighting=hard", "training.hard.reward=0.1"],
     # Drawn in a fifth of the episodes, not in half of them.
     "hard, a fifth": [ATTENTION + "weighting=hard", "training.hard.reward=0.1", "training.hard.expected=0.8"],
+    # Begins soft, as training with rows that are drawn from the start does not.
+    "hard, warm-up": [ATTENTION + "weighting=hard", *("training.hard." + value for value in ("reward=0.01", "entropy=0", "expected=0", "warmup=20000"))],
+    "hard, straight-through": [ATTENTION + "weighting=hard", *("training.hard." + value for value in ("estimator=straight-through", "entropy=0", "expected=0", "warmup=20000"))],
     "weibull": [ATTENTION + "weighting=weibull"],
     "lognormal": [ATTENTION + "weighting=lognormal"],
     "β = 1": [ATTENTION + "strength=one"],

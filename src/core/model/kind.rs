@@ -2,7 +2,6 @@
 
 use std::fmt::Debug;
 
-use super::array;
 use super::attention::{Mechanism, Sees, Weighting};
 use super::shape::{Shape, TensorSpec};
 use super::spec::{Array, Place, array_name, head_name};
@@ -105,7 +104,7 @@ pub trait Kind: Keys + Debug + Send + Sync {
     fn is_passing(&self, place: Place, array: Array) -> bool {
         let sees_sums = self.axis("w").is_some_and(|window| window > 0);
         let is_of_rows = matches!(place, Place::Head(_)) && array.dims.contains(&"n");
-        is_of_rows && !(sees_sums && array == array::WEIGHTING)
+        is_of_rows && !(sees_sums && array.name == "weighting")
     }
 
     /// True for a step in which an array in files is 0, of an episode with this number of source steps.

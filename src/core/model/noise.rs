@@ -123,8 +123,9 @@ impl<R: Real> Noise<'_, R> {
         match self {
             Self::Drawn(draw) => {
                 trace.sampling = draw.sampling;
-                let mut streams = draw.streams(trace);
-                trace.fill_noise(&mut streams, 0..trace.steps());
+                for (before, (spec, series)) in (0..).zip(trace.noise_mut()) {
+                    fill(&mut draw.stream(before), spec, series.as_mut_slice());
+                }
             }
             Self::Recorded(from) => {
                 trace.sampling = from.sampling;

@@ -90,7 +90,7 @@ fn the_task_is_written_completely() {
     assert!(task.starts_with(r#""task": {"name":"repeat_copy","params":{"bits":2,"length":[1,4],"repeats":[1,3]},"seed":"7","episode":"2","length":"#), "{task}");
     assert!(title.contains(" × "), "{title}");
     let (task, title) = told(RECALL);
-    assert!(task.starts_with(r#""task": {"name":"associative_recall","params":{"bits":2,"item_length":2,"distinct":"off","items":[2,4]},"seed":"7","episode":"2","items":"#), "{task}");
+    assert!(task.starts_with(r#""task": {"name":"associative_recall","params":{"bits":2,"distinct":"off","item_length":2,"items":[2,4]},"seed":"7","episode":"2","items":"#), "{task}");
     assert!(
         !task.contains("length\":null") && !task.contains("repeats"),
         "{task}"

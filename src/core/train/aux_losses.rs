@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::config::{HardEstimator, TrainingConfig};
-use crate::math::{Real, random};
+use crate::math::{Real, Series, random};
 use crate::model::weighting::bayesian::DIVERGENCE;
 use crate::model::{Draw, NoiseMode, Terms, Trace, fertility};
 use rand::RngExt;
@@ -154,6 +154,26 @@ fn risen(sequences: u64, warmup: u64) -> f64 {
 /// Stream that selects the episodes with expected weighting.
 const EXPECTED: u64 = 0x0E59_EC7E_D000_0000;
 
+/// The divergences of every Bayesian head.
+fn divergences<R: Real>(trace: &Trace<R>) -> impl Iterator<Item = &Series<R>> {
+    let heads = trace.heads.iter();
+    heads.filter_map(|head| head.series(DIVERGENCE))
+}
+
+/// [`WeightLosses`] of a whole episode, without allocations for most machines.
+pub(super) fn weight_losses<R: Real>(trace: &Trace<R>) -> AuxLosses {
+    let (steps, mut sums) = (0..trace.steps(), Vec::new());
+    fertility::add_expected(trace, steps.clone(), &mut sums);
+    let add = |sum: f64, value: &Series<R>, t: usize| sum + value[t].to_f64();
+    let of_heads = divergences(trace);
+    let of_heads = of_heads.map(|series| steps.clone().fold(0.0, |sum, t| add(sum, series, t)));
+    AuxLosses {
+        divergence: of_heads.reduce(|a, b| a + b),
+        fertility: fertility::global(trace, &sums),
+        ..AuxLosses::default()
+    }
+}
+
 /// The auxiliary losses of an episode that its weights add up to, step by step.
 #[derive(Debug, Default)]
 pub(super) struct WeightLosses<R> {
@@ -166,14 +186,8 @@ pub(super) struct WeightLosses<R> {
 impl<R: Real> WeightLosses<R> {
     /// Follows these steps, the next ones of the episode.
     pub(super) fn see(&mut self, trace: &Trace<R>, steps: Range<usize>) {
-        let bayesian = || {
-            trace
-                .heads
-                .iter()
-                .filter_map(|head| head.series(DIVERGENCE))
-        };
-        self.divergences.resize(bayesian().count(), 0.0);
-        for (sum, series) in self.divergences.iter_mut().zip(bayesian()) {
+        self.divergences.resize(divergences(trace).count(), 0.0);
+        for (sum, series) in self.divergences.iter_mut().zip(divergences(trace)) {
             steps.clone().for_each(|t| *sum += series[t].to_f64());
         }
         fertility::add_expected(trace, steps, &mut self.sums);

@@ -2,7 +2,7 @@
 
 use std::f64::consts::LN_2;
 
-use super::aux_losses::{AuxLosses, WeightLosses};
+use super::aux_losses::{AuxLosses, weight_losses};
 use super::ending::{Ending, is_wrong};
 use crate::math::kernel::kernel;
 use crate::math::{Real, Series};
@@ -31,10 +31,8 @@ impl Score {
 
 /// Scores a recorded episode and writes the loss of every step, in bits, to `loss` ([T]).
 pub fn score<R: Real>(episode: &Episode, trace: &Trace<R>, loss: &mut [R]) -> Score {
-    let mut weights = WeightLosses::default();
-    weights.see(trace, 0..trace.steps());
     Score {
-        aux: weights.losses(trace),
+        aux: weight_losses(trace),
         ..answers(episode, trace, loss)
     }
 }

@@ -88,7 +88,7 @@ fn add_weights<R: Real>(head: &HeadTrace<R>, steps: Range<usize>, sums: &mut Vec
     steps.for_each(|t| add(&mut sums[..], head.weighting.row(t)));
 }
 
-/// [`add_weights`] of a machine with a fertility penalty.
+/// Adds the weights of these steps to the sums of a machine with a fertility penalty; empty before the first one.
 pub fn add_expected<R: Real>(trace: &Trace<R>, steps: Range<usize>, sums: &mut Vec<R>) {
     if let (Some(_), Some(head)) = (expected(trace), trace.heads.first()) {
         add_weights(head, steps, sums);

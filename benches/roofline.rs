@@ -12,7 +12,8 @@ use tapescope::math::simd::{Kernel, Simd, dispatch, instruction_set};
 use tapescope::model::NtmConfig;
 use tapescope::model::config::ControllerKind;
 use tapescope::task::{Copy, Task};
-use tapescope::train::{Clip, OptimizerConfig, Trainer, TrainingConfig};
+use tapescope::train::Trainer;
+use tapescope_benches::training;
 
 const LENGTH: usize = 20;
 /// Time of one measurement, and the number of them.
@@ -109,21 +110,7 @@ fn main() {
         let mut config = NtmConfig::new(task.inputs(), task.outputs());
         config.controller.kind = kind;
         let sizes = [task.inputs(), task.outputs(), task.longest(), batch];
-        let training = TrainingConfig {
-            optimizer: OptimizerConfig::RmsProp {
-                learning_rate: 1e-4,
-                decay: 0.95,
-                momentum: 0.9,
-                epsilon: 1e-4,
-            },
-            clip: Clip::Elementwise(10.0),
-            batch,
-            sequences: u64::MAX,
-            validation_every: u64::MAX,
-            validation_episodes: 1,
-            ..TrainingConfig::default()
-        };
-        let mut trainer = Trainer::new(task, config.clone(), training, 1);
+        let mut trainer = Trainer::new(task, config.clone(), training(batch), 1);
         let weights = trainer.state.machine.params.shape().count() as usize;
         let parts = counted(&config, sizes, weights);
         let all: f64 = parts.iter().map(|(_, count)| count).sum();

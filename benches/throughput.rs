@@ -15,7 +15,8 @@ use tapescope::math::simd::instruction_set;
 use tapescope::model::config::ControllerKind;
 use tapescope::model::{BahdanauConfig, Draw, Given, Model, ModelConfig, NtmConfig, Trace};
 use tapescope::task::{Copy, Task};
-use tapescope::train::{Clip, OptimizerConfig, Trainer, TrainingConfig};
+use tapescope::train::Trainer;
+use tapescope_benches::training;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
@@ -110,21 +111,7 @@ fn train(
     batch: usize,
     threads: usize,
 ) -> Box<dyn FnMut() -> usize> {
-    let training = TrainingConfig {
-        optimizer: OptimizerConfig::RmsProp {
-            learning_rate: 1e-4,
-            decay: 0.95,
-            momentum: 0.9,
-            epsilon: 1e-4,
-        },
-        clip: Clip::Elementwise(10.0),
-        batch,
-        sequences: u64::MAX,
-        validation_every: u64::MAX,
-        validation_episodes: 1,
-        ..TrainingConfig::default()
-    };
-    let mut trainer = Trainer::new(task, model, training, threads);
+    let mut trainer = Trainer::new(task, model, training(batch), threads);
     Box::new(move || {
         trainer.update().expect("finite");
         batch

@@ -10,6 +10,7 @@ use super::measured::{size, span};
 use super::message::decimals;
 use super::table::{Column, Table};
 use crate::analysis::population::{Population, Summary};
+use crate::figure::chart::data::Chart;
 use crate::figure::chart::page::Charts;
 use crate::figure::chart::summary::{quantity, wrong};
 use crate::model::Draw;
@@ -95,13 +96,9 @@ impl Eval {
             let Some(summary) = population.summary(request.quantity.as_ref(), stop) else {
                 break;
             };
-            let (at, answer) = (size(task), task.episode(self.seed, 0).answer);
-            let wrong = wrong(&format!("wrong {} at {at}", answer.unit()), &summary);
-            let chart = self.measure.as_ref().map_or_else(
-                || wrong[usize::from(self.by == Some(By::Channel))].clone(),
-                |text| quantity(&format!("{text} at {at}"), &summary),
-            );
-            charts.push(chart);
+            if self.figure.is_some() {
+                charts.push(self.chart(&summary, task));
+            }
             for (phase, numbers) in self.rows_of(&summary, task) {
                 table.row(out, &(&*request.name, task, phase, numbers))?;
             }
@@ -121,6 +118,20 @@ impl Eval {
             dark,
         };
         collect::draw(to, &charts, "many episodes")
+    }
+
+    /// The chart of a case.
+    fn chart(&self, summary: &Summary, task: &Task) -> Chart {
+        let at = size(task);
+        if let Some(text) = &self.measure {
+            return quantity(&format!("{text} at {at}"), summary);
+        }
+        let unit = task.episode(self.seed, 0).answer.unit();
+        let [positions, channels] = wrong(&format!("wrong {unit} at {at}"), summary);
+        match self.by {
+            Some(By::Channel) => channels,
+            Some(By::Position) | None => positions,
+        }
     }
 
     /// The phases and numbers of the rows of a case.

@@ -503,7 +503,7 @@ impl<R: Real> Trace<R> {
     }
 }
 
-/// The rows of the ring buffer of an array, for `chunk` steps at a time; as many as there can be where it is kept whole.
+/// The rows of the ring buffer of an array, for `chunk` steps at a time; `usize::MAX` where it is kept whole.
 fn ring(kind: &dyn Kind, chunk: usize, (place, array): (Place, Array)) -> usize {
     match place {
         _ if array.kept != Kept::Steps || !kind.is_passing(place, array) => usize::MAX,

@@ -39,7 +39,7 @@ pub struct TrainingConfig {
     pub hard: HardConfig,
     /// Training of heads with random weights.
     pub bayesian: BayesianConfig,
-    /// Fewest memory rows in training; 0 for always as many as the machine has.
+    /// Fewest memory rows in training; 0 if their number does not vary.
     pub fewest_rows: usize,
     /// Episodes per update.
     pub batch: usize,
@@ -70,7 +70,7 @@ impl TrainingConfig {
         })
     }
 
-    /// Returns the number of memory rows for the next batch; `None` for as many as the machine has.
+    /// Returns the number of memory rows for the next batch; `None` if it is that of the machine.
     pub(super) fn rows(&self, sequences: u64, most: usize) -> Option<usize> {
         let mut random = random(self.seed.wrapping_add(ROWS_SEED), sequences / SAME_ROWS);
         let fewest = self.fewest_rows;

@@ -22,10 +22,10 @@ const STEP: f32 = 38.0;
 
 /// The list, with a choice of it above.
 pub fn list_ui(ui: &mut Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
-    let (entries, step, shown) = (view.state.list(), view.step(), view.state.view.list);
     if x.span() < LEAST[0] || y.span() < LEAST[1] {
         return;
     }
+    let (entries, step, shown) = (view.state.list(), view.step(), view.state.view.list);
     let title = Rect::from_x_y_ranges(x, y.min - 6.0..=y.min - 6.0 + CHOICE);
     child(ui, title, |ui| {
         ui.style_mut().override_font_id = Some(theme::text(11.5));

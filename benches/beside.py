@@ -95,12 +95,12 @@ def parser(description, seconds):
     return parser
 
 
-def start(a, options, forward=False, special=None, work="ntm"):
+def start(a, options, forward=False, special=None, work="ntm", peers=None):
     """Everyone, warmed up, on the same work: {name: Runner}, Tapescope first. `special` holds options of one of them."""
     options, special = [str(option) for option in [*options, "--seconds", a.seconds]], special or {}
     ours = [bench_binary(), *options, "--on-request", *special.get("tapescope", [])] + (["--forward"] if forward else [])
     runners = {"tapescope": Runner(ours, a.cpu)}
-    for name in PEERS:
+    for name in peers or PEERS:
         mode = ["--mode", "forward" if forward else "train", *special.get(name, [])]
         runners[name] = Runner([a.python, os.path.abspath(__file__), f"{name}_{work}", *options, *mode], a.cpu, a.peers)
     return runners

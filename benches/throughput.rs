@@ -4,7 +4,8 @@
 //! `cargo bench --bench throughput -- --controller lstm --batch 1 --threads 1 --seconds 1` trains;
 //! `--n` and `--m` give the memory other rows and columns, `--forward` runs episodes without learning, on
 //! one thread. `--machine bahdanau` is an encoder-decoder with the additive score: an encoder of 50 units in each
-//! direction, a decoder of 100, a score of 64 (`--encoder`, `--hidden`, `--score`). It prints one JSON object; with `--on-request` one for every line it reads, so that
+//! direction, a decoder of 100, a score of 64 (`--encoder`, `--hidden`, `--score`). `--machine dnc --reads 4` is a
+//! Differentiable Neural Computer with four read heads. It prints one JSON object; with `--on-request` one for every line it reads, so that
 //! `compare.py` and `growth.py` can run it in turn with PyTorch and JAX.
 
 use std::iter::once;
@@ -13,7 +14,7 @@ use std::time::Instant;
 
 use tapescope::math::simd::instruction_set;
 use tapescope::model::config::ControllerKind;
-use tapescope::model::{BahdanauConfig, Draw, Given, Model, ModelConfig, NtmConfig, Trace};
+use tapescope::model::{BahdanauConfig, DncConfig, Draw, Given, Model, ModelConfig, NtmConfig, Trace};
 use tapescope::task::{Copy, Task};
 use tapescope::train::Trainer;
 use tapescope_benches::training;
@@ -49,7 +50,12 @@ fn main() {
             model.attention.units = number("--score", "64");
             model.into()
         }
-        other => panic!("`ntm` or `bahdanau`, not `{other}`"),
+        "dnc" => {
+            let mut model = DncConfig::new(task.inputs(), task.outputs());
+            (model.rows, model.columns, model.read_heads) = (rows, columns, number("--reads", "1"));
+            model.into()
+        }
+        other => panic!("`ntm`, `bahdanau` or `dnc`, not `{other}`"),
     };
     let (mode, mut work) = if flag("--forward") {
         ("forward", forward(task, model))

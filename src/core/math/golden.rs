@@ -20,8 +20,14 @@ impl Case {
     /// The case of this name: `Case::load("score_additive")`.
     #[track_caller]
     pub(crate) fn load(name: &str) -> Self {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/golden/attention");
-        let text = std::fs::read_to_string(format!("{folder}/{name}.json")).unwrap();
+        Self::of_folder("attention", name)
+    }
+
+    /// The case of this name in another folder of `tests/golden`.
+    #[track_caller]
+    pub(crate) fn of_folder(folder: &str, name: &str) -> Self {
+        let all = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/golden");
+        let text = std::fs::read_to_string(format!("{all}/{folder}/{name}.json")).unwrap();
         Self {
             name: name.to_owned(),
             values: serde_json::from_str(&text).unwrap(),

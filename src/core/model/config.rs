@@ -160,13 +160,13 @@ impl Keys for ControllerConfig {
 }
 
 /// Far from the end of f32 when squared.
-const INITIAL: keys::Rule = keys::Rule {
+pub(super) const INITIAL: keys::Rule = keys::Rule {
     allowed: "-1000000 to 1000000",
     holds: |value| value.abs() <= 1e6,
     ends: [-1e6, 1e6],
 };
 
-const EPSILON: keys::Rule = keys::Rule {
+pub(super) const EPSILON: keys::Rule = keys::Rule {
     allowed: "a number, 0 or more, that 32 bits can hold",
     holds: |value| value >= 0.0 && (value as f32).is_finite(),
     ends: [0.0, f32::MAX as f64],

@@ -102,6 +102,26 @@ pub(super) fn width(
     }
 }
 
+/// Calls `activate`, which sets all of these arrays in step `t`, and leaves all but `array` as they were: the others may
+/// have been changed.
+pub(super) fn set_one<R: Real>(
+    head: &mut HeadTrace<R>,
+    all: &[Array],
+    array: Array,
+    t: usize,
+    activate: impl FnOnce(&mut HeadTrace<R>),
+) {
+    let others = all.iter().filter(|&&other| other != array);
+    let kept = others.filter_map(|&other| Some((other, head.series(other)?.row(t).to_vec())));
+    let kept: Vec<_> = kept.collect();
+    activate(head);
+    for (other, row) in kept {
+        if let Some(to) = head.series_mut(other) {
+            to.row_mut(t).copy_from_slice(&row);
+        }
+    }
+}
+
 /// The shift weighting of either form.
 #[inline(always)]
 fn shift<R: Real, S: Simd>(simd: S, mechanism: &Mechanism, raw: &[R], shift: &mut [R]) {

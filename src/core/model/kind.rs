@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 
 use super::attention::{Mechanism, Sees, Weighting};
+use super::config::Order;
 use super::shape::{Shape, TensorSpec};
 use super::spec::{Array, Place, array_name, head_name};
 use crate::keys::{ConfigError, Keys, check};
@@ -80,6 +81,11 @@ pub trait Kind: Keys + Debug + Send + Sync {
     /// The most memory rows that the machine knows where it has a row per step, and the key that sets them.
     fn most_rows(&self) -> (usize, &'static str) {
         (usize::MAX, "attention.rows")
+    }
+
+    /// The order of reads and writes in a step.
+    fn order(&self) -> Order {
+        Order::ReadFirst
     }
 
     /// The first step in which heads attend.

@@ -611,3 +611,28 @@ fn a_wrong_derivative_is_found() {
     let found = std::panic::catch_unwind(std::panic::AssertUnwindSafe(hold));
     assert!(found.is_err());
 }
+
+#[test]
+fn every_value_of_a_differentiable_neural_computer() {
+    use super::attention::Switch::{Off, On};
+    for (links, allocation, free_gates, heads) in [
+        (On, On, On, 2),
+        (On, On, Off, 1),
+        (On, Off, Off, 1),
+        (Off, On, On, 2),
+        (Off, Off, Off, 1),
+    ] {
+        for kind in [ControllerKind::Feedforward, ControllerKind::Lstm] {
+            let mut config = super::DncConfig::new(3, 2);
+            (config.rows, config.columns, config.read_heads) = (7, 3, heads);
+            (config.links, config.allocation, config.free_gates) = (links, allocation, free_gates);
+            config.controller = ControllerConfig {
+                kind,
+                size: 5,
+                layers: 1,
+            };
+            (config.similarity_epsilon, config.initial_memory) = (1e-3, 0.3);
+            assert_eq!(check(config, NoiseMode::Mean), ["output"]);
+        }
+    }
+}

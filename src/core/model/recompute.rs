@@ -139,7 +139,7 @@ impl<'a> Rules<'a> {
     }
 
     /// The similarity, and what the weighting makes of the rows.
-    fn of_memory<R: Real>(&self, head: usize) -> Vec<Dependency<'a, R>> {
+    pub(super) fn of_memory<R: Real>(&self, head: usize) -> Vec<Dependency<'a, R>> {
         let seeing = self.seeing;
         let (of, scoring) = (&self.empty.heads[head], &seeing.conventions.scoring);
         let is_cosine = of.mechanism.score == Score::Cosine;
@@ -179,7 +179,7 @@ impl<'a> Rules<'a> {
         [similarity].into_iter().chain(seen).collect()
     }
 
-    fn stage<R: Real>(&self, head: usize, stage: Stage) -> Option<Dependency<'a, R>> {
+    pub(super) fn stage<R: Real>(&self, head: usize, stage: Stage) -> Option<Dependency<'a, R>> {
         let (place, of) = (Place::Head(head), &self.empty.heads[head]);
         let made = stage.makes(of)?;
         let size = match stage {
@@ -220,7 +220,7 @@ impl<'a> Rules<'a> {
         read
     }
 
-    fn memory<R: Real>(&self) -> Dependency<'a, R> {
+    pub(super) fn memory<R: Real>(&self) -> Dependency<'a, R> {
         let mut needs = self.written();
         needs.push((Place::Machine, array::INITIAL_MEMORY));
         let seeing = self.seeing;

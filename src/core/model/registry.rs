@@ -15,8 +15,9 @@ use super::attention_over_attention::AttentionOverAttentionConfig;
 use super::bahdanau::BahdanauConfig;
 use super::caption::CaptionConfig;
 use super::coattention::CoattentionConfig;
-use super::config::{NtmConfig, Order};
+use super::config::NtmConfig;
 use super::dependency::{Conventions, Dependency};
+use super::dnc::DncConfig;
 use super::fixed_context::FixedContextConfig;
 use super::given::{Given, Setting};
 use super::intervention::{Intervention, apply_all};
@@ -115,6 +116,8 @@ macro_rules! kinds_and {
         kinds! {
             /// The Neural Turing Machine.
             "ntm": Ntm(NtmConfig),
+            /// The Differentiable Neural Computer.
+            "dnc": Dnc(DncConfig),
             /// A controller alone, without memory.
             "plain": Plain(PlainConfig),
             /// An encoder and a decoder with attention before its state.
@@ -155,7 +158,7 @@ kinds_and! {
 
 impl Keys for ModelConfig {
     fn keys(&mut self, to: &mut Table<'_>) {
-        to.key("kind", Field::Choice(self), "`ntm`: a Neural Turing Machine; `plain`: the controller only, without memory, which has only the keys under `controller`; for tasks whose answer comes after the input: `bahdanau`: an encoder and a decoder with attention (Bahdanau 2015); `fixed-context`: the same without attention; `luong`: with attention after the state of the decoder, by default with the general score (Luong 2015); `caption`: a decoder with attention to the patches of a picture (Xu 2015); `lstmn-decoder`: an encoder and a decoder that attend to their earlier states, too (Cheng 2016); `structured`: heads with fixed queries over an encoder (Lin 2017); `self-attention`: attention of every step to an encoder that has read them all; for the task `span`: `coattention`: document and question attend to each other, and a decoder points at both ends of the answer (Xiong 2016); `attention-over-attention`: the same, for an answer of one symbol (Cui 2016); without an encoder: `lstmn`: an LSTM with attention to its earlier states (Cheng 2016); `multi-head`: multi-head attention over the steps (Vaswani 2017), for tasks with an answer in any step if it is causal");
+        to.key("kind", Field::Choice(self), "`ntm`: a Neural Turing Machine; `dnc`: a Differentiable Neural Computer (Graves 2016); `plain`: the controller only, without memory, which has only the keys under `controller`; for tasks whose answer comes after the input: `bahdanau`: an encoder and a decoder with attention (Bahdanau 2015); `fixed-context`: the same without attention; `luong`: with attention after the state of the decoder, by default with the general score (Luong 2015); `caption`: a decoder with attention to the patches of a picture (Xu 2015); `lstmn-decoder`: an encoder and a decoder that attend to their earlier states, too (Cheng 2016); `structured`: heads with fixed queries over an encoder (Lin 2017); `self-attention`: attention of every step to an encoder that has read them all; for the task `span`: `coattention`: document and question attend to each other, and a decoder points at both ends of the answer (Xiong 2016); `attention-over-attention`: the same, for an answer of one symbol (Cui 2016); without an encoder: `lstmn`: an LSTM with attention to its earlier states (Cheng 2016); `multi-head`: multi-head attention over the steps (Vaswani 2017), for tasks with an answer in any step if it is causal");
         (**self).keys(to);
     }
 }
@@ -179,11 +182,6 @@ impl ModelConfig {
         let others = [every.into(), bahdanau.into(), caption.into(), lstmn.into()];
         let all = kinds.chain(others);
         all.collect()
-    }
-
-    /// Returns the order of reads and writes in a step.
-    pub fn order(&self) -> Order {
-        self.ntm().map_or(Order::ReadFirst, |ntm| ntm.order)
     }
 
     /// The same machine on another number of memory rows, or on its own.

@@ -37,6 +37,8 @@ pub(super) enum Kept {
     WithMemory,
     /// One: the same in all steps, or scratch within a step.
     Once,
+    /// One for about √T steps, as [`super::trace::between_checkpoints`] says; one where no tape is kept.
+    Checkpoints,
 }
 
 /// Weights: all that is learned but biases.

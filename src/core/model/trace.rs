@@ -512,6 +512,11 @@ fn ring(kind: &dyn Kind, chunk: usize, (place, array): (Place, Array)) -> usize 
     }
 }
 
+/// The steps between two kept rows of [`Kept::Checkpoints`].
+pub(super) fn between_checkpoints(steps: usize) -> usize {
+    steps.isqrt() + 1
+}
+
 /// The number of rows of a series for `steps` steps.
 fn rows(array: Array, steps: usize, every: usize) -> usize {
     match (array.kept, every) {
@@ -522,6 +527,8 @@ fn rows(array: Array, steps: usize, every: usize) -> usize {
         // Those that are kept, M_0 among them, and two for what lies between.
         (Kept::Memory, every) => steps / every + 3,
         (Kept::WithMemory, 2..) => 0,
+        (Kept::Checkpoints, every) if every > steps => 1,
+        (Kept::Checkpoints, _) => steps.div_ceil(between_checkpoints(steps)),
         _ => steps,
     }
 }

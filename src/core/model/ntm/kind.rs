@@ -4,7 +4,7 @@ use crate::keys::ConfigError;
 use crate::math::matrix::padded;
 use crate::model::array;
 use crate::model::attention::{Mechanism, Score, Weighting};
-use crate::model::config::{InitialMemory, InitialWeighting, NtmConfig, ShiftForm};
+use crate::model::config::{InitialMemory, InitialWeighting, NtmConfig, Order, ShiftForm};
 use crate::model::head;
 use crate::model::kind::{Kind, Sizes};
 use crate::model::shape::{LinearSpec, Shape, TensorSpec};
@@ -77,6 +77,10 @@ impl Kind for NtmConfig {
             "s" => Some(self.offsets()),
             _ => self.attention.axis(axis),
         }
+    }
+
+    fn order(&self) -> Order {
+        self.order
     }
 
     fn is_passing(&self, place: Place, array: Array) -> bool {

@@ -12,7 +12,7 @@ use super::config::{InitialMemory, InitialWeighting, NtmConfig, Order};
 use super::controller::{Stack, StackGradient};
 use super::dependency::{Conventions, Dependency};
 use super::derivatives::heads_backward;
-use super::head::{EMITTED, HeadGradient, activate, activate_backward};
+use super::head::{EMITTED, HeadGradient, activate, activate_backward, set_one};
 use super::kind::Kind;
 use super::machine::{Batch, GradientRecorder, Machine, Upstream, longest, together};
 use super::memory::{self, WriteGradient};
@@ -475,18 +475,10 @@ impl<'a, R: Real> Ntm<'a, R> {
         arrays.map(move |array| {
             let compute = move |trace: &mut Trace<R>, t: usize| {
                 self.set_raw(t, std::array::from_mut(trace));
-                let head = &mut trace.heads[head];
-                // The others may have been changed.
-                let others = EMITTED.into_iter().filter(|&other| other != array);
-                let kept =
-                    others.filter_map(|other| Some((other, head.series(other)?.row(t).to_vec())));
-                let kept: Vec<_> = kept.collect();
-                activate(self.config, trace.raw.row(t), std::slice::from_mut(head), t);
-                for (other, row) in kept {
-                    if let Some(to) = head.series_mut(other) {
-                        to.row_mut(t).copy_from_slice(&row);
-                    }
-                }
+                let raw = trace.raw.row(t);
+                set_one(&mut trace.heads[head], &EMITTED, array, t, |head| {
+                    activate(self.config, raw, std::slice::from_mut(head), t);
+                });
             };
             Dependency::with_weights(place, array, compute)
         })

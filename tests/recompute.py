@@ -53,11 +53,16 @@ def biases_of(own, t, first, rows):
     return total
 
 
+def cosines(memory, key, epsilon):
+    """The cosine of a key with every row."""
+    return memory @ key / (np.sqrt((memory**2).sum(1) + epsilon) * np.sqrt((key**2).sum() + epsilon))
+
+
 def score_of(own, t, first, kind, memory, epsilon):
     """What a head makes of its key and every row (Graves 2014, Bahdanau 2015, Luong 2015, Vaswani 2017)."""
     key = own("key")[t]
     if kind == "cosine":
-        return memory @ key / (np.sqrt((memory**2).sum(1) + epsilon) * np.sqrt((key**2).sum() + epsilon))
+        return cosines(memory, key, epsilon)
     if kind == "additive":
         units = key @ own("additive_key") + memory @ own("additive_row") + biases_of(own, t, first, len(memory))
         return np.tanh(units) @ own("additive_vector")
@@ -351,6 +356,61 @@ def recompute_memory(config, arrays, task, compare):
             compare("memory", memory, arrays["memory"][t + 1])
 
 
+def recompute_dnc(config, arrays, compare):
+    """A Differentiable Neural Computer (Graves 2016)."""
+    readers = sorted({name.split(".")[0] for name in arrays if name.startswith("read")})
+    memory, epsilon = arrays["memory.initial"], config["similarity_epsilon"]
+    rows = len(memory)
+    written, before = np.zeros(rows), {head: np.zeros(rows) for head in readers}
+    usage, precedence, links = arrays.get("write0.initial_usage"), np.zeros(rows), np.zeros((rows, rows))
+
+    def of_content(head, t, seen):
+        compare("similarity", cosines(seen, arrays[f"{head}.key"][t], epsilon), arrays[f"{head}.similarity"][t])
+        content = softmax(arrays[f"{head}.strength"][t] * arrays[f"{head}.similarity"][t])
+        compare("content", content, arrays[f"{head}.content"][t])
+
+    for t in range(len(arrays["input"])):
+        of_content("write0", t, memory)
+        w = arrays["write0.content"][t]
+        if usage is not None:
+            free = np.ones(rows)
+            for head in readers:
+                free = free * (1 - arrays.get(f"{head}.free_gate", np.zeros(t + 1))[t] * before[head])
+            usage = (usage + written - usage * written) * free
+            compare("usage", usage, arrays["write0.usage"][t])
+            usage = arrays["write0.usage"][t]
+            order = np.argsort(usage, kind="stable")
+            free_row, allocation = 1.0, np.zeros(rows)
+            for row in order:
+                allocation[row] = (1 - usage[row]) * free_row
+                free_row *= usage[row]
+            compare("allocation", allocation, arrays["write0.allocation"][t])
+            gate = arrays["write0.allocation_gate"][t]
+            w = gate * arrays["write0.allocation"][t] + (1 - gate) * w
+        w = arrays["write0.write_gate"][t] * w
+        compare("weighting", w, arrays["write0.weighting"][t])
+        written = arrays["write0.weighting"][t]
+        memory = memory * (1 - np.outer(written, arrays["write0.erase"][t])) + np.outer(written, arrays["write0.add"][t])
+        compare("memory", memory, arrays["memory"][t + 1])
+        memory = arrays["memory"][t + 1]
+        if "write0.precedence" in arrays:
+            links = (1 - written[:, None] - written) * links + np.outer(written, precedence)
+            np.fill_diagonal(links, 0)
+            precedence = (1 - written.sum()) * precedence + written
+            compare("precedence", precedence, arrays["write0.precedence"][t])
+        for head in readers:
+            of_content(head, t, memory)
+            w = arrays[f"{head}.content"][t]
+            if "write0.precedence" in arrays:
+                backward, forward = links.T @ before[head], links @ before[head]
+                compare("backward", backward, arrays[f"{head}.backward"][t])
+                compare("forward", forward, arrays[f"{head}.forward"][t])
+                w = arrays[f"{head}.read_modes"][t] @ np.stack([backward, w, forward])
+            compare("weighting", w, arrays[f"{head}.weighting"][t])
+            before[head] = arrays[f"{head}.weighting"][t]
+            compare("read", before[head] @ memory, arrays[f"{head}.read"][t])
+
+
 def recompute(path):
     model, arrays, task = load(path)
     worst = {}
@@ -368,6 +428,8 @@ def recompute(path):
         recompute_sequence(model, arrays, compare)
     elif model.get("kind") in ("coattention", "attention-over-attention"):
         recompute_question(model, arrays, compare)
+    elif model.get("kind") == "dnc":
+        recompute_dnc(model["heads"], arrays, compare)
     else:
         recompute_memory(model.get("heads", {}), arrays, task, compare)
     logit, target, mask = arrays["logit"], arrays["target"], arrays["mask"]

@@ -14,9 +14,12 @@ use tapescope::model::{Draw, Kind, Model, ModelConfig, NoiseMode, NtmConfig};
 use tapescope::task::{Copy, Task};
 use tapescope::train::Recording;
 
-/// Machines whose memory rows are steps: their task and `model`, which have every score, weighting and bias.
+/// Machines other than the Neural Turing Machine: their task and `model`, which have every score, weighting and bias.
 #[rustfmt::skip]
-const WITH_A_SOURCE: [(&str, &str); 17] = [
+const OTHERS: [(&str, &str); 20] = [
+    (BITS, r#"{"kind": "dnc", "memory": {"rows": 9, "columns": 5}, "heads": {"read": 2}}"#),
+    (BITS, r#"{"kind": "dnc", "memory": {"rows": 9}, "heads": {"free_gates": "off"}, "controller": {"kind": "feedforward"}}"#),
+    (BITS, r#"{"kind": "dnc", "memory": {"rows": 9}, "heads": {"links": "off", "allocation": "off"}}"#),
     (SYMBOLS, r#"{"kind": "bahdanau", "attention": {"bias": {"position": "on", "markov": 1, "fertility": 3}}}"#),
     (SYMBOLS, r#"{"kind": "bahdanau", "encoder": {"cell": "gru"}, "attention": {"score": "location", "rows": 12, "weighting": "hard"}}"#),
     (BITS, r#"{"kind": "bahdanau", "attention": {"score": "cosine", "weighting": "weibull"}}"#),
@@ -138,7 +141,7 @@ fn every_stage_follows_from_what_the_heads_emitted() {
             &recording,
         ));
     }
-    for (number, (task, model)) in WITH_A_SOURCE.into_iter().enumerate() {
+    for (number, (task, model)) in OTHERS.into_iter().enumerate() {
         let text = format!(r#"{{"task": {task}, "model": {model}, "training": {{}}}}"#);
         let Experiment { task, model, .. } = Experiment::from_json(&text, "test", &[]).unwrap();
         let machine = random(model);

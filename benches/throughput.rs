@@ -14,7 +14,9 @@ use std::time::Instant;
 
 use tapescope::math::simd::instruction_set;
 use tapescope::model::config::ControllerKind;
-use tapescope::model::{BahdanauConfig, DncConfig, Draw, Given, Model, ModelConfig, NtmConfig, Trace};
+use tapescope::model::{
+    BahdanauConfig, DncConfig, Draw, Given, Model, ModelConfig, NtmConfig, Trace,
+};
 use tapescope::task::{Copy, Task};
 use tapescope::train::Trainer;
 use tapescope_benches::training;

@@ -643,7 +643,9 @@ fn every_value_of_a_differentiable_neural_computer() {
             memory.copy_from_slice(&random_vector(5, memory.len()));
             if let Some(usage) = trace.series_mut(Place::Head(heads), super::dnc::INITIAL_USAGE) {
                 let values = random_vector(6, 7).into_iter().map(|x| 0.5 + 0.3 * x.sin());
-                usage.row_mut(0).copy_from_slice(&values.collect::<Vec<_>>());
+                usage
+                    .row_mut(0)
+                    .copy_from_slice(&values.collect::<Vec<_>>());
             }
             model.run_again(&mut trace, 0, |_, _, _, _| ());
             assert_eq!(check_of(&model, &trace), ["output"]);

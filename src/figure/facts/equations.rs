@@ -4,6 +4,9 @@ use crate::figure::facts::heads::{offset, signed};
 use crate::figure::facts::numbers;
 use crate::math::Series;
 use crate::model::attention::Weighting;
+use crate::model::dnc::{
+    ALLOCATION, ALLOCATION_GATE, BACKWARD, FORWARD, READ_MODES, USAGE, WRITE_GATE, link_matrix,
+};
 use crate::model::weighting::local::Window;
 use crate::model::weighting::{bayesian, hard};
 use crate::model::{Array, HeadTrace, NoiseMode, Trace, array, peak};
@@ -22,6 +25,8 @@ pub struct InStep<'a> {
     pub sampling: NoiseMode,
     /// The memory that it sees, column after column.
     memory: &'a [f32],
+    /// The episode.
+    trace: &'a Trace,
 }
 
 impl<'a> InStep<'a> {
@@ -36,6 +41,7 @@ impl<'a> InStep<'a> {
             step,
             sampling: trace.sampling,
             memory: memory.map_or(&[], |memory| memory.row(seen)),
+            trace,
         })
     }
 
@@ -230,6 +236,75 @@ pub(crate) fn shift(at: &InStep<'_>, row: usize) -> String {
         format!("s({by}) {} · {symbol}({from}) {}", n(s), n(moved[from]))
     });
     terms.collect::<Vec<_>>().join("\n")
+}
+
+/// The usage of a row: what it was, what was written, and the share that the free gates left.
+pub(crate) fn usage(at: &InStep<'_>, row: usize) -> String {
+    let (own, step) = (at.own(USAGE)[row], at.step);
+    let before = at.head.series(USAGE).filter(|_| step > 0);
+    let before = before.map_or(0.0, |usage| usage.row(step - 1)[row]);
+    let written = at.head.previous_weighting(step)[row];
+    let used = before + written - before * written;
+    let kept = if used > 0.0 { own / used } else { 1.0 };
+    let [before, written, kept] = [before, written, kept].map(n);
+    format!("({before} + {written} − {before} · {written}) · {kept}")
+}
+
+/// The allocation of a row: its place in the order of usage, and the product of the usages before it.
+pub(crate) fn allocation(at: &InStep<'_>, row: usize) -> String {
+    let usage = at.own(USAGE);
+    let own = usage[row];
+    let is_before = |other: usize| (usage[other], other) < (own, row);
+    let before = (0..usage.len()).filter(|&other| is_before(other));
+    let place = before.clone().count();
+    let product: f32 = before.map(|other| usage[other]).product();
+    let [free, product] = [1.0 - own, product].map(n);
+    format!("{free} · {product}\nplace {place} in the order of usage")
+}
+
+/// What the links to or from a row pass on of the previous weighting.
+pub(crate) fn links(at: &InStep<'_>, row: usize, is_forward: bool) -> String {
+    let before = at.head.previous_weighting(at.step);
+    let rows = before.len();
+    let Some(links) = link_matrix(at.trace, at.step) else {
+        return String::new();
+    };
+    let terms = (0..rows).map(|other| {
+        let [from, to] = if is_forward {
+            [row, other]
+        } else {
+            [other, row]
+        };
+        let link = links[from * rows + to];
+        let text = format!(
+            "L({from}, {to}) {} · w({other}) {}",
+            n(link),
+            n(before[other])
+        );
+        (text, link * before[other])
+    });
+    added(terms.collect())
+}
+
+/// The write weighting of a row from allocation and content.
+pub(crate) fn written(at: &InStep<'_>, row: usize) -> String {
+    let content = n(at.head.content.row(at.step)[row]);
+    let write = n(at.own(WRITE_GATE)[0]);
+    match at.own(ALLOCATION_GATE) {
+        [gate] => {
+            let [gate, rest, allocated] = [*gate, 1.0 - gate, at.own(ALLOCATION)[row]].map(n);
+            format!("{write} · ({gate} · {allocated} + {rest} · {content})")
+        }
+        _ => format!("{write} · {content}"),
+    }
+}
+
+/// The read weighting of a row from the three modes.
+pub(crate) fn mixed(at: &InStep<'_>, row: usize) -> String {
+    let parts = [at.own(BACKWARD), at.row(&at.head.content), at.own(FORWARD)];
+    let terms = at.own(READ_MODES).iter().zip(parts);
+    let terms = terms.map(|(&mode, part)| format!("{} · {}", n(mode), n(part[row])));
+    terms.collect::<Vec<_>>().join(" + ")
 }
 
 /// Equation of the last weighting; for a hard head the distribution that it samples from.

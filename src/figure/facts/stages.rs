@@ -12,6 +12,9 @@ use crate::figure::facts::scores::score_text;
 use crate::figure::{facts::numbers, offset};
 use crate::math::Series;
 use crate::model::attention::{Score, Weighting};
+use crate::model::dnc::{
+    ALLOCATION, ALLOCATION_GATE, BACKWARD, FORWARD, READ_MODES, USAGE, WRITE_GATE,
+};
 use crate::model::weighting::bayesian::PRIOR;
 use crate::model::{Array, HeadTrace, NoiseMode, Trace, array, peak};
 
@@ -20,6 +23,10 @@ use crate::model::{Array, HeadTrace, NoiseMode, Trace, array, peak};
 pub enum Stage {
     /// The controller has seen the input and the last reads, and emits the parameters of the heads.
     Controller,
+    /// The usage of the rows: what was read is freed, what was written is used.
+    Usage,
+    /// The least used rows are allocated.
+    Allocate,
     /// The key is compared with every row, sharpened by the key strength, as a distribution.
     Content,
     /// The content weighting is blended with the previous weighting.
@@ -30,7 +37,9 @@ pub enum Stage {
     Sharpen,
     /// A hard head samples one row.
     Draw,
-    /// The weighting of a head without other recorded weightings.
+    /// The read heads follow the links, backward and forward.
+    Links,
+    /// The weighting of a head without other recorded weightings, or the mixture of several.
     Weigh,
     /// The read heads read.
     Read,
@@ -43,12 +52,15 @@ pub enum Stage {
 }
 
 /// The stages that make a weighting, in order.
-const ADDRESSING: [Stage; 6] = [
+const ADDRESSING: [Stage; 9] = [
+    Stage::Usage,
+    Stage::Allocate,
     Stage::Content,
     Stage::Gate,
     Stage::Shift,
     Stage::Sharpen,
     Stage::Draw,
+    Stage::Links,
     Stage::Weigh,
 ];
 
@@ -57,11 +69,14 @@ impl Stage {
     pub fn word(self) -> &'static str {
         match self {
             Self::Controller => "controller",
+            Self::Usage => "usage",
+            Self::Allocate => "allocate",
             Self::Content => "content",
             Self::Gate => "gate",
             Self::Shift => "shift",
             Self::Sharpen => "sharpen",
             Self::Draw => "sample",
+            Self::Links => "links",
             Self::Weigh => "weigh",
             Self::Read => "read",
             Self::Erase => "erase",
@@ -291,11 +306,15 @@ fn score_column(score: Score) -> Column {
 
 /// All columns but those of the scores, which stand after the first.
 #[rustfmt::skip] // One line for the constants, one for the functions.
-const fn columns() -> [Column; 10] { [
+const fn columns() -> [Column; 16] { [
     Column { symbol: "wₜ₋₁", word: "before", array: BEFORE, stage: Stage::Controller, number: "", emits: None, score: None, has: |head| has(head, array::INITIAL) && has(head, array::GATED),
         equation: |_| "the weighting of the previous step".to_owned(), parameter: |_| String::new(), sum: |_, _| "the previous step".to_owned() },
     Column { symbol: "m", word: "prior", array: PRIOR, stage: Stage::Content, number: "Fan 2020", emits: None, score: None, has: |head| has(head, PRIOR),
         equation: |_| "m: expected from the rows of M alone, without the key".to_owned(), parameter: |_| String::new(), sum: |_, _| "from this row of M, relative to all rows".to_owned() },
+    Column { symbol: "u", word: "usage", array: USAGE, stage: Stage::Usage, number: GRAVES, emits: None, score: None, has: |head| has(head, USAGE),
+        equation: |_| "u = (uₜ₋₁ + wₜ₋₁ − uₜ₋₁ · wₜ₋₁) · Π (1 − f · wʳₜ₋₁)".to_owned(), parameter: |_| String::new(), sum: equations::usage },
+    Column { symbol: "a", word: "allocate", array: ALLOCATION, stage: Stage::Allocate, number: GRAVES, emits: None, score: None, has: |head| has(head, ALLOCATION),
+        equation: |_| "a = (1 − u) · Π u of the rows that are used less".to_owned(), parameter: |_| String::new(), sum: equations::allocation },
     Column { symbol: SYMBOLS[0], word: "content", array: array::CONTENT, stage: Stage::Content, number: "(5, 6)", emits: Some(&EMITTED[0]), score: None, has: |head| has(head, array::CONTENT),
         equation: content, parameter: |at| at.strength().map_or_else(String::new, |beta| emits("β", beta)), sum: equations::content },
     Column { symbol: SYMBOLS[1], word: "gate", array: array::GATED, stage: Stage::Gate, number: "(7)", emits: Some(&EMITTED[1]), score: None, has: |head| has(head, array::GATED),
@@ -308,9 +327,50 @@ const fn columns() -> [Column; 10] { [
     Column { symbol: "w", word: "sample", array: array::WEIGHTING, stage: Stage::Draw, number: "Xu 2015", emits: None, score: None, has: is_hard,
         equation: |_| "w = 1 in one row, sampled from α; or in the most likely row; or, expected, α itself".to_owned(), parameter: draw_parameter, sum: equations::drawn },
     Column { symbol: "w", word: "sharpen", array: array::WEIGHTING, stage: Stage::Sharpen, has: |head| !is_hard(head) && has(head, array::SHARPENING), ..SHARPEN },
+    Column { symbol: "b", word: "backward", array: BACKWARD, stage: Stage::Links, number: GRAVES, emits: None, score: None, has: |head| has(head, BACKWARD),
+        equation: |_| "b(i) = Σ L(j, i) · wₜ₋₁(j)".to_owned(), parameter: |_| String::new(), sum: |at, row| equations::links(at, row, false) },
+    Column { symbol: "f", word: "forward", array: FORWARD, stage: Stage::Links, number: GRAVES, emits: None, score: None, has: |head| has(head, FORWARD),
+        equation: |_| "f(i) = Σ L(i, j) · wₜ₋₁(j)".to_owned(), parameter: |_| String::new(), sum: |at, row| equations::links(at, row, true) },
+    Column { symbol: "w", word: "write", array: array::WEIGHTING, stage: Stage::Weigh, number: GRAVES, emits: None, score: None, has: |head| has(head, WRITE_GATE),
+        equation: write_equation, parameter: write_parameter, sum: equations::written },
+    Column { symbol: "w", word: "mix", array: array::WEIGHTING, stage: Stage::Weigh, number: GRAVES, emits: None, score: None, has: |head| has(head, READ_MODES),
+        equation: |_| "w = π₁ · b + π₂ · wᶜ + π₃ · f".to_owned(), parameter: modes_parameter, sum: equations::mixed },
     Column { symbol: "w", word: "weigh", array: array::WEIGHTING, stage: Stage::Weigh, number: "", emits: None, score: None, has: |head| has(head, array::WEIGHTING) && ![array::CONTENT, array::GATED, array::SHIFTED, array::SHARPENING].into_iter().any(|array| has(head, array)),
         equation: |_| "the weighting of this head".to_owned(), parameter: |_| String::new(), sum: |_, _| "used by the head to read or write".to_owned() },
 ] }
+
+/// The source of the equations of a Differentiable Neural Computer.
+const GRAVES: &str = "Graves 2016";
+
+/// The equation of the write weighting of a Differentiable Neural Computer.
+fn write_equation(head: &HeadTrace) -> String {
+    if has(head, ALLOCATION) {
+        "w = gʷ · (gᵃ · a + (1 − gᵃ) · wᶜ)".to_owned()
+    } else {
+        "w = gʷ · wᶜ".to_owned()
+    }
+}
+
+/// The gates of the write head: `gʷ .98 gᵃ .02`.
+fn write_parameter(at: &InStep<'_>) -> String {
+    let gate = |symbol, array| {
+        let value = at.own(array).first();
+        value.map(|&value| format!("{symbol} {}", numbers::cell(value)))
+    };
+    let gates = [gate("gʷ", WRITE_GATE), gate("gᵃ", ALLOCATION_GATE)];
+    gates.into_iter().flatten().collect::<Vec<_>>().join(" ")
+}
+
+/// The read modes: `π .02 .08 .90`.
+fn modes_parameter(at: &InStep<'_>) -> String {
+    let modes = at.own(READ_MODES).iter().map(|&mode| numbers::cell(mode));
+    format!("π {}", modes.collect::<Vec<_>>().join(" "))
+}
+
+/// True of a head whose weighting is a mixture of several.
+pub fn is_mixed(head: &HeadTrace) -> bool {
+    has(head, WRITE_GATE) || has(head, READ_MODES)
+}
 
 /// The properties of all sharpened weightings.
 const SHARPEN: Column = Column {
@@ -416,7 +476,9 @@ impl Column {
 
     /// True for a weighting that is made in the step.
     pub fn is_weighting(&self) -> bool {
-        self.stage != Stage::Controller && !self.is_signed() && self.array != PRIOR
+        self.stage != Stage::Controller
+            && !self.is_signed()
+            && ![PRIOR, USAGE].contains(&self.array)
     }
 
     /// Returns the parameter that this head emits for it, if any.

@@ -3,9 +3,12 @@
 use crate::figure::facts::equations::{self, InStep};
 use crate::figure::facts::numbers::{self, percent};
 use crate::figure::facts::scores::score_text;
-use crate::figure::facts::stages::{Stage, columns_of, moved, moves};
+use crate::figure::facts::stages::{Stage, columns_of, is_mixed, moved, moves};
 use crate::figure::facts::thresholds::{DECIDES, EXPLAINS, NEGLIGIBLE, ON_ROW, PEAK};
 use crate::figure::{entropy, offset};
+use crate::model::dnc::{
+    ALLOCATION, ALLOCATION_GATE, BACKWARD, FORWARD, READ_MODES, USAGE, WRITE_GATE,
+};
 use crate::model::{HeadTrace, NoiseMode, array, peak};
 use crate::train::is_absent;
 
@@ -58,6 +61,35 @@ pub(super) fn action(at: &InStep<'_>, stage: Option<Stage>) -> [String; 2] {
             ]
         }
         Some(Stage::Draw) => draw(at, row),
+        Some(Stage::Usage) => {
+            let usage = at.own(USAGE);
+            let used = usage.iter().filter(|&&used| used > 0.5).count();
+            let rows = usage.len();
+            [
+                format!("updates the usage of the rows: {used} of {rows} are in use"),
+                String::new(),
+            ]
+        }
+        Some(Stage::Allocate) => {
+            let free = peak(at.own(ALLOCATION));
+            let free = free.map(|(row, free)| format!("row {row} ({})", percent(free)));
+            let free = free.unwrap_or_else(|| "none".to_owned());
+            [format!("finds the least used row: {free}"), String::new()]
+        }
+        Some(Stage::Links) => {
+            let [forward, backward] = [FORWARD, BACKWARD].map(|array| {
+                let row = peak(at.own(array)).filter(|(_, weight)| *weight >= LINKED);
+                row.map_or_else(|| "none".to_owned(), |(row, _)| format!("row {row}"))
+            });
+            [
+                format!("follows the links: written next {forward}, before {backward}"),
+                String::new(),
+            ]
+        }
+        Some(Stage::Weigh) if is_mixed(head) => {
+            let source = source(at);
+            [format!("{source}: {most}"), String::new()]
+        }
         Some(Stage::Weigh) => {
             let rows = if is_on { "" } else { "many rows, mostly " };
             [
@@ -71,6 +103,43 @@ pub(super) fn action(at: &InStep<'_>, stage: Option<Stage>) -> [String; 2] {
             let why = reason(head, step).map(|why| format!(": {why}"));
             [what, why.unwrap_or(detail)]
         }
+    }
+}
+
+/// The least weight along links that is named.
+const LINKED: f32 = 0.1;
+
+/// Names what the weighting of a head of a Differentiable Neural Computer mostly comes from.
+fn source(at: &InStep<'_>) -> String {
+    if let [write] = at.own(WRITE_GATE) {
+        let [write, allocated] = [
+            *write,
+            at.own(ALLOCATION_GATE).first().copied().unwrap_or(0.0),
+        ];
+        if write < 1.0 - DECIDES {
+            return format!("writes nearly nothing (gʷ {})", percent(write));
+        }
+        let from = if allocated >= DECIDES {
+            "to an allocated row"
+        } else if allocated <= 1.0 - DECIDES {
+            "to the row found by content"
+        } else {
+            "to allocated rows and to rows found by content"
+        };
+        return format!(
+            "writes {from} (gʷ {}, gᵃ {})",
+            percent(write),
+            percent(allocated)
+        );
+    }
+    let ways = [
+        "backward along the links",
+        "by content",
+        "forward along the links",
+    ];
+    match peak(at.own(READ_MODES)) {
+        Some((way, share)) => format!("reads {} ({})", ways[way], percent(share)),
+        None => "reads by content".to_owned(),
     }
 }
 

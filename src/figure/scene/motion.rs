@@ -5,7 +5,7 @@
 
 use crate::figure::facts::links::{self, WeightFlow};
 use crate::figure::facts::moment::Moment;
-use crate::figure::facts::stages::{Column, Stage, columns_of};
+use crate::figure::facts::stages::{Column, Stage, columns_of, is_mixed};
 use crate::math::Series;
 use crate::model::{HeadTrace, array};
 
@@ -129,7 +129,9 @@ impl Moment<'_> {
             (Stage::Content, array::CONTENT) => between(0.0, value, share(SOFTMAX)),
             (Stage::Content, _) => between(0.0, value, in_turn(through, SWEEP, at)),
             (Stage::Gate, _) => self.poured(head, row).iter().sum::<f32>().min(value),
-            (Stage::Weigh, _) => between(0.0, value, share(MOVE)),
+            (Stage::Usage | Stage::Allocate | Stage::Links | Stage::Weigh, _) => {
+                between(0.0, value, share(MOVE))
+            }
             (Stage::Draw, array::WEIGHTING) => between(before(), value, share(GO_OUT)),
             _ => between(before(), value, share(MOVE)),
         }
@@ -183,9 +185,16 @@ impl Moment<'_> {
         if let Some(share) = self.glide() {
             return between(weight, now, share);
         }
-        let gated = head.gate.width() > 0;
+        // What is mixed before the head has moved.
+        let mixed: &[Stage] = if is_mixed(head) {
+            &[Stage::Content, Stage::Allocate, Stage::Links]
+        } else if head.gate.width() > 0 {
+            &[Stage::Content]
+        } else {
+            &[]
+        };
         let columns = columns_of(head).filter(|column| column.is_weighting());
-        for column in columns.filter(|column| !(gated && column.stage == Stage::Content)) {
+        for column in columns.filter(|column| !mixed.contains(&column.stage)) {
             let part = match column.stage {
                 Stage::Content => SOFTMAX,
                 Stage::Gate => [0.0, 1.0],
@@ -386,7 +395,12 @@ mod tests {
                         } else if now.is_some_and(|now| now.stage == column.stage && now.has(head))
                         {
                             match column.stage {
-                                Stage::Content | Stage::Gate | Stage::Weigh => 0.0,
+                                Stage::Content
+                                | Stage::Gate
+                                | Stage::Usage
+                                | Stage::Allocate
+                                | Stage::Links
+                                | Stage::Weigh => 0.0,
                                 _ => before(head, column, step)[row],
                             }
                         } else {

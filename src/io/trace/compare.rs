@@ -80,7 +80,7 @@ impl<'a> Side<'a> {
         let is_known = recording.conventions.turns == Turns::Together;
         Self {
             recording,
-            order: config.filter(|_| is_known).map(ModelConfig::order),
+            order: config.filter(|_| is_known).map(|config| config.order()),
             memories: &[],
             initial: None,
         }

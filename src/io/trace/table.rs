@@ -36,7 +36,7 @@ const BESIDE: [Array; 6] = [
 ];
 
 /// Axes with a size of their own, in the order of a file, with the things they count.
-pub const AXES: [(&str, &str); 20] = [
+pub const AXES: [(&str, &str); 21] = [
     ("t", "steps"),
     ("n", "memory rows"),
     ("m", "memory columns"),
@@ -59,6 +59,7 @@ pub const AXES: [(&str, &str); 20] = [
     ("v", "rows of the Markov bias"),
     ("w", "rows of the fertility bias"),
     ("o", "units of the LSTM over a document in each direction"),
+    ("i", "read modes"),
     ("f", "keyframes of the memory"),
 ];
 

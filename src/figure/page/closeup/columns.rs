@@ -100,6 +100,8 @@ impl<'a> Pane<'a, '_> {
             Stage::Content if by_place => ["row scores", "scores"],
             Stage::Content => ["content match", "content"],
             Stage::Draw => ["sampled row", "sampled"],
+            Stage::Usage | Stage::Allocate => ["free rows", "free"],
+            Stage::Links => ["order of writing", "links"],
             Stage::Weigh => ["weighting", "weights"],
             _ => ["where it goes", "goes"],
         };

@@ -19,7 +19,7 @@ _KIND = next(key for key in KEYS if key.path == "task.kind")
 # The keys of every kind of task, and the channels (inputs, outputs) besides its bits.
 TASKS: Dict[str, Dict[str, Any]] = {kind: tree([key for key in KEYS if key.task == kind], "task.") for kind in _KIND.words}
 _BESIDE = {"copy": (1, 0), "repeat_copy": (2, 1), "associative_recall": (2, 0), "ngrams": (0, 0),
-           "priority_sort": (2, 0)}
+           "priority_sort": (2, 0), "reuse": (1, 0)}
 # The keys of the values of a source step of tasks that name symbols; a patch has its square, its row and its column.
 _VALUES = {"transduce": "symbols", "caption": "patch", "frames": "channels", "aspects": "symbols", "span": "symbols"}
 # The keys of all presets; those of a task depend on its kind.
@@ -164,6 +164,9 @@ def channels(task: Mapping[str, Any]) -> Tuple[int, int]:
             # The end of a span and two delimiters.
             return values + 3, whole["positions"]
         return (values ** 2 + 2 * whole["grid"] if kind == "caption" else values) + 1, whole["symbols"] + 1
+    if kind == "graph":
+        whole = {**{key: field.default for key, field in TASKS[kind].items()}, **task}
+        return 2 * whole["nodes"] + whole["labels"] + 1, whole["nodes"]
     # N-grams have one bit, and no key for it.
     bits = task.get("bits", TASKS[kind]["bits"].default if "bits" in TASKS[kind] else 1)
     inputs, outputs = _BESIDE[kind]

@@ -1,6 +1,7 @@
 //! An episode made by hand: its vectors, `[[0,1,1], …]`, or `{"bits": [[0,1,1], …], "repeats": 3}` with
 //! what else its task needs; of symbols `[3,1,4]`, or `{"symbols": [3,1,4]}` with what else; of pairs or a text a line, `"the cat"`.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use ndarray::Array2;
@@ -11,7 +12,8 @@ use super::error::{bounded, short};
 use super::{Error, file};
 use crate::math::random;
 use crate::task::{
-    AskedFor, Episode, MAX_ITEMS, MAX_LENGTH, MAX_QUESTION, MAX_REPEATS, TARGET_NOT_KNOWN, Task,
+    AskedFor, Edge, Episode, Generate, Graph, MAX_ITEMS, MAX_LENGTH, MAX_QUESTION, MAX_REPEATS,
+    TARGET_NOT_KNOWN, Task,
 };
 
 /// The largest file of bits that is read, in bytes.
@@ -47,6 +49,9 @@ struct Form {
     repeats: Option<usize>,
     query: Option<usize>,
     priorities: Option<Vec<f32>>,
+    edges: Option<Vec<Edge>>,
+    start: Option<usize>,
+    path: Option<Vec<usize>>,
 }
 
 /// An error: its place and its text.
@@ -90,6 +95,10 @@ pub fn from_json(
             Task::Aspects(_) => (
                 no_symbols,
                 r#"symbols and marked steps such as {"symbols": [3,1,4], "marked": [0,2]}"#,
+            ),
+            Task::Graph(_) => (
+                bounded(&error.to_string(), 300),
+                r#"edges, a node and a path such as {"edges": [[0,1,2],[2,0,1]], "start": 0, "path": [1,0]}"#,
             ),
             Task::Span(_) => (
                 no_symbols,
@@ -168,8 +177,10 @@ impl ManualEpisode {
             Task::Transduce(task) => task.episode_of(&symbols),
             Task::Caption(task) => task.episode_of(&self.symbols, &mut random(0, 0)),
             Task::Frames(task) => task.episode_of(&symbols, &mut random(0, 0)),
+            Task::Reuse(task) => task.episode_of(bits),
             Task::Aspects(_)
             | Task::Span(_)
+            | Task::Graph(_)
             | Task::Pairs(_)
             | Task::Text(_)
             | Task::Episodes(_)
@@ -184,6 +195,9 @@ impl Form {
         if let Some(known) = task.symbols() {
             return self.named(task, known);
         }
+        if let Task::Graph(graph) = task {
+            return self.walked(task, graph);
+        }
         let mut manual = ManualEpisode {
             bits: matrix(&self.bits, task.bits())?,
             ..ManualEpisode::of(task.clone())
@@ -192,6 +206,8 @@ impl Form {
         match task {
             Task::Copy(_)
             | Task::Ngrams(_)
+            | Task::Reuse(_)
+            | Task::Graph(_)
             | Task::Transduce(_)
             | Task::Caption(_)
             | Task::Frames(_)
@@ -226,6 +242,44 @@ impl Form {
         }
         manual.task = manual.task.with_size(size);
         Ok(manual)
+    }
+
+    /// The episode of a path in a graph.
+    fn walked(self, task: &Task, graph: &Graph) -> Result<ManualEpisode, Fault> {
+        let how = "; write {\"edges\": [[0, 1, 2], …], \"start\": 0, \"path\": [1, …]}: an edge is a node, a label and a node";
+        let edges = needed(self.edges, "edges", task, how)?;
+        let start = needed(self.start, "start", task, how)?;
+        let path = needed(self.path, "path", task, how)?;
+        let (nodes, labels) = (graph.nodes, graph.labels);
+        let is_right = |[from, label, to]: &Edge| *from < nodes && *label < labels && *to < nodes;
+        if let Some(wrong) = edges.iter().position(|edge| !is_right(edge)) {
+            let problem = format!(
+                "is {:?}; allowed: nodes 0 to {}, labels 0 to {}",
+                edges[wrong],
+                nodes - 1,
+                labels - 1
+            );
+            return Err((format!("edges[{wrong}]"), problem));
+        }
+        let starts: HashSet<_> = edges.iter().map(|edge| [edge[0], edge[1]]).collect();
+        let allowed = 1..=graph.most_size();
+        if starts.len() < edges.len() || !allowed.contains(&edges.len()) {
+            let problem = "has two edges with the same node and label, or none".to_owned();
+            return Err(("edges".to_owned(), problem));
+        }
+        let is_right = start < nodes && (1..=100).contains(&path.len());
+        let made = is_right.then(|| graph.episode_of(&edges, start, &path));
+        let Some(made) = made.flatten() else {
+            let problem = "does not follow edges from `start`, or has no label or more than 100";
+            return Err(("path".to_owned(), problem.to_owned()));
+        };
+        let mut graph = graph.clone();
+        graph.path = path.len()..=path.len();
+        graph.edges = edges.len()..=edges.len();
+        Ok(ManualEpisode {
+            made: Some(made),
+            ..ManualEpisode::of(Task::Graph(graph))
+        })
     }
 
     /// The episode of a task with symbols, this many.
@@ -312,14 +366,18 @@ impl Form {
         let names_symbols = task.symbols().is_some();
         let is_marked = matches!(task, Task::Aspects(_));
         let has_question = matches!(task, Task::Span(_));
+        let is_graph = matches!(task, Task::Graph(_));
         for (key, is_given, is_known) in [
             ("repeats", self.repeats.is_some(), task.repeats().is_some()),
             ("query", self.query.is_some(), is_recall),
             ("priorities", self.priorities.is_some(), is_sort),
             ("marked", self.marked.is_some(), is_marked),
             ("question", self.question.is_some(), has_question),
+            ("edges", self.edges.is_some(), is_graph),
+            ("start", self.start.is_some(), is_graph),
+            ("path", self.path.is_some(), is_graph),
             ("symbols", self.symbols.is_some(), names_symbols),
-            ("bits", !self.bits.is_empty(), !names_symbols),
+            ("bits", !self.bits.is_empty(), !names_symbols && !is_graph),
         ] {
             if is_given && !is_known {
                 let problem = format!("the task `{}` has no {key}", task.name());

@@ -129,6 +129,8 @@ fn is_of_the_paper(task: &Task) -> bool {
         | Task::Frames(_)
         | Task::Aspects(_)
         | Task::Span(_)
+        | Task::Reuse(_)
+        | Task::Graph(_)
         | Task::Episodes(_)
         | Task::Pairs(_)
         | Task::Text(_)

@@ -128,12 +128,7 @@ impl Keys for NtmConfig {
     fn keys(&mut self, to: &mut Table<'_>) {
         to.key("memory.rows", Integer(&mut self.rows, 1..=Self::MAX_ROWS), "rows N of the memory (locations)");
         to.key("memory.columns", Integer(&mut self.columns, 1..=4096), "columns M of the memory (values per row)");
-        let mut constant = match self.initial_memory {
-            InitialMemory::Constant(value) => Some(value),
-            InitialMemory::Learned => None,
-        };
-        to.key("memory.initial", Constant(&mut constant, &INITIAL), "memory before the first step: one constant everywhere, or learned");
-        self.initial_memory = constant.map_or(InitialMemory::Learned, InitialMemory::Constant);
+        self.initial_memory.key(to, "memory before the first step: one constant everywhere, or learned");
         self.controller.keys(&mut to.section("controller"));
         to.key("heads.read", Integer(&mut self.read_heads, 0..=MAX_HEADS), "number of read heads; with no heads at all the \
             machine is of the kind `plain`, and all other keys under `heads` and `memory` are ignored");
@@ -150,6 +145,18 @@ impl Keys for NtmConfig {
     }
 }
 
+impl InitialMemory {
+    /// Enters its key.
+    pub(super) fn key(&mut self, to: &mut Table<'_>, purpose: &'static str) {
+        let mut constant = match self {
+            Self::Constant(value) => Some(*value),
+            Self::Learned => None,
+        };
+        to.key("memory.initial", Constant(&mut constant, &INITIAL), purpose);
+        *self = constant.map_or(Self::Learned, Self::Constant);
+    }
+}
+
 impl Keys for ControllerConfig {
     #[rustfmt::skip] // A row for every key.
     fn keys(&mut self, to: &mut Table<'_>) {
@@ -160,7 +167,7 @@ impl Keys for ControllerConfig {
 }
 
 /// Far from the end of f32 when squared.
-pub(super) const INITIAL: keys::Rule = keys::Rule {
+const INITIAL: keys::Rule = keys::Rule {
     allowed: "-1000000 to 1000000",
     holds: |value| value.abs() <= 1e6,
     ends: [-1e6, 1e6],

@@ -13,7 +13,11 @@ impl Task {
             }
             Self::Aspects(task) => task.symbols,
             Self::Span(task) => task.symbols + 1,
-            Self::Caption(_) | Self::Frames(_) | Self::Episodes(_) | Self::External(_) => 0,
+            Self::Caption(_)
+            | Self::Frames(_)
+            | Self::Graph(_)
+            | Self::Episodes(_)
+            | Self::External(_) => 0,
             _ => self.bits(),
         }
     }
@@ -68,7 +72,16 @@ impl Task {
                 *symbols.get_mut(step.checked_sub(1)?)? = channel;
                 Some(task.episode_of_symbols(&symbols))
             }
-            Self::Caption(_) | Self::Frames(_) | Self::Episodes(_) | Self::External(_) => None,
+            Self::Reuse(task) => {
+                let (item, mut bits) = task.shown(episode, step)?;
+                flip(bits.get_mut([item, channel])?);
+                Some(task.episode_of(&bits))
+            }
+            Self::Caption(_)
+            | Self::Frames(_)
+            | Self::Graph(_)
+            | Self::Episodes(_)
+            | Self::External(_) => None,
         }
     }
 }

@@ -16,6 +16,8 @@
 //! | [`Frames`] | length | the symbols that numbers over time stand for | answer · log2(symbols + 1) |
 //! | [`Aspects`] | length | the marked symbols | the best constant guess |
 //! | [`Span`] | length | first and last step of an answer in a document | 2 · log2(positions) |
+//! | [`Reuse`] | items | every item of a group, before the next group comes | items · bits |
+//! | [`Graph`] | items | the nodes along a path | path · log2(nodes) |
 //! | [`Episodes`] | length | what the file says | its scored bits |
 //! | [`Pairs`] | length | the other text of its line | answer · log2(symbols + 2) |
 //! | [`Text`] | length | the next token, in every step | steps · log2(symbols + 2) |
@@ -31,10 +33,12 @@ mod episodes;
 mod external;
 mod frames;
 mod generate;
+mod graph;
 mod ngrams;
 mod pairs;
 mod priority_sort;
 mod repeat_copy;
+mod reuse;
 mod span;
 mod split;
 mod text;
@@ -50,10 +54,12 @@ pub use episodes::{Episodes, Recorded};
 pub use external::External;
 pub use frames::Frames;
 pub use generate::{Alphabet, Generate, MAX_ITEMS, MAX_LENGTH, MAX_REPEATS, Measure};
+pub use graph::{Edge, Graph};
 pub use ngrams::{Ngrams, Prediction};
 pub use pairs::{Pair, Pairs, TARGET_NOT_KNOWN};
 pub use priority_sort::PrioritySort;
 pub use repeat_copy::{Count, RepeatCopy};
+pub use reuse::Reuse;
 pub use span::{AskedFor, MAX_QUESTION, Span};
 pub use split::{Fault, HeldOut};
 pub use text::Text;
@@ -88,6 +94,10 @@ pub enum Task {
     Aspects(Aspects),
     /// Find the answer to a question in a document.
     Span(Span),
+    /// Emit the items of each group before the next one comes.
+    Reuse(Reuse),
+    /// Name the nodes along a path in a graph.
+    Graph(Graph),
     /// A task whose episodes are in a file.
     Episodes(Episodes),
     /// A task whose episodes are the lines of a text file.
@@ -113,6 +123,8 @@ impl Words for Task {
         ("frames", Self::Frames(Frames::DEFAULT)),
         ("aspects", Self::Aspects(Aspects::DEFAULT)),
         ("span", Self::Span(Span::DEFAULT)),
+        ("reuse", Self::Reuse(Reuse::DEFAULT)),
+        ("graph", Self::Graph(Graph::DEFAULT)),
         ("episodes", Self::Episodes(Episodes::NONE)),
         ("pairs", Self::Pairs(Pairs::NONE)),
         ("text", Self::Text(Text::NONE)),
@@ -145,6 +157,8 @@ macro_rules! parameters {
             Task::Frames(task) => task,
             Task::Aspects(task) => task,
             Task::Span(task) => task,
+            Task::Reuse(task) => task,
+            Task::Graph(task) => task,
             Task::Episodes(task) => task,
             Task::Pairs(task) => task,
             Task::Text(task) => task,

@@ -75,6 +75,12 @@ fn task(recording: &Recording) -> Option<String> {
                 "Input: {size} symbols and a question. Then the machine says where its answer is"
             )
         }
+        Task::Reuse(_) => {
+            format!("Input: {size} items in groups. The machine outputs each group before the next")
+        }
+        Task::Graph(_) => {
+            format!("Input: {size} edges, then a path. Then the machine names its nodes")
+        }
         Task::Episodes(_) | Task::External(_) => return None,
     })
 }

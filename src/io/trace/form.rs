@@ -308,7 +308,8 @@ pub(super) fn title(task: &Task, episode: &Episode) -> String {
     let (size, repeats) = (episode.size, episode.repeats);
     let thing = match task {
         Task::Copy(_) | Task::RepeatCopy(_) | Task::PrioritySort(_) => "vector",
-        Task::AssociativeRecall(_) => "item",
+        Task::AssociativeRecall(_) | Task::Reuse(_) => "item",
+        Task::Graph(_) => "edge",
         Task::Ngrams(_) => "bit",
         Task::Transduce(_)
         | Task::Frames(_)

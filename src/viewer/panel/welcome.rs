@@ -367,6 +367,8 @@ fn about(machine: &Machine) -> &'static str {
         Task::Frames(_) => "Names symbols that last for several noisy steps each.",
         Task::Aspects(_) => "Names all marked symbols of a sequence at once.",
         Task::Span(_) => "Finds where the answer to a question is in a document.",
+        Task::Reuse(_) => "Outputs each group of items before the next one comes.",
+        Task::Graph(_) => "Walks along a path in a graph that it was shown.",
         Task::Pairs(_) => "Translates the lines of a text file.",
         Task::Text(_) => "Predicts the next symbol in the lines of a text file.",
         Task::Episodes(_) | Task::External(_) => "A task from an episode file.",

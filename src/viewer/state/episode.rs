@@ -453,6 +453,8 @@ pub fn task_name(task: &Task) -> &str {
         Task::Frames(_) => "Frames",
         Task::Aspects(_) => "Aspects",
         Task::Span(_) => "Span",
+        Task::Reuse(_) => "Reuse",
+        Task::Graph(_) => "Graph",
         Task::Episodes(_) => "Episode file",
         Task::Pairs(_) => "Pairs",
         Task::Text(_) => "Text",

@@ -141,6 +141,9 @@ impl Session {
             Task::Caption(_) | Task::Frames(_) => {
                 "its input is drawn with noise; `--input` on the command line chooses its symbols"
             }
+            Task::Graph(_) => {
+                "its input is a graph; `--input` on the command line gives edges and a path"
+            }
             _ => "the episodes of this task come from a file",
         })
     }

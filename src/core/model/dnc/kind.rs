@@ -10,7 +10,7 @@ use crate::model::attention::{
     AttentionConfig, Biases, HeadColumns, Mechanism, Parameters, Score, ShiftForm, Strength,
     Weighting,
 };
-use crate::model::config::{ControllerConfig, EPSILON, INITIAL, Order};
+use crate::model::config::{ControllerConfig, EPSILON, InitialMemory, Order};
 use crate::model::head;
 use crate::model::kind::{Kind, MAX_HEADS, Sizes};
 use crate::model::shape::{LinearSpec, Shape};
@@ -39,8 +39,8 @@ pub struct DncConfig {
     pub free_gates: Switch,
     /// Added to each squared norm in the cosine.
     pub similarity_epsilon: f64,
-    /// Every value of the memory before the first step.
-    pub initial_memory: f64,
+    /// Every value of the memory before the first step: a constant.
+    pub initial_memory: InitialMemory,
     /// Content addressing of every head.
     attention: AttentionConfig,
 }
@@ -125,7 +125,7 @@ impl DncConfig {
             allocation: Switch::On,
             free_gates: Switch::On,
             similarity_epsilon: 1e-6,
-            initial_memory: 1e-6,
+            initial_memory: InitialMemory::Constant(1e-6),
             attention: ATTENTION,
         }
     }
@@ -198,7 +198,7 @@ impl Keys for DncConfig {
     fn keys(&mut self, to: &mut Table<'_>) {
         to.key("memory.rows", Integer(&mut self.rows, 1..=MAX_ROWS), "rows N of the memory (locations); the link matrix has N² values");
         to.key("memory.columns", Integer(&mut self.columns, 1..=4096), "columns W of the memory (values per row)");
-        to.key("memory.initial", Number(&mut self.initial_memory, &INITIAL), "every value of the memory before the first step");
+        self.initial_memory.key(to, "memory before the first step: one constant everywhere");
         self.controller.keys(&mut to.section("controller"));
         to.key("heads.read", Integer(&mut self.read_heads, 1..=MAX_HEADS - 1), "number of read heads, beside the one write head");
         to.key("heads.links", Choice(&mut self.links), "temporal links: with `off` a head reads by content only");
@@ -304,6 +304,13 @@ impl Kind for DncConfig {
 
     fn runs_on_any_rows(&self) -> bool {
         true
+    }
+
+    fn check_together(&self) -> Result<(), ConfigError> {
+        let is_constant = self.initial_memory != InitialMemory::Learned;
+        ConfigError::unless(is_constant, "memory.initial", "learned", || {
+            "a constant, as in {\"constant\": 1e-6}".to_owned()
+        })
     }
 
     fn set_channels(&mut self, inputs: usize, outputs: usize) {

@@ -8,7 +8,7 @@ use std::any::Any;
 use std::ops::Range;
 
 use super::addressing::{address, address_backward};
-use super::config::Order;
+use super::config::{InitialMemory, Order};
 use super::controller::{Stack, StackGradient};
 use super::dependency::{Conventions, Dependency, Size};
 use super::head::{HeadGradient, set_one};
@@ -113,8 +113,10 @@ impl<'a, R: Real> Dnc<'a, R> {
 
     /// The state before the first step.
     fn begin(&self, trace: &mut Trace<R>) {
-        let constant = R::from_f64(self.config.initial_memory);
-        trace.memory_columns.row_mut(0).fill(constant);
+        if let InitialMemory::Constant(constant) = self.config.initial_memory {
+            let memory = trace.memory_columns.row_mut(0);
+            memory.fill(R::from_f64(constant));
+        }
         for head in &mut trace.heads {
             head.initial.row_mut(0).fill(R::ZERO);
         }

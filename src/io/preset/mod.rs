@@ -42,15 +42,16 @@ macro_rules! included {
 type Group = (&'static str, &'static [(&'static str, &'static str)]);
 
 /// The groups of presets whose machines differ from those of the paper: heads that attend otherwise, encoders and decoders.
-pub const SECTIONS: [&str; 3] = [
+pub const SECTIONS: [&str; 4] = [
     "Other attention mechanisms",
     "Encoder-decoder attention",
     "Self-attention",
+    "Managed memory",
 ];
 
 /// The presets inside the binary: for each task three learners (an NTM with an LSTM controller, one with a feedforward
 /// controller, an LSTM without memory), with what converges soonest here, and one that counts further; what other
-/// attentions make of copy and recall; encoders and decoders; self-attention; the learners as in the paper.
+/// attentions make of copy and recall; encoders and decoders; self-attention; memory that is managed; the learners as in the paper.
 const INCLUDED: &[Group] = included! {
     "Fastest to converge" =>
         "copy" "copy_feedforward" "copy_lstm"
@@ -68,6 +69,8 @@ const INCLUDED: &[Group] = included! {
     SECTIONS[2] =>
         "copy_lstmn" "copy_multi_head" "copy_self_attention" "aspects_structured"
         "span_coattention" "span_attention_over_attention";
+    SECTIONS[3] =>
+        "copy_dnc" "repeat_copy_dnc" "recall_dnc" "reuse" "reuse_dnc" "graph" "graph_dnc";
     "As in the paper" =>
         "copy_paper" "copy_feedforward_paper" "copy_lstm_paper"
         "repeat_copy_paper" "repeat_copy_feedforward_paper" "repeat_copy_lstm_paper"

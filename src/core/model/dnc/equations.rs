@@ -6,9 +6,9 @@
 
 use super::kind::DncConfig;
 use crate::math::kernel::kernel;
-use crate::math::matrix::{self, Rows};
+use crate::math::matrix::{self, Blocks, Columns, Rows, by_blocks, has_many, held};
 use crate::math::pack::{each_pack, map_packs};
-use crate::math::simd::Simd;
+use crate::math::simd::{Kernel, Simd, dispatch};
 use crate::math::softmax::{dot, softmax_of_few};
 use crate::math::{Pack, Real, sigmoid, softplus};
 use crate::model::head::HeadGradient;
@@ -148,8 +148,24 @@ kernel! {
     }
 }
 
+/// The most rows whose order is found by sorting whole numbers.
+const FEW: usize = 1024;
+
 /// Sets φ: the rows by usage, the least used first; of equal ones the lowest first.
 pub(super) fn allocation_order<R: Real>(usage: &[R], order: &mut [R]) {
+    let rows = usage.len();
+    if size_of::<R>() == size_of::<f32>() && rows <= FEW {
+        // The bits of a number from 0 on are in its order, and of an f32 in 64 bits the last 29 are free for the row.
+        let mut keys = [0_u64; FEW];
+        for (row, (key, usage)) in keys.iter_mut().zip(usage).enumerate() {
+            *key = usage.to_f64().to_bits() | row as u64;
+        }
+        keys[..rows].sort_unstable();
+        for (to, key) in order.iter_mut().zip(keys) {
+            *to = R::from_f64((key % FEW as u64) as f64);
+        }
+        return;
+    }
     for (row, to) in order.iter_mut().enumerate() {
         *to = R::from_f64(row as f64);
     }
@@ -231,44 +247,158 @@ kernel! {
     }
 }
 
-kernel! {
-    /// L_t(i, j) = (1 − w(i) − w(j))·L_{t−1}(i, j) + w(i)·p_{t−1}(j), and 0 where i = j: in place, row after row.
-    /// `precedence` is p_{t−1}; it has the same values afterwards.
-    pub(super) fn link<'a, R>(simd; w: &'a [R], precedence: &'a mut [R], links: &'a mut [R]) {
-        for (i, links) in links.chunks_exact_mut(w.len()).enumerate() {
-            // L_{t−1}(i, i) is 0, and so is L_t(i, i) without p(i).
-            let p_i = std::mem::replace(&mut precedence[i], R::ZERO);
-            let (w_i, p) = (w[i], &*precedence);
-            each_pack!(simd, at in w => {
-                let kept = -at.load(w) + (R::ONE - w_i);
-                at.store(links, at.load(links).mul_add(kept, at.load(p) * w_i));
-            });
-            precedence[i] = p_i;
+/// L_t(i, j) = (1 − w(i) − w(j))·L_{t−1}(i, j) + w(i)·p_{t−1}(j), and 0 where i = j: row after row, from `before`, or in
+/// place.
+pub(super) fn link<R: Real>(w: &[R], precedence: &[R], before: Option<&[R]>, links: &mut [R]) {
+    dispatch(Link {
+        w,
+        precedence,
+        before,
+        links: &mut *links,
+    });
+    clear_diagonal(links, w.len());
+}
+
+/// Sets the diagonal of a matrix with rows of this size to 0.
+fn clear_diagonal<R: Real>(matrix: &mut [R], rows: usize) {
+    matrix
+        .iter_mut()
+        .step_by(rows + 1)
+        .for_each(|x| *x = R::ZERO);
+}
+
+struct Link<'a, R> {
+    w: &'a [R],
+    precedence: &'a [R],
+    before: Option<&'a [R]>,
+    links: &'a mut [R],
+}
+
+impl<R: Real> Kernel for Link<'_, R> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(mut self, simd: S) {
+        by_blocks::<R, S, 8>(simd, &mut self);
+    }
+}
+
+impl<R: Real> Blocks for Link<'_, R> {
+    #[inline(always)]
+    fn columns(&self) -> usize {
+        self.w.len()
+    }
+
+    #[inline(always)]
+    fn block<S: Simd, const V: usize>(&mut self, simd: S, at: impl Columns<S>) {
+        let (w, p) = (at.of(self.w), at.of(self.precedence));
+        let held_w: [_; V] = std::array::from_fn(|v| held(simd, at, w, v));
+        let held_p: [_; V] = std::array::from_fn(|v| held(simd, at, p, v));
+        let rows = self.links.chunks_exact_mut(self.w.len());
+        for (i, (links, &w_i)) in rows.zip(self.w).enumerate() {
+            let (rest, w_i) = (R::splat(simd, R::ONE - w_i), R::splat(simd, w_i));
+            let before = self
+                .before
+                .map(|before| at.of(&before[i * self.w.len()..][..self.w.len()]));
+            let links = at.of_mut(links);
+            for v in 0..at.packs() {
+                let (w, p) = if has_many::<S>() {
+                    (held_w[v], held_p[v])
+                } else {
+                    (at.load(w, v), at.load(p, v))
+                };
+                let link = at.load(before.unwrap_or(links), v);
+                let kept = R::pack_sub(simd, rest, w);
+                let made = R::mul_add(simd, link, kept, R::pack_mul(simd, p, w_i));
+                at.store(links, v, made);
+            }
         }
     }
 }
 
-kernel! {
-    /// Turns the gradient w.r.t. L_t into that w.r.t. L_{t−1} = `before`, in place; adds to those w.r.t. w_t and
-    /// p_{t−1}. `precedence` has the same values afterwards.
-    pub(super) fn link_backward<'a, R>(
-        simd; w: &'a [R], precedence: &'a mut [R], before: &'a [R], d_links: &'a mut [R], d_w: &'a mut [R],
-        d_precedence: &'a mut [R],
-    ) {
-        let n = w.len();
-        for (i, (before, d_links)) in before.chunks_exact(n).zip(d_links.chunks_exact_mut(n)).enumerate() {
-            d_links[i] = R::ZERO;
-            let p_i = std::mem::replace(&mut precedence[i], R::ZERO);
-            let (w_i, p, mut d_w_i) = (w[i], &*precedence, Pack::splat(simd, R::ZERO));
-            each_pack!(simd, at in w => {
-                let (d, link) = (at.load(d_links), at.load(before));
-                d_w_i += at.new_or(d * (at.load(p) - link), R::ZERO);
-                at.store(d_w, (-d).mul_add(link, at.load(d_w)));
-                at.store(d_precedence, d.mul_add(w_i, at.load(d_precedence)));
-                at.store(d_links, d * (-at.load(w) + (R::ONE - w_i)));
-            });
-            d_w[i] += d_w_i.sum();
-            precedence[i] = p_i;
+/// Turns the gradient w.r.t. L_t into that w.r.t. L_{t−1} = `before`, in place; adds to those w.r.t. w_t and p_{t−1}.
+pub(super) fn link_backward<R: Real>(
+    w: &[R],
+    precedence: &[R],
+    before: &[R],
+    d_links: &mut [R],
+    d_w: &mut [R],
+    d_precedence: &mut [R],
+) {
+    clear_diagonal(d_links, w.len());
+    dispatch(LinkBackward {
+        w,
+        precedence,
+        before,
+        d_links,
+        d_w,
+        d_precedence,
+    });
+}
+
+/// With G = dL_t: dL_{t−1}(i, j) = (1 − w(i) − w(j))·G(i, j), dw(i) += Σ_j G(i, j)·(p(j) − L_{t−1}(i, j)),
+/// dw(j) −= Σ_i G(i, j)·L_{t−1}(i, j) and dp(j) += Σ_i G(i, j)·w(i).
+struct LinkBackward<'a, R> {
+    w: &'a [R],
+    precedence: &'a [R],
+    before: &'a [R],
+    d_links: &'a mut [R],
+    d_w: &'a mut [R],
+    d_precedence: &'a mut [R],
+}
+
+impl<R: Real> Kernel for LinkBackward<'_, R> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(mut self, simd: S) {
+        by_blocks::<R, S, 4>(simd, &mut self);
+    }
+}
+
+impl<R: Real> Blocks for LinkBackward<'_, R> {
+    #[inline(always)]
+    fn columns(&self) -> usize {
+        self.w.len()
+    }
+
+    #[inline(always)]
+    fn block<S: Simd, const V: usize>(&mut self, simd: S, at: impl Columns<S>) {
+        let (n, zero) = (self.w.len(), R::splat(simd, R::ZERO));
+        let (w, p) = (at.of(self.w), at.of(self.precedence));
+        let held_w: [_; V] = std::array::from_fn(|v| held(simd, at, w, v));
+        let held_p: [_; V] = std::array::from_fn(|v| held(simd, at, p, v));
+        let (mut minus_d_w, mut d_p) = ([zero; V], [zero; V]);
+        let rows = self
+            .before
+            .chunks_exact(n)
+            .zip(self.d_links.chunks_exact_mut(n));
+        for (i, (before, d_links)) in rows.enumerate() {
+            let w_i = self.w[i];
+            let (rest, w_i) = (R::splat(simd, R::ONE - w_i), R::splat(simd, w_i));
+            let (before, d_links, mut sum) = (at.of(before), at.of_mut(d_links), zero);
+            for v in 0..at.packs() {
+                let (w, p) = if has_many::<S>() {
+                    (held_w[v], held_p[v])
+                } else {
+                    (at.load(w, v), at.load(p, v))
+                };
+                let (d, link) = (at.load(d_links, v), at.load(before, v));
+                sum = R::mul_add(simd, d, R::pack_sub(simd, p, link), sum);
+                minus_d_w[v] = R::mul_add(simd, d, link, minus_d_w[v]);
+                d_p[v] = R::mul_add(simd, d, w_i, d_p[v]);
+                at.store(d_links, v, R::pack_mul(simd, d, R::pack_sub(simd, rest, w)));
+            }
+            self.d_w[i] += R::reduce(simd, sum);
+        }
+        let (d_w, d_precedence) = (at.of_mut(self.d_w), at.of_mut(self.d_precedence));
+        for v in 0..at.packs() {
+            at.store(d_w, v, R::pack_sub(simd, at.load(d_w, v), minus_d_w[v]));
+            at.store(
+                d_precedence,
+                v,
+                R::pack_add(simd, at.load(d_precedence, v), d_p[v]),
+            );
         }
     }
 }
@@ -304,53 +434,103 @@ fn total<R: Real, S: Simd>(simd: S, x: &[R]) -> R {
 }
 
 /// The link matrix, row after row, as the rows of a matrix.
-pub(super) fn rows_of<R>(links: &[R], rows: usize) -> Rows<'_, R> {
+fn rows_of<R>(links: &[R], rows: usize) -> Rows<'_, R> {
     Rows {
         data: links,
         stride: rows,
     }
 }
 
-/// b_t = L_tᵀ·w_{t−1} and f_t = L_t·w_{t−1}.
-pub(super) fn follow_links<R: Real>(
-    links: &[R],
-    before: &[R],
-    backward: &mut [R],
-    forward: &mut [R],
-) {
-    let links = rows_of(links, before.len());
-    backward.fill(R::ZERO);
-    matrix::add_vector_product(before, links, backward);
-    matrix::product_with_vector(links, before, forward);
+/// What a read head follows: w_{t−1}, and b_t and f_t, to be set.
+pub(super) type Followed<'a, R> = (&'a [R], [&'a mut [R]; 2]);
+
+/// b_t = L_tᵀ·w_{t−1} and f_t = L_t·w_{t−1} of several heads.
+pub(super) fn follow_links<R: Real, const H: usize>(links: &[R], mut heads: [Followed<'_, R>; H]) {
+    let links = rows_of(links, heads[0].0.len());
+    let backward = heads.each_mut().map(|(before, [backward, _])| {
+        backward.fill(R::ZERO);
+        (*before, &mut **backward)
+    });
+    matrix::add_vector_products(backward, links);
+    let forward = heads.map(|(before, [_, forward])| (before, forward));
+    matrix::products_with_vectors(links, forward);
 }
 
-/// From the gradients w.r.t. b_t and f_t: adds to those w.r.t. w_{t−1} and L_t. `scratch` has N values.
-pub(super) fn follow_links_backward<R: Real>(
+/// A read head on the way back: w_{t−1}, the gradients w.r.t. b_t and f_t, and that w.r.t. w_{t−1}, to be set.
+pub(super) type FollowedBackward<'a, R> = (&'a [R], [&'a [R]; 2], &'a mut [R]);
+
+/// From the gradients w.r.t. b_t and f_t of several heads: sets those w.r.t. w_{t−1}, adds to that w.r.t. L_t.
+pub(super) fn follow_links_backward<R: Real, const H: usize>(
     links: &[R],
-    before: &[R],
-    (d_backward, d_forward): (&[R], &[R]),
-    d_before: &mut [R],
+    mut heads: [FollowedBackward<'_, R>; H],
     d_links: &mut [R],
-    scratch: &mut [R],
 ) {
-    let links = rows_of(links, before.len());
-    matrix::product_with_vector(links, d_backward, scratch);
-    matrix::add_vector_product(d_forward, links, d_before);
-    crate::math::vectors::add(&mut *d_before, &*scratch);
-    add_outer_products(before, d_backward, d_forward, d_links);
+    let links = rows_of(links, heads[0].0.len());
+    let d_backward = heads
+        .each_mut()
+        .map(|(_, [d_b, _], d_before)| (*d_b, &mut **d_before));
+    matrix::products_with_vectors(links, d_backward);
+    let d_forward = heads
+        .each_mut()
+        .map(|(_, [_, d_f], d_before)| (*d_f, &mut **d_before));
+    matrix::add_vector_products(d_forward, links);
+    let heads = heads.map(|(before, ways, _)| (before, ways));
+    dispatch(OuterProducts { heads, d_links });
 }
 
-kernel! {
-    /// dL(i, j) += w(i)·db(j) + df(i)·w(j).
-    fn add_outer_products<'a, R>(
-        simd; before: &'a [R], d_backward: &'a [R], d_forward: &'a [R], d_links: &'a mut [R],
-    ) {
-        let n = before.len();
-        for (d_links, (&w, &d_f)) in d_links.chunks_exact_mut(n).zip(before.iter().zip(d_forward)) {
-            each_pack!(simd, at in before => {
-                let sum = at.load(d_backward).mul_add(w, at.load(d_links));
-                at.store(d_links, at.load(before).mul_add(d_f, sum));
-            });
+/// dL(i, j) += w(i)·db(j) + df(i)·w(j) of several heads.
+struct OuterProducts<'a, R, const H: usize> {
+    heads: [(&'a [R], [&'a [R]; 2]); H],
+    d_links: &'a mut [R],
+}
+
+impl<R: Real, const H: usize> Kernel for OuterProducts<'_, R, H> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(mut self, simd: S) {
+        if H > 2 {
+            by_blocks::<R, S, 2>(simd, &mut self);
+        } else {
+            by_blocks::<R, S, 4>(simd, &mut self);
+        }
+    }
+}
+
+impl<R: Real, const H: usize> Blocks for OuterProducts<'_, R, H> {
+    #[inline(always)]
+    fn columns(&self) -> usize {
+        self.heads[0].0.len()
+    }
+
+    #[inline(always)]
+    fn block<S: Simd, const V: usize>(&mut self, simd: S, at: impl Columns<S>) {
+        let parts = self.heads.map(|(w, [d_b, _])| [at.of(w), at.of(d_b)]);
+        let held_parts: [[[_; V]; 2]; H] =
+            parts.map(|both| both.map(|part| std::array::from_fn(|v| held(simd, at, part, v))));
+        for (i, d_links) in self
+            .d_links
+            .chunks_exact_mut(self.heads[0].0.len())
+            .enumerate()
+        {
+            let d_links = at.of_mut(d_links);
+            let by = self
+                .heads
+                .map(|(w, [_, d_f])| [d_f[i], w[i]].map(|x| R::splat(simd, x)));
+            for v in 0..at.packs() {
+                let mut d = at.load(d_links, v);
+                for h in 0..H {
+                    for part in 0..2 {
+                        let x = if has_many::<S>() {
+                            held_parts[h][part][v]
+                        } else {
+                            at.load(parts[h][part], v)
+                        };
+                        d = R::mul_add(simd, x, by[h][part], d);
+                    }
+                }
+                at.store(d_links, v, d);
+            }
         }
     }
 }
@@ -450,7 +630,10 @@ mod tests {
         (0..N).for_each(|i| before[i * N + i] = 0.0);
         let run = |w: &[f64], p: &[f64], before: &[f64]| {
             let mut links = before.to_vec();
-            link(w, &mut p.to_vec(), &mut links);
+            link(w, p, None, &mut links);
+            let mut apart = vec![0.0; N * N];
+            link(w, p, Some(before), &mut apart);
+            assert_eq!(apart, links);
             links
         };
         let links = run(&w, &p, &before);
@@ -501,25 +684,42 @@ mod tests {
 
     #[test]
     fn reads_along_links_and_their_gradients() {
-        let (links, before) = (random_vector(1, N * N), shares(2, 1.0));
-        let (by_b, by_f) = (random_vector(3, N), random_vector(4, N));
-        let run = |links: &[f64], before: &[f64]| {
-            let (mut b, mut f) = (vec![0.0; N], vec![0.0; N]);
-            follow_links(links, before, &mut b, &mut f);
-            scalar(&b, &by_b) + scalar(&f, &by_f)
+        let links = random_vector(1, N * N);
+        let by: [_; 4] = std::array::from_fn(|h| random_vector(3 + h as u64, 2 * N));
+        let all: Vec<f64> = (0..4).flat_map(|h| shares(10 + h, 1.0)).collect();
+        let run = |links: &[f64], all: &[f64]| {
+            let mut made = vec![0.0; 8 * N];
+            let mut made_of = made.chunks_exact_mut(N);
+            let mut next = || made_of.next().unwrap();
+            let heads: [Followed<'_, f64>; 4] =
+                std::array::from_fn(|h| (&all[h * N..][..N], [next(), next()]));
+            follow_links(links, heads);
+            scalar(&made, &by.concat())
         };
-        let (mut d_before, mut d_links, mut scratch) =
-            (vec![0.0; N], vec![0.0; N * N], vec![0.0; N]);
-        follow_links_backward(
-            &links,
-            &before,
-            (&by_b, &by_f),
-            &mut d_before,
-            &mut d_links,
-            &mut scratch,
-        );
-        assert_gradient("L", &links, &d_links, |links| run(links, &before));
-        assert_gradient("w", &before, &d_before, |before| run(&links, before));
+        let (mut d_all, mut d_links) = (vec![0.0; 4 * N], vec![0.0; N * N]);
+        let mut d_of = d_all.chunks_exact_mut(N);
+        let heads: [FollowedBackward<'_, f64>; 4] = std::array::from_fn(|h| {
+            let (d_b, d_f) = by[h].split_at(N);
+            (&all[h * N..][..N], [d_b, d_f], d_of.next().unwrap())
+        });
+        follow_links_backward(&links, heads, &mut d_links);
+        assert_gradient("L", &links, &d_links, |links| run(links, &all));
+        assert_gradient("w", &all, &d_all, |all| run(&links, all));
+    }
+
+    #[test]
+    fn whole_numbers_sort_as_usages_do() {
+        let usage: Vec<f32> = random_vector(1, 300)
+            .iter()
+            .map(|x| x.abs() as f32)
+            .collect();
+        let usage: Vec<f32> = usage.iter().map(|u| (u * 8.0).floor() / 8.0).collect();
+        let wide: Vec<f64> = usage.iter().map(|&u| u.into()).collect();
+        let (mut order, mut wide_order) = (vec![0.0; 300], vec![0.0; 300]);
+        allocation_order(&usage, &mut order);
+        allocation_order(&wide, &mut wide_order);
+        let order: Vec<f64> = order.iter().map(|&row: &f32| row.into()).collect();
+        assert_eq!(order, wide_order);
     }
 
     #[test]

@@ -17,31 +17,21 @@ pub(super) fn row_of(links: &Series<impl Real>, t: usize, steps: usize) -> usize
     }
 }
 
-/// p_{t−1}, in the row of p_t, or 0.
-pub(super) fn precedence_before<R: Real>(precedence: &mut Series<R>, t: usize) -> &mut [R] {
-    if t == 0 {
-        precedence.row_mut(0).fill(R::ZERO);
-    } else {
-        let (before, row) = precedence.previous_and_row_mut(t);
-        row.copy_from_slice(before);
-    }
-    precedence.row_mut(t)
-}
-
-/// Computes L_t in its row from L_{t−1}, w_t and p_{t−1}.
+/// Computes L_t in its row from L_{t−1}, w_t and p_{t−1}; L_0 is 0.
 pub(super) fn forward<R: Real>(writer: &mut HeadTrace<R>, t: usize, steps: usize) {
     let [.., precedence, _, links] = writer.of_score.all_mut::<8>();
     let row = row_of(links, t, steps);
-    match t.checked_sub(1).map(|before| row_of(links, before, steps)) {
-        None => links.row_mut(row).fill(R::ZERO),
-        Some(before) if before == row => {}
-        Some(before) => {
-            let (from, to) = links.two_rows(before, row);
-            to.copy_from_slice(from);
+    let Some(last) = t.checked_sub(1) else {
+        return links.row_mut(row).fill(R::ZERO);
+    };
+    let (w, p) = (writer.weighting.row(t), precedence.row(last));
+    match row_of(links, last, steps) {
+        before if before == row => link(w, p, None, links.row_mut(row)),
+        before => {
+            let (before, links) = links.two_rows(before, row);
+            link(w, p, Some(before), links);
         }
     }
-    let p = precedence_before(precedence, t);
-    link(writer.weighting.row(t), p, links.row_mut(row));
 }
 
 /// The link matrices of some steps in a row, on the way back.
@@ -51,8 +41,6 @@ pub(super) struct LinkWindow<R> {
     links: Series<R>,
     /// The first step.
     start: Option<usize>,
-    /// N values.
-    precedence: Vec<R>,
 }
 
 impl<R: Real> LinkWindow<R> {
@@ -60,7 +48,6 @@ impl<R: Real> LinkWindow<R> {
         Self {
             links: Series::new(rows * rows),
             start: None,
-            precedence: vec![R::ZERO; rows],
         }
     }
 
@@ -83,13 +70,14 @@ impl<R: Real> LinkWindow<R> {
                 None => first.fill(R::ZERO),
             }
             for step in start..=t {
-                self.precedence.fill(R::ZERO);
-                if let Some(before) = step.checked_sub(1) {
-                    self.precedence.copy_from_slice(precedence.row(before));
-                }
                 let (before, links) = self.links.previous_and_row_mut(step - start + 1);
-                links.copy_from_slice(before);
-                link(writer.weighting.row(step), &mut self.precedence, links);
+                match step.checked_sub(1) {
+                    None => links.fill(R::ZERO),
+                    Some(last) => {
+                        let (w, p) = (writer.weighting.row(step), precedence.row(last));
+                        link(w, p, Some(before), links);
+                    }
+                }
             }
         }
         let row = t - start;
@@ -129,21 +117,20 @@ impl<R: Real> LinkHistory<R> {
                 links: vec![R::ZERO; n * n],
             };
         }
-        let before = |t: usize| match t.checked_sub(1) {
-            Some(before) => precedence[before * n..][..n].to_vec(),
-            None => vec![R::ZERO; n],
+        // L_0 is 0.
+        let step = |t: usize, links: &mut [R]| {
+            if let Some(last) = t.checked_sub(1) {
+                let (w, p) = (writer.weighting.row(t), &precedence[last * n..][..n]);
+                link(w, p, None, links);
+            }
         };
-        for step in known.writing.len() / n..t {
-            link(
-                &writing[step * n..][..n],
-                &mut before(step),
-                &mut known.links,
-            );
+        for t in known.writing.len() / n..t {
+            step(t, &mut known.links);
         }
         known.writing = writing.to_vec();
         known.precedence = precedence.to_vec();
         let mut links = known.links.clone();
-        link(writer.weighting.row(t), &mut before(t), &mut links);
+        step(t, &mut links);
         links
     }
 }

@@ -13,7 +13,9 @@ use super::controller::{Stack, StackGradient};
 use super::dependency::{Conventions, Dependency, Size};
 use super::head::{HeadGradient, set_one};
 use super::kind::Kind;
-use super::machine::{Batch, GradientRecorder, Machine, Upstream, longest, record, together};
+use super::machine::{
+    Batch, GradientRecorder, Machine, TOGETHER, Upstream, longest, record, together,
+};
 use super::params::Params;
 use super::recompute::Rules;
 use super::score::{self, Rows};
@@ -189,7 +191,9 @@ impl<'a, R: Real> Dnc<'a, R> {
         memory::write(writers, t, before, after);
         if self.config.has_links() {
             links::forward(&mut writers[0], t, steps);
-            follow_links(readers, &writers[0], t, steps);
+            let [.., links] = writers[0].of_score.all::<8>();
+            let links = links.row(links::row_of(links, t, steps));
+            follow_links(readers, links, t);
             set_precedence(&mut writers[0], t);
         }
         rows.columns = after;
@@ -239,28 +243,21 @@ fn write_weighting<R: Real>(writer: &mut HeadTrace<R>, t: usize) {
 }
 
 /// b_t and f_t of every read head.
-fn follow_links<R: Real>(
-    readers: &mut [HeadTrace<R>],
-    writer: &HeadTrace<R>,
-    t: usize,
-    steps: usize,
-) {
-    let [.., links] = writer.of_score.all::<8>();
-    let links = links.row(links::row_of(links, t, steps));
-    for reader in readers {
-        follow(reader, links, t);
+fn follow_links<R: Real>(readers: &mut [HeadTrace<R>], links: &[R], t: usize) {
+    for readers in readers.chunks_mut(TOGETHER) {
+        together!(readers.len(), readers, |readers| {
+            let heads = readers.each_mut().map(|reader| {
+                let [_, _, backward, forward] = reader.of_score.all_mut::<4>();
+                let before = if t == 0 {
+                    reader.initial.row(0)
+                } else {
+                    reader.weighting.row(t - 1)
+                };
+                (before, [backward.row_mut(t), forward.row_mut(t)])
+            });
+            equations::follow_links(links, heads);
+        });
     }
-}
-
-/// b_t and f_t of a read head.
-fn follow<R: Real>(reader: &mut HeadTrace<R>, links: &[R], t: usize) {
-    let [_, _, backward, forward] = reader.of_score.all_mut::<4>();
-    let before = if t == 0 {
-        reader.initial.row(0)
-    } else {
-        reader.weighting.row(t - 1)
-    };
-    equations::follow_links(links, before, backward.row_mut(t), forward.row_mut(t));
 }
 
 /// p_t.
@@ -294,8 +291,10 @@ struct Scratch<R> {
     usage: Aligned<R>,
     precedence: Aligned<R>,
     links: Aligned<R>,
-    /// Gradients w.r.t. two weightings before they are combined, [N] each.
-    parts: [Aligned<R>; 2],
+    /// Gradients w.r.t. b_t and f_t of every read head, [N] each.
+    ways: Vec<[Aligned<R>; 2]>,
+    /// Gradient w.r.t. a_t, [N].
+    allocation: Aligned<R>,
     /// N values, and as many as the memory has.
     rows: Aligned<R>,
     write: Aligned<R>,
@@ -320,7 +319,8 @@ impl<R: Real> Scratch<R> {
             usage: Aligned::zeros(n),
             precedence: Aligned::zeros(n),
             links: Aligned::zeros(links * links),
-            parts: [Aligned::zeros(n), Aligned::zeros(n)],
+            ways: vec![[Aligned::zeros(n), Aligned::zeros(n)]; config.read_heads],
+            allocation: Aligned::zeros(n),
             rows: Aligned::zeros(n),
             write: Aligned::zeros(values),
             window: Window::new(values, false),
@@ -423,7 +423,8 @@ impl<R: Real> Dnc<'_, R> {
             usage: d_usage,
             precedence: d_precedence,
             links: d_links,
-            parts,
+            ways,
+            allocation: d_allocation,
             rows: scratch,
             write,
             window,
@@ -442,34 +443,28 @@ impl<R: Real> Dnc<'_, R> {
         // Reads and their weightings.
         let d_reads = &stack.beside;
         memory::reads_backward(readers, t, after.columns, d_readers, d_reads, d_memory);
-        let (last_links, own_links) = if self.config.has_links() {
-            links_before.at(writer, t, trace.steps())
-        } else {
-            (&[][..], &[][..])
-        };
         for (index, (reader, of_head)) in readers.iter().zip(&mut *d_readers).enumerate() {
             add_later(of_head, by, index, t);
-            let head = Place::Head(index);
-            let recorder = recorder.as_deref_mut();
-            let gradient = &mut of_head.weighting[..];
-            let [d_backward, d_forward] = &mut *parts;
-            let gates = &mut gates[index];
-            let recorder = recorder.map(|recorder| {
+            if let Some(recorder) = &mut recorder {
+                let (head, gradient) = (Place::Head(index), &of_head.weighting);
                 recorder.record_array(trace, head, array::WEIGHTING, t, gradient);
-                recorder
-            });
+            }
+            let ([d_backward, d_forward], gates) = (&mut ways[index], &mut gates[index]);
+            let gradient = &mut of_head.weighting;
             equations::read_weighting_backward(reader, t, gradient, d_backward, d_forward, gates);
             of_head.previous.fill(R::ZERO);
-            if self.config.has_links() {
-                let ways = (&d_backward[..], &d_forward[..]);
-                let (w, d_w) = (reader.previous_weighting(t), &mut of_head.previous[..]);
-                equations::follow_links_backward(own_links, w, ways, d_w, d_links, scratch);
-            }
-            if let Some(recorder) = recorder {
+            if let Some(recorder) = &mut recorder {
+                let head = Place::Head(index);
                 recorder.record_array(trace, head, BACKWARD, t, d_backward);
                 recorder.record_array(trace, head, FORWARD, t, d_forward);
                 recorder.record_array(trace, head, array::CONTENT, t, &of_head.weighting);
             }
+        }
+        // L_0 is 0, and so are the weightings before the first step.
+        let last = t.checked_sub(1).filter(|_| self.config.has_links());
+        if last.is_some() {
+            let (_, links) = links_before.at(writer, t, trace.steps());
+            follow_links_backward(readers, links, ways, d_readers, d_links, t);
         }
         let seen = after;
         content_backward(
@@ -493,28 +488,20 @@ impl<R: Real> Dnc<'_, R> {
 
         // Precedence, links, write.
         let d_write = &mut d_writers[0];
-        if self.config.has_links() {
+        if let Some(last) = last {
             let [.., precedence, _, _] = writer.of_score.all::<8>();
-            let (w, [p, _]) = (writer.weighting.row(t), &mut *parts);
-            match t.checked_sub(1) {
-                Some(before) => p.copy_from_slice(precedence.row(before)),
-                None => p.fill(R::ZERO),
-            }
-            equations::precedence_backward(w, p, d_precedence, &mut d_write.previous);
-            equations::link_backward(
-                w,
-                p,
-                last_links,
-                d_links,
-                &mut d_write.previous,
-                d_precedence,
-            );
+            let (w, p) = (writer.weighting.row(t), precedence.row(last));
+            let (links, _) = links_before.at(writer, t, trace.steps());
+            let d_w = &mut d_write.previous;
+            equations::precedence_backward(w, p, d_precedence, d_w);
+            equations::link_backward(w, p, links, d_links, d_w, d_precedence);
+        } else if self.config.has_links() {
+            add(&mut d_write.previous[..], &d_precedence[..]);
         }
         memory::writes_backward(writers, t, before.columns, d_writers, d_memory, write);
         let d_write = &mut d_writers[0];
         add_later(d_write, by, count, t);
         let [initial, usage, allocation, .., order, _] = writer.of_score.all::<8>();
-        let [d_allocation, _] = parts;
         if let Some(recorder) = &mut recorder {
             recorder.record_array(trace, place, array::WEIGHTING, t, &d_write.weighting);
         }
@@ -613,6 +600,29 @@ impl<R: Real> Dnc<'_, R> {
     }
 }
 
+/// From the gradients w.r.t. b_t and f_t of the read heads to those w.r.t. their last weightings and L_t.
+fn follow_links_backward<R: Real>(
+    readers: &[HeadTrace<R>],
+    links: &[R],
+    ways: &[[Aligned<R>; 2]],
+    d_readers: &mut [HeadGradient<R>],
+    d_links: &mut [R],
+    t: usize,
+) {
+    let heads = readers.chunks(TOGETHER).zip(ways.chunks(TOGETHER));
+    for ((readers, ways), d_readers) in heads.zip(d_readers.chunks_mut(TOGETHER)) {
+        together!(readers.len(), d_readers, |d_readers| {
+            let mut of = readers.iter().zip(ways);
+            let heads = d_readers.each_mut().map(|by| {
+                let (reader, [backward, forward]) = of.next().unwrap_or_else(|| unreachable!());
+                let ways = [&backward[..], &forward[..]];
+                (reader.weighting.row(t - 1), ways, &mut by.previous[..])
+            });
+            equations::follow_links_backward(links, heads, d_links);
+        });
+    }
+}
+
 /// Adds to the gradient w.r.t. a weighting that of the next step, and that of a penalty on it.
 fn add_later<R: Real>(of_head: &mut HeadGradient<R>, by: &Upstream<R>, index: usize, t: usize) {
     add(&mut of_head.weighting[..], &of_head.previous[..]);
@@ -706,10 +716,23 @@ impl DncConfig {
                         (trace.steps(), trace.heads.split_at_mut(count));
                     let matrix = history.at(&writers[0], t);
                     links::keep(&mut writers[0], t, steps, &matrix);
-                    let both = [BACKWARD, FORWARD];
-                    set_one(&mut readers[head], &both, array, t, |head| {
-                        follow(head, &matrix, t)
-                    });
+                    // Heads that are computed together have sums in the same order.
+                    let all = || (0..count).flat_map(|head| [(head, BACKWARD), (head, FORWARD)]);
+                    let row = |readers: &[HeadTrace<R>], (head, array): (usize, Array)| {
+                        readers[head]
+                            .series(array)
+                            .map(|series| series.row(t).to_vec())
+                    };
+                    let kept: Vec<_> = all().map(|of| row(readers, of)).collect();
+                    follow_links(readers, &matrix, t);
+                    for ((of, other), kept) in all().zip(kept) {
+                        let to = readers[of]
+                            .series_mut(other)
+                            .filter(|_| (of, other) != (head, array));
+                        if let Some((to, kept)) = to.zip(kept) {
+                            to.row_mut(t).copy_from_slice(&kept);
+                        }
+                    }
                 };
                 all.push(Dependency::new(place, array, needs, Size::Share, compute));
             }

@@ -1,6 +1,6 @@
 //! Identities of the pictures.
 
-use crate::model::{Array, Place, array};
+use crate::model::{Array, Place, array, dnc};
 
 /// One picture of an episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -23,6 +23,14 @@ pub enum Picture {
     Reads,
     /// The weightings of all heads.
     Weightings,
+    /// The usage of every memory row, of the write head of a Differentiable Neural Computer.
+    Usage,
+    /// Its precedence: how recently every row was written.
+    Precedence,
+    /// The read modes of all read heads: backward, content, forward.
+    Modes,
+    /// The link matrix in a step.
+    Links,
     /// The memory at the current stage of a step.
     Memory,
     /// The stages of the addressing of a head in a step.
@@ -55,7 +63,7 @@ pub enum Picture {
 
 impl Picture {
     /// All of them, by name.
-    pub const NAMES: [(&'static str, Self); 17] = [
+    pub const NAMES: [(&'static str, Self); 21] = [
         ("input", Self::Input),
         ("target", Self::Target),
         ("output", Self::Output),
@@ -64,6 +72,10 @@ impl Picture {
         ("erases", Self::Erases),
         ("reads", Self::Reads),
         ("weightings", Self::Weightings),
+        ("usage", Self::Usage),
+        ("precedence", Self::Precedence),
+        ("modes", Self::Modes),
+        ("links", Self::Links),
         ("patches", Self::Patches),
         ("memory", Self::Memory),
         ("stages", Self::Stages),
@@ -77,7 +89,10 @@ impl Picture {
 
     /// True for a picture of one step, not over time.
     pub(crate) fn is_of_a_step(self) -> bool {
-        matches!(self, Self::Memory | Self::Stages | Self::Overlap)
+        matches!(
+            self,
+            Self::Memory | Self::Stages | Self::Overlap | Self::Links
+        )
     }
 }
 
@@ -185,6 +200,9 @@ impl PanelId {
             Picture::Erases => array::ERASE,
             Picture::Reads => array::READ,
             Picture::Weightings => array::WEIGHTING,
+            Picture::Usage => dnc::USAGE,
+            Picture::Precedence => dnc::PRECEDENCE,
+            Picture::Modes => dnc::READ_MODES,
             _ => return None,
         };
         Some((Place::Head(self.of?), array))

@@ -512,9 +512,14 @@ impl<'a> Figure<'a> {
                     panels.filter_map(|of| self.catalogue().panel(PanelId::of(picture, of)));
                 panels.collect()
             }
-            Picture::Adds | Picture::Erases | Picture::Reads | Picture::Weightings => {
-                over_time(&mut self.heads())
-            }
+            Picture::Adds
+            | Picture::Erases
+            | Picture::Reads
+            | Picture::Weightings
+            | Picture::Usage
+            | Picture::Precedence
+            | Picture::Modes => over_time(&mut self.heads()),
+            Picture::Links => one(self.catalogue().panel(PanelId::new(picture))),
             Picture::Memory => one(focus.and_then(|_| self.memory())),
             Picture::Stages => one(focus.and_then(|head| self.stages(head))),
             Picture::Scalars => one(focus.map(|head| self.lanes(head))),

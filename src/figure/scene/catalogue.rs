@@ -21,6 +21,7 @@ use crate::figure::scene::panel::{Across, Content, Down, Panel};
 use crate::figure::scene::patches::Patches;
 use crate::figure::{HeadName, PanelId, Picture, Scale, facts::numbers, head_label};
 use crate::math::{Answer, Matrix, Series};
+use crate::model::dnc::link_matrix;
 use crate::model::weighting::bayesian::PRIOR;
 use crate::model::{Array, HeadTrace, NoiseMode, Place, Trace, array};
 use crate::train::Recording;
@@ -67,7 +68,7 @@ fn of(series: &Series<f32>) -> Numbers<'_> {
 type Kind = (Picture, [&'static str; 6]);
 
 #[rustfmt::skip] // A line for each.
-static KINDS: [Kind; 14] = [
+static KINDS: [Kind; 17] = [
     (Picture::Input, ["Inputs", "input", "input", "x", "channel", "received by the machine"]),
     (Picture::Feedback, ["Feedback", "feedback", "feedback", "", "channel", "the answer of the step before"]),
     (Picture::Target, ["Targets", "target", "target", "", "channel", "the correct output"]),
@@ -79,6 +80,9 @@ static KINDS: [Kind; 14] = [
     (Picture::Erases, ["Erases", "erases", "erase", "e", "column", ""]),
     (Picture::Reads, ["Reads", "reads", "read", "r", "column", ""]),
     (Picture::Weightings, ["Weightings", "weighting", "weighting", "w", "row", ""]),
+    (Picture::Usage, ["Usage", "usage", "usage", "u", "row", ""]),
+    (Picture::Precedence, ["Precedence", "precedence", "precedence", "p", "row", ""]),
+    (Picture::Modes, ["Read modes", "modes", "modes", "π", "mode", ""]),
     (Picture::Overlap, ["Overlap", "overlap", "overlap", "A·A′", "head", ""]),
     (Picture::Cells, ["Cells", "cell", "cell", "c", "unit", ""]),
     (Picture::Hidden, ["Hidden state", "hidden", "hidden", "h", "unit", ""]),
@@ -114,7 +118,12 @@ fn scale_of(
     Some(match id.picture {
         Picture::Keys | Picture::Adds => scales.vector,
         Picture::Reads => scales.memory,
-        Picture::Shifts | Picture::Weightings => weights.of_head(HeadName::of(trace, id.of?)),
+        Picture::Shifts
+        | Picture::Weightings
+        | Picture::Usage
+        | Picture::Precedence
+        | Picture::Modes => weights.of_head(HeadName::of(trace, id.of?)),
+        Picture::Links => weights,
         Picture::Overlap => weights,
         Picture::Cells => scales.state,
         Picture::Hidden => Scale::Signed(1.0),
@@ -279,6 +288,7 @@ impl<'a> Catalogue<'a> {
         match (id.picture, id.of, id.part) {
             (Picture::Memory, ..) => self.memory(),
             (Picture::Overlap, None, _) => self.overlap(),
+            (Picture::Links, ..) => self.links(),
             (Picture::Stages, Some(head), Some(part)) => {
                 let bars = self.bars(head, COLUMNS.get(part)?)?;
                 Some(self.column(bars))
@@ -348,7 +358,7 @@ impl<'a> Catalogue<'a> {
             "row" => (self.down(), 190.0, "memory rows over time"),
             row => {
                 let (each, least, most) = match row {
-                    "channel" => (7.0, 14.0, 110.0),
+                    "channel" | "mode" => (7.0, 14.0, 110.0),
                     _ => (5.0, 30.0, 120.0),
                 };
                 let natural = (rows as f32 * each).clamp(least, most);
@@ -491,6 +501,27 @@ impl<'a> Catalogue<'a> {
             natural: overlap.natural(),
             down: Down::all("head", trace.heads.len()),
             ..Panel::new(PanelId::new(Picture::Overlap), Content::Overlap(overlap))
+        })
+    }
+
+    /// The link matrix after the step.
+    fn links(&self) -> Option<Panel<'a>> {
+        let (trace, step) = (self.now.trace(), self.now.step);
+        let links = link_matrix(trace, step)?;
+        let [rows, _] = trace.memory_size();
+        let value = move |before: usize, row: usize| links[row * rows + before];
+        let mut cells = Cells::new([rows, rows], self.shades[1], value);
+        cells.version = (step, self.layered());
+        Some(Panel {
+            title: "Temporal links".to_owned(),
+            name: "temporal links".to_owned(),
+            whose: format!("links after step {step}"),
+            note: format!("L after step {step}: this row was written right after that column"),
+            alt: "rows down, the rows written before them across".to_owned(),
+            across: Across::Columns(rows),
+            down: self.down(),
+            natural: 190.0,
+            ..Panel::new(PanelId::new(Picture::Links), Content::Cells(cells))
         })
     }
 
@@ -649,6 +680,8 @@ pub(crate) fn steps_done(id: PanelId, now: &Moment<'_>) -> usize {
         Picture::Erases => stages.place(Stage::Erase, head),
         Picture::Adds => stages.place(Stage::Add, head),
         Picture::Weightings => head.and_then(|head| stages.addressing(head).pop()),
+        Picture::Usage => stages.place(Stage::Usage, head),
+        Picture::Precedence => stages.place(Stage::Add, head),
         _ => None,
     };
     let is_there = |place: usize| place < now.place || (place == now.place && !now.moves());

@@ -114,7 +114,7 @@ fn of_head(
     let (picture, symbol, value) = (source.id.picture, source.symbol, source.value(step, column));
     let weighting = head.weighting.row(step);
     let rows = weighting.len();
-    let at = |row: usize| memory[column * rows + row];
+    let at = |row: usize| memory.get(column * rows + row).copied().unwrap_or(f32::NAN);
     let mut lines = Vec::new();
     match picture {
         Picture::Keys => {
@@ -144,6 +144,13 @@ fn of_head(
                 let sum = format!("added to row {row}: {} · {}", n(w), n(value));
                 line("w·a", sum, w * value)
             });
+        }
+        Picture::Modes => {
+            let way = ["backward", "content", "forward"].get(column)?;
+            lines.push(line("π", format!("share of the {way} weighting"), value));
+        }
+        Picture::Usage | Picture::Precedence => {
+            lines.push(line(symbol, format!("of row {column}"), value));
         }
         _ => lines.push(line("r", read_sum(weighting, &at), value)),
     }

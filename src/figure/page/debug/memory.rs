@@ -62,7 +62,7 @@ impl<'a> Painting<'_, 'a> {
         let own = if head.is_write() {
             vec![Picture::Keys, Picture::Erases, Picture::Adds]
         } else {
-            vec![Picture::Keys, Picture::Reads]
+            vec![Picture::Keys, Picture::Reads, Picture::Modes]
         };
         let now = |id: PanelId| seen.panel(id.now());
         let own = own.into_iter().map(|picture| PanelId::of(picture, focus));

@@ -21,8 +21,9 @@ Examples:
 In each step the weighting of a head is compared with ideal ones. STAY is the weighting of the step before, at first the \
 initial one; SHIFT k is the same moved by k rows; JUMP has all weight on the row of the largest content weighting, and names \
 the step that last wrote this row. An instruction explains a step if the total variation is at most 0.1. Of several the first \
-one counts, with small shifts first; but a head without a gate, which does not see the weighting before, jumps. Every other \
-step is SPREAD: not explained. Then comes the effect of a write head: REPLACE, ADD, ERASE or NOTHING; an erase or add vector \
+one counts, with small shifts first; but a head without a gate, which does not see the weighting before, jumps. A head of a \
+Differentiable Neural Computer has ALLOCATE, all weight on the least used row; FORWARD and BACKWARD, on the row written after or \
+before those it read; and IDLE, no weight. Every other step is SPREAD: not explained. Then comes the effect of a write head: REPLACE, ADD, ERASE or NOTHING; an erase or add vector \
 counts if its mean magnitude is above 0.1.
 
 The last line compares the machine with a second run, in which the ideal weighting replaces that of every explained step. There \
@@ -153,18 +154,30 @@ impl Disassemble {
     ) -> std::io::Result<()> {
         type Row<'a> = (&'a str, Count);
         let heads = names.iter().map(String::as_str);
-        let columns: Vec<Column<Row<'_>>> = vec![
+        let mut columns: Vec<Column<Row<'_>>> = vec![
             Column::words("head", heads.clone(), |row| row.0.to_owned()),
             Column::numbers("steps", 7, |row| row.1.steps().to_string()),
             Column::numbers("STAY", 7, |row| row.1.stay.to_string()),
             Column::numbers("SHIFT", 7, |row| row.1.shift.to_string()),
             Column::numbers("JUMP", 7, |row| row.1.jump.to_string()),
+        ];
+        // Machines without them keep the columns of the others.
+        let is_managed = totals.all.allocate + totals.all.forward + totals.all.backward > 0;
+        #[rustfmt::skip] // A row for each.
+        let managed: [Column<Row<'_>>; 4] = [
+            Column::numbers("ALLOCATE", 9, |row| row.1.allocate.to_string()),
+            Column::numbers("FORWARD", 9, |row| row.1.forward.to_string()),
+            Column::numbers("BACKWARD", 9, |row| row.1.backward.to_string()),
+            Column::numbers("IDLE", 7, |row| row.1.idle.to_string()),
+        ];
+        columns.extend(managed.into_iter().filter(|_| is_managed));
+        columns.extend([
             Column::numbers("SPREAD", 7, |row| row.1.spread.to_string()),
             Column::numbers("explained", 0, |row| match row.1.steps() {
                 0 => "-".to_owned(),
                 _ => format!("{:.1}%", 100.0 * row.1.explained()),
             }),
-        ];
+        ]);
         let format = self.format;
         let table = Table { columns, format };
         table.head(out)?;

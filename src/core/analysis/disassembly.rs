@@ -5,18 +5,21 @@
 //! | STAY | w_{t−1}, the weighting before |
 //! | SHIFT k | w_{t−1}, moved by k rows, modulo N |
 //! | JUMP | 1 on the row of the largest content weighting |
+//! | ALLOCATE | 1 on the row of the largest allocation; only with allocation |
+//! | FORWARD, BACKWARD | 1 on the row of the largest weight along the links, or against them; only with links |
+//! | IDLE | 0: the write gate is closed |
 //! | SPREAD | none: not explained |
 //!
 //! An instruction explains a step where the total variation between the weighting and the ideal is at most
 //! [`TOLERANCE`]. Of several the first one counts, small |k| first; but a head without a gate does not see w_{t−1}: it
-//! jumps wherever a jump explains the step.
+//! jumps wherever a jump explains the step. A head that mixes several weightings tries the largest share first.
 
 use std::cmp::Reverse;
 use std::fmt;
 use std::ops::Range;
 
 use crate::model::config::Order;
-use crate::model::{HeadTrace, Model, Place, Trace, apply_all, array, peak};
+use crate::model::{HeadTrace, Model, Place, Trace, apply_all, array, dnc, peak};
 use crate::train::Recording;
 
 /// Largest total variation between a weighting and the ideal that explains it.
@@ -40,6 +43,14 @@ pub enum Move {
         /// The step that last wrote the row; `None` for the initial memory.
         written: Option<usize>,
     },
+    /// All weight is on the row of the largest allocation.
+    Allocate(usize),
+    /// All weight is on the row written after those that were read.
+    Forward(usize),
+    /// All weight is on the row written before those that were read.
+    Backward(usize),
+    /// No weight.
+    Idle,
     /// Not explained.
     Spread,
 }
@@ -82,6 +93,14 @@ pub struct Count {
     pub shift: usize,
     /// JUMP.
     pub jump: usize,
+    /// ALLOCATE.
+    pub allocate: usize,
+    /// FORWARD.
+    pub forward: usize,
+    /// BACKWARD.
+    pub backward: usize,
+    /// IDLE.
+    pub idle: usize,
     /// SPREAD.
     pub spread: usize,
 }
@@ -171,6 +190,7 @@ fn explain(head: &HeadTrace<f32>, t: usize, tolerance: f32) -> Option<Instructio
         0
     };
     moves.splice(place..place, jump);
+    moves.splice(0..0, mixed(head, t, jump));
     let is_near = |movement: &Move| {
         let ideal = ideal(head, t, *movement);
         ideal.is_some_and(|ideal| total_variation(weighting, &ideal) <= tolerance)
@@ -179,6 +199,32 @@ fn explain(head: &HeadTrace<f32>, t: usize, tolerance: f32) -> Option<Instructio
         movement: moves.into_iter().find(is_near).unwrap_or(Move::Spread),
         effect: WriteEffect::of(head, t),
     })
+}
+
+/// The movements of a head of a Differentiable Neural Computer, that with the largest share first.
+fn mixed(head: &HeadTrace<f32>, t: usize, jump: Option<Move>) -> Vec<Move> {
+    let row = |array| Some(peak(head.series(array)?.row(t))?.0);
+    let value = |array, at: usize| head.series(array).map_or(0.0, |series| series.row(t)[at]);
+    let mut moves = Vec::new();
+    if head.series(dnc::WRITE_GATE).is_some() {
+        let gate = value(dnc::ALLOCATION_GATE, 0);
+        moves.push((2.0, Some(Move::Idle)));
+        moves.push((gate, row(dnc::ALLOCATION).map(Move::Allocate)));
+        moves.push((1.0 - gate, jump));
+    } else if head.series(dnc::READ_MODES).is_some() {
+        let ways = [
+            row(dnc::BACKWARD).map(Move::Backward),
+            jump,
+            row(dnc::FORWARD).map(Move::Forward),
+        ];
+        let shares = (0..3).map(|way| value(dnc::READ_MODES, way));
+        moves.extend(shares.zip(ways));
+    }
+    moves.sort_by(|one, other| other.0.total_cmp(&one.0));
+    moves
+        .into_iter()
+        .filter_map(|(_, movement)| movement)
+        .collect()
 }
 
 /// The weighting of an instruction, from the weighting before and the content weighting of the step.
@@ -191,13 +237,21 @@ fn ideal(head: &HeadTrace<f32>, t: usize, movement: Move) -> Option<Vec<f32>> {
             is_known.then(|| weighting.rotate_right(by.rem_euclid(rows.cast_signed()) as usize))?;
             Some(weighting)
         }
-        Move::Jump { .. } => {
-            let mut weighting = vec![0.0; rows];
-            weighting[content_row(head, t)?] = 1.0;
-            Some(weighting)
-        }
+        Move::Jump { .. } => one_hot(rows, content_row(head, t)?),
+        // The row in this run, which may be another.
+        Move::Allocate(_) => one_hot(rows, peak(head.series(dnc::ALLOCATION)?.row(t))?.0),
+        Move::Forward(_) => one_hot(rows, peak(head.series(dnc::FORWARD)?.row(t))?.0),
+        Move::Backward(_) => one_hot(rows, peak(head.series(dnc::BACKWARD)?.row(t))?.0),
+        Move::Idle => Some(vec![0.0; rows]),
         Move::Spread => None,
     }
+}
+
+/// All weight on a row.
+fn one_hot(rows: usize, row: usize) -> Option<Vec<f32>> {
+    let mut weighting = vec![0.0; rows];
+    *weighting.get_mut(row)? = 1.0;
+    Some(weighting)
 }
 
 /// The row of the largest content weighting; `None` for a head without one.
@@ -262,7 +316,10 @@ impl Instruction {
     /// True for one that a loop repeats: jumps to different rows are the same instruction.
     fn repeats(&self, other: &Self) -> bool {
         let movement = match (self.movement, other.movement) {
-            (Move::Jump { .. }, Move::Jump { .. }) => true,
+            (Move::Jump { .. }, Move::Jump { .. })
+            | (Move::Allocate(_), Move::Allocate(_))
+            | (Move::Forward(_), Move::Forward(_))
+            | (Move::Backward(_), Move::Backward(_)) => true,
             (one, other) => one == other,
         };
         movement && self.effect == other.effect
@@ -281,13 +338,18 @@ impl Count {
             Move::Shift(0) => &mut self.stay,
             Move::Shift(_) => &mut self.shift,
             Move::Jump { .. } => &mut self.jump,
+            Move::Allocate(_) => &mut self.allocate,
+            Move::Forward(_) => &mut self.forward,
+            Move::Backward(_) => &mut self.backward,
+            Move::Idle => &mut self.idle,
             Move::Spread => &mut self.spread,
         } += 1;
     }
 
     /// Steps in which the heads attend.
     pub fn steps(self) -> usize {
-        self.stay + self.shift + self.jump + self.spread
+        let moved = self.stay + self.shift + self.jump + self.spread;
+        moved + self.allocate + self.forward + self.backward + self.idle
     }
 
     /// Share of the steps that are explained, 0 to 1; NaN without steps.
@@ -378,8 +440,12 @@ impl fmt::Display for Fold {
                 moves.dedup();
                 let words = moves.iter().take(NAMED_ROWS).map(Move::to_string);
                 let words = words.collect::<Vec<_>>().join(", ");
-                // One word for all jumps.
-                write!(f, "{}", words.replace(", JUMP", ","))?;
+                // One word for all jumps, and for all of another kind.
+                let kinds = ["JUMP", "ALLOCATE", "FORWARD to", "BACKWARD to"].into_iter();
+                let words = kinds.fold(words, |words, kind| {
+                    words.replace(&format!(", {kind}"), ",")
+                });
+                write!(f, "{words}")?;
                 if moves.len() > NAMED_ROWS {
                     write!(f, ", …")?;
                 }
@@ -398,6 +464,10 @@ impl fmt::Display for Move {
                 Some(step) => write!(f, "JUMP row {row} (step {step})"),
                 None => write!(f, "JUMP row {row} (initial memory)"),
             },
+            Self::Allocate(row) => write!(f, "ALLOCATE row {row}"),
+            Self::Forward(row) => write!(f, "FORWARD to row {row}"),
+            Self::Backward(row) => write!(f, "BACKWARD to row {row}"),
+            Self::Idle => f.write_str("IDLE"),
             Self::Spread => f.write_str("SPREAD"),
         }
     }

@@ -290,7 +290,11 @@ impl<'a> Writes<'a> {
             ));
         }
         let model = model.ok_or(NO_WEIGHTS)?;
-        if !matches!(model.config, ModelConfig::Ntm(_) | ModelConfig::Plain(_)) {
+        let is_linear = matches!(
+            model.config,
+            ModelConfig::Ntm(_) | ModelConfig::Dnc(_) | ModelConfig::Plain(_)
+        );
+        if !is_linear {
             return Err(OTHER.to_owned());
         }
         let tensors = model.params.named();

@@ -9,7 +9,8 @@ use crate::viewer::widget::Line;
 
 /// The meaning of the line.
 const ABOUT: &str = "STAY, SHIFT and JUMP: within a total variation of 0.1 of the previous weighting, of the same moved by \
-                     rows, or of all weight on the best match. SPREAD: none of these.";
+                     rows, or of all weight on the best match. ALLOCATE, FORWARD and BACKWARD: of all weight on the least used \
+                     row, or on the one written after or before. SPREAD: none of these.";
 
 /// Shows it in one line, where the head attends.
 pub fn instruction_ui(ui: &mut Ui, view: &View<'_>) {

@@ -279,8 +279,9 @@ pub const BEFORE: Array = &derived("before");
 /// All columns, in the order of the addressing. A head has at most one column per array.
 pub static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
     let scores = Score::ALL.iter().map(|&score| score_column(score));
-    let [before, others @ ..] = columns();
-    [before].into_iter().chain(scores).chain(others).collect()
+    let [before, usage, allocation, others @ ..] = columns();
+    let first = [before, usage, allocation].into_iter();
+    first.chain(scores).chain(others).collect()
 });
 
 /// The column of a score.
@@ -304,17 +305,17 @@ fn score_column(score: Score) -> Column {
     }
 }
 
-/// All columns but those of the scores, which stand after the first.
+/// All columns but those of the scores, which stand after the first three.
 #[rustfmt::skip] // One line for the constants, one for the functions.
 const fn columns() -> [Column; 16] { [
     Column { symbol: "wₜ₋₁", word: "before", array: BEFORE, stage: Stage::Controller, number: "", emits: None, score: None, has: |head| has(head, array::INITIAL) && has(head, array::GATED),
         equation: |_| "the weighting of the previous step".to_owned(), parameter: |_| String::new(), sum: |_, _| "the previous step".to_owned() },
-    Column { symbol: "m", word: "prior", array: PRIOR, stage: Stage::Content, number: "Fan 2020", emits: None, score: None, has: |head| has(head, PRIOR),
-        equation: |_| "m: expected from the rows of M alone, without the key".to_owned(), parameter: |_| String::new(), sum: |_, _| "from this row of M, relative to all rows".to_owned() },
     Column { symbol: "u", word: "usage", array: USAGE, stage: Stage::Usage, number: GRAVES, emits: None, score: None, has: |head| has(head, USAGE),
         equation: |_| "u = (uₜ₋₁ + wₜ₋₁ − uₜ₋₁ · wₜ₋₁) · Π (1 − f · wʳₜ₋₁)".to_owned(), parameter: |_| String::new(), sum: equations::usage },
     Column { symbol: "a", word: "allocate", array: ALLOCATION, stage: Stage::Allocate, number: GRAVES, emits: None, score: None, has: |head| has(head, ALLOCATION),
         equation: |_| "a = (1 − u) · Π u of the rows that are used less".to_owned(), parameter: |_| String::new(), sum: equations::allocation },
+    Column { symbol: "m", word: "prior", array: PRIOR, stage: Stage::Content, number: "Fan 2020", emits: None, score: None, has: |head| has(head, PRIOR),
+        equation: |_| "m: expected from the rows of M alone, without the key".to_owned(), parameter: |_| String::new(), sum: |_, _| "from this row of M, relative to all rows".to_owned() },
     Column { symbol: SYMBOLS[0], word: "content", array: array::CONTENT, stage: Stage::Content, number: "(5, 6)", emits: Some(&EMITTED[0]), score: None, has: |head| has(head, array::CONTENT),
         equation: content, parameter: |at| at.strength().map_or_else(String::new, |beta| emits("β", beta)), sum: equations::content },
     Column { symbol: SYMBOLS[1], word: "gate", array: array::GATED, stage: Stage::Gate, number: "(7)", emits: Some(&EMITTED[1]), score: None, has: |head| has(head, array::GATED),

@@ -38,12 +38,12 @@ macro_rules! compiled_once {
 
 /// Implements [`Real`]: functions of a number, of two packs and of one are those of the same names.
 macro_rules! real {
-    ($type:ident, $pack:ident, |$x:ident| { $($function:ident: $value:expr),* }) => {
-        real!(@ $type, $pack, |$x| { $($function: $value),* }, [sqrt abs floor], [add sub mul div max min], [neg abs]);
+    ($type:ident, $pack:ident, |$x:ident| { $($function:ident: $value:expr),* }$(, $four:item)?) => {
+        real!(@ $type, $pack, |$x| { $($function: $value),* }, [$($four)?], [sqrt abs floor], [add sub mul div max min], [neg abs]);
     };
     (
         @ $type:ident, $pack:ident, |$x:ident| { $($function:ident: $value:expr),* },
-        [$($of_number:ident)*], [$($of_two:ident)*], [$($of_one:ident)*]
+        [$($four:item)?], [$($of_number:ident)*], [$($of_two:ident)*], [$($of_one:ident)*]
     ) => {
         paste! {
             impl Real for $type {
@@ -126,6 +126,7 @@ macro_rules! real {
                         $value.values()
                     }; x)
                 })*
+                $($four)?
                 #[inline(always)]
                 fn reduce<S: Simd>(simd: S, pack: Self::Pack<S>) -> Self {
                     compiled_once!(|pack| simd.[<reduce_sum_ $type s>](pack); pack)
@@ -144,6 +145,9 @@ real!(f32, F32s, |x| {
     ln: elementary::ln(x),
     ln_1p: elementary::ln_1p(x),
     tanh: elementary::tanh(x)
+}, #[inline(always)]
+fn reduce_four<S: Simd>(simd: S, packs: [S::F32s; 4]) -> [f32; 4] {
+    simd.reduce_sums_f32s(packs)
 });
 real!(f64, F64s, |x| {
     exp: one_by_one(x, f64::exp),

@@ -284,6 +284,9 @@ macro_rules! with_packs {
             1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26
         ], few: [])
     };
+    (sums $packs:expr, $kernel:ident $arguments:tt) => {
+        with_packs!($packs, $kernel $arguments, many: [1 2 3], few: [1])
+    };
     (tile $packs:expr, $kernel:ident $arguments:tt) => {
         with_packs!($packs, $kernel $arguments, many: [1 2 3 4 5 6], few: [1])
     };
@@ -836,10 +839,33 @@ fn set_dots<R: Real, S: Simd, const ROWS: usize, const B: usize>(
             }
         }
     }
-    for (r, sums) in sums.iter().enumerate() {
-        for ((_, x), &sum) in pairs.iter_mut().zip(sums) {
-            x[first + r] = R::reduce(simd, sum);
+    set_sums(simd, &sums, first, pairs);
+}
+
+/// Writes the sums of `sums` to every x, from `first` on: four at a time, which takes little longer than one.
+#[inline(always)]
+fn set_sums<R: Real, S: Simd, const ROWS: usize, const B: usize>(
+    simd: S,
+    sums: &[[R::Pack<S>; B]; ROWS],
+    first: usize,
+    pairs: &mut [(&[R], &mut [R]); B],
+) {
+    // As many vectors as fill four sums with these rows.
+    let together = 4 / ROWS;
+    let mut b = 0;
+    while b + together <= B {
+        let four: [R::Pack<S>; 4] = std::array::from_fn(|k| sums[k % ROWS][b + k / ROWS]);
+        let four = R::reduce_four(simd, four);
+        for (k, sum) in four.into_iter().enumerate() {
+            pairs[b + k / ROWS].1[first + k % ROWS] = sum;
         }
+        b += together;
+    }
+    while b < B {
+        for (r, sums) in sums.iter().enumerate() {
+            pairs[b].1[first + r] = R::reduce(simd, sums[b]);
+        }
+        b += 1;
     }
 }
 
@@ -863,8 +889,11 @@ impl<'a, R: Real, I: Iterator<Item = (Rows<'a, R>, Rows<'a, R>)> + Clone> Kernel
         };
         let (lanes, mut start) = (lanes::<R, S>(), 0);
         while y.stride - start >= lanes {
-            let packs = tile_size::<S>((y.stride - start) / lanes);
-            with_packs!(tile packs, set_columns(simd, &pairs, a.rows, start, a));
+            let packs = part_size(
+                (y.stride - start) / lanes,
+                if has_many::<S>() { 3 } else { 1 },
+            );
+            with_packs!(sums packs, set_columns(simd, &pairs, a.rows, start, a));
             start += packs * lanes;
         }
         if start < y.stride {
@@ -882,19 +911,33 @@ fn set_columns<'a, R: Real, S: Simd, const PACKS: usize>(
     start: usize,
     a: &mut Matrix<R>,
 ) {
-    const ROWS: usize = 4;
-    let stride = padded(a.columns);
-    let whole = width / ROWS * ROWS;
-    let (four, one) = a.data.split_at_mut(whole * stride);
-    for (row, rows) in (0..whole)
-        .step_by(ROWS)
-        .zip(four.chunks_exact_mut(ROWS * stride))
-    {
+    // Tiles whose sums, and what they are made of, all fit the registers, and whose few columns of y, of four episodes,
+    // fit the first-level cache.
+    let row = if has_many::<S>() {
+        set_rows::<R, S, 6, PACKS>(simd, pairs, 0..width, start, a)
+    } else {
+        set_rows::<R, S, 5, PACKS>(simd, pairs, 0..width, start, a)
+    };
+    let row = set_rows::<R, S, 4, PACKS>(simd, pairs, row..width, start, a);
+    set_rows::<R, S, 1, PACKS>(simd, pairs, row..width, start, a);
+}
+
+/// As many of the rows as make whole tiles; returns where they end.
+#[inline(always)]
+fn set_rows<'a, R: Real, S: Simd, const ROWS: usize, const PACKS: usize>(
+    simd: S,
+    pairs: &(impl Iterator<Item = (Rows<'a, R>, Rows<'a, R>)> + Clone),
+    of: Range<usize>,
+    start: usize,
+    a: &mut Matrix<R>,
+) -> usize {
+    let (stride, mut row) = (padded(a.columns), of.start);
+    let tiles = a.data[row * stride..].chunks_exact_mut(ROWS * stride);
+    for rows in tiles.take(of.len() / ROWS) {
         set_tile::<R, S, ROWS, PACKS>(simd, pairs, row, start, rows, stride);
+        row += ROWS;
     }
-    for (row, rows) in (whole..width).zip(one.chunks_exact_mut(stride)) {
-        set_tile::<R, S, 1, PACKS>(simd, pairs, row, start, rows, stride);
-    }
+    row
 }
 
 /// The rest of every row that is no multiple of a pack.
@@ -940,9 +983,10 @@ fn set_tile<'a, R: Real, S: Simd, const ROWS: usize, const PACKS: usize>(
             .zip(y.data.chunks_exact(y.stride));
         for (x, y) in rows {
             let y = R::packs::<S>(&y[start..start + width]);
+            let y: [R::Pack<S>; PACKS] = std::array::from_fn(|p| y[p]);
             for (sums, &x) in sums.iter_mut().zip(&x[row..row + ROWS]) {
                 let x = R::splat(simd, x);
-                for (sum, &y) in sums.iter_mut().zip(y) {
+                for (sum, &y) in sums.iter_mut().zip(&y) {
                     *sum = R::mul_add(simd, x, y, *sum);
                 }
             }
@@ -957,6 +1001,7 @@ fn set_tile<'a, R: Real, S: Simd, const ROWS: usize, const PACKS: usize>(
 mod tests {
     use super::*;
     use crate::math::check::random_vector;
+    use crate::math::simd::on_every_instruction_set;
 
     fn values<R: Real>(seed: u64, count: usize) -> Vec<R> {
         random_vector(seed, count)
@@ -1046,6 +1091,29 @@ mod tests {
         }
         check_all::<f32>();
         check_all::<f64>();
+    }
+
+    /// The sums of four packs, together and one by one.
+    #[derive(Clone, Copy)]
+    struct FourSums<'a>(&'a [f32]);
+
+    impl Kernel for FourSums<'_> {
+        type Output = [[f32; 4]; 2];
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, simd: S) -> Self::Output {
+            let packs = f32::packs::<S>(self.0);
+            let four = std::array::from_fn(|k| packs[k]);
+            let each = four.map(|pack| f32::reduce(simd, pack));
+            [f32::reduce_four(simd, four), each]
+        }
+    }
+
+    #[test]
+    fn sums_together_have_the_bits_of_each_on_every_instruction_set() {
+        let values = values::<f32>(1, 64);
+        let everywhere = on_every_instruction_set(FourSums(&values));
+        let wanted = everywhere[0][1];
+        assert!(everywhere.as_flattened().iter().all(|sums| *sums == wanted));
     }
 
     #[test]

@@ -102,6 +102,11 @@ pub trait Real:
     fn pack_tanh<S: Simd>(simd: S, x: Self::Pack<S>) -> Self::Pack<S>;
     /// Sum over a pack.
     fn reduce<S: Simd>(simd: S, pack: Self::Pack<S>) -> Self;
+    /// [`Real::reduce`] of four packs.
+    #[inline(always)]
+    fn reduce_four<S: Simd>(simd: S, packs: [Self::Pack<S>; 4]) -> [Self; 4] {
+        packs.map(|pack| Self::reduce(simd, pack))
+    }
     /// The largest value of a pack.
     fn reduce_max<S: Simd>(simd: S, pack: Self::Pack<S>) -> Self;
 }

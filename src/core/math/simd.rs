@@ -99,10 +99,38 @@ pub trait Processor: pulp::Simd {
     const ONE_BY_ONE: bool = false;
     /// True if max(a, b) and min(a, b) are b when one of them is NaN.
     const KEEPS_NAN: bool = true;
+    /// The sums of four registers, each in halves.
+    #[inline(always)]
+    fn sums_of_four(self, a: [Self::f32s; 4]) -> [f32; 4] {
+        a.map(|a| self.reduce_sum_f32s(a))
+    }
 }
 
 #[cfg(target_arch = "x86_64")]
-impl Processor for pulp::x86::V4 {}
+impl Processor for pulp::x86::V4 {
+    /// Adds the halves of two registers at once.
+    #[inline(always)]
+    fn sums_of_four(self, a: [Self::f32s; 4]) -> [f32; 4] {
+        let (x, [a, b, c, d]) = (self.avx512f, a.map(|a| pulp::cast(a)));
+        let halves = |a, b| {
+            let (low, high) = (
+                x._mm512_shuffle_f32x4::<0x44>(a, b),
+                x._mm512_shuffle_f32x4::<0xEE>(a, b),
+            );
+            x._mm512_add_ps(low, high)
+        };
+        let (ab, cd) = (halves(a, b), halves(c, d));
+        let (even, odd) = (
+            x._mm512_shuffle_f32x4::<0x88>(ab, cd),
+            x._mm512_shuffle_f32x4::<0xDD>(ab, cd),
+        );
+        let four = x._mm512_add_ps(even, odd);
+        let four = x._mm512_add_ps(four, x._mm512_permute_ps::<0x4E>(four));
+        let four = x._mm512_add_ps(four, x._mm512_permute_ps::<0xB1>(four));
+        let sums: [f32; 16] = pulp::cast(four);
+        [sums[0], sums[4], sums[8], sums[12]]
+    }
+}
 #[cfg(target_arch = "x86_64")]
 impl Processor for pulp::x86::V3 {}
 #[cfg(target_arch = "aarch64")]
@@ -285,6 +313,8 @@ pub trait Simd: Copy + Debug + Send + Sync + 'static {
         select_first_f64s mul_add_f64s max_f64s min_f64s reduce_sum_f64s reduce_max_f64s);
     declare!(F32s: neg_f32s(a) abs_f32s(a) add_f32s(a b) sub_f32s(a b) mul_f32s(a b) div_f32s(a b));
     declare!(F64s: neg_f64s(a) abs_f64s(a) add_f64s(a b) sub_f64s(a b) mul_f64s(a b) div_f64s(a b));
+    /// [`Simd::reduce_sum_f32s`] of four vectors.
+    fn reduce_sums_f32s(self, a: [Self::F32s; 4]) -> [f32; 4];
     /// As many whole numbers as values of f32.
     type U32s: Copy;
     declare!(U32s: add_u32s(a b) sub_u32s(a b) and_u32s(a b) or_u32s(a b)
@@ -388,6 +418,10 @@ macro_rules! vectors {
                 add_f64s max_f64s min_f64s less_than_f64s reduce_sum_f64s reduce_max_f64s mul_add_f64s);
             define!($k F32s: neg_f32s(a) abs_f32s(a) add_f32s(a b) sub_f32s(a b) mul_f32s(a b) div_f32s(a b));
             define!($k F64s: neg_f64s(a) abs_f64s(a) add_f64s(a b) sub_f64s(a b) mul_f64s(a b) div_f64s(a b));
+            #[inline(always)]
+            fn reduce_sums_f32s(self, a: [Self::F32s; 4]) -> [f32; 4] {
+                self.0.sums_of_four(a.map(|a| in_halves!(a, self.add_f32s, $k)))
+            }
             type U32s = [P::u32s; $n];
             define!($k U32s: add_u32s(a b) sub_u32s(a b) and_u32s(a b) or_u32s(a b)
                 wrapping_dyn_shl_u32s(a b) wrapping_dyn_shr_u32s(a b));

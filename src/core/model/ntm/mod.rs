@@ -185,8 +185,12 @@ impl<'a, R: Real> Ntm<'a, R> {
     fn step<const B: usize>(&self, stack: &Stack<'_, R>, t: usize, traces: &mut [Trace<R>; B]) {
         stack.forward(t, traces, |heads, t, see| self.see_reads(heads, t, see));
         self.set_raw(t, traces);
-        for trace in traces {
+        for trace in &mut *traces {
             self.remember(t, trace);
+        }
+        // Not at once: what was just written in parts would be awaited to be read as a whole.
+        for trace in traces {
+            readout::gather(trace, t);
         }
     }
 
@@ -243,7 +247,6 @@ impl<'a, R: Real> Ntm<'a, R> {
                 memory::read(readers, t, after);
             }
         }
-        readout::gather(trace, t);
     }
 
     /// Backpropagates through up to [`TOGETHER`] episodes, longest first, side by side.

@@ -35,9 +35,9 @@ impl Kernel for Peak {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> f64 {
         let lanes = Pack::<f32, S>::LANES;
-        // Unknown numbers: the result of known ones would be computed once.
+        // Unknown numbers: the result of known ones would be computed once, and that of equal ones for all of them.
         let [by, plus] = black_box([0.999_f32, 0.001]).map(|x| Pack::splat(simd, x));
-        let mut sums = [Pack::splat(simd, 1.0); SUMS];
+        let mut sums = black_box([Pack::splat(simd, 1.0_f32); SUMS]);
         for _ in 0..LOOPS {
             for sum in &mut sums {
                 *sum = sum.mul_add(by, plus);

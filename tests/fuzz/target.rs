@@ -20,7 +20,7 @@ const LABEL: &str = "some/file";
 /// Longer than this no message is.
 const LONGEST_MESSAGE: usize = 1000;
 
-const MACHINES: [&str; 10] = [
+const MACHINES: [&str; 12] = [
     r#"{"task": {"kind": "copy", "bits": 1, "length": [2, 2]},
         "model": {"memory": {"rows": 4, "columns": 2}, "controller": {"size": 3}}}"#,
     r#"{"task": {"kind": "associative_recall", "bits": 1, "item_length": 1, "items": [2, 3]},
@@ -48,6 +48,10 @@ const MACHINES: [&str; 10] = [
         "model": {"memory": {"rows": 3, "columns": 1}, "controller": {"size": 1}}}"#,
     r#"{"task": {"kind": "span", "symbols": 2, "positions": 4, "length": [3, 4], "question": 1, "span": [1, 1]},
         "model": {"kind": "bahdanau", "encoder": {"size": 1}, "decoder": {"size": 1}, "attention": {"units": 1}}}"#,
+    r#"{"task": {"kind": "reuse", "bits": 1, "together": 1, "items": [2, 2]},
+        "model": {"kind": "dnc", "memory": {"rows": 3, "columns": 1}, "controller": {"size": 1}}}"#,
+    r#"{"task": {"kind": "graph", "nodes": 2, "labels": 1, "edges": [2, 2], "path": [1, 1]},
+        "model": {"memory": {"rows": 3, "columns": 1}, "controller": {"size": 1}}}"#,
 ];
 const PRESETS: [&str; 4] = [
     include_str!("../../tasks/copy.json"),
@@ -55,7 +59,7 @@ const PRESETS: [&str; 4] = [
     include_str!("../../tasks/associative_recall.json"),
     include_str!("../../tasks/priority_sort.json"),
 ];
-const BITS: [&str; 8] = [
+const BITS: [&str; 9] = [
     "[[0,1,1],\n[1,0,1],\n[0,0,0]]",
     r#"{"bits": [[0,1,1],[1,1,1]], "repeats": 3}"#,
     r#"{"bits": [[0,1,1],[1,1,1],[0,0,1]], "query": 1}"#,
@@ -64,8 +68,9 @@ const BITS: [&str; 8] = [
     r#"{"symbols": [null, 1, 0, null]}"#,
     r#"{"symbols": [2, 1, 0], "marked": [1, 0]}"#,
     r#"{"symbols": [2, 1, null], "question": [2]}"#,
+    r#"{"edges": [[0, 1, 1], [1, 0, 0]], "start": 0, "path": [1, 0]}"#,
 ];
-const TASKS: [&str; 8] = [
+const TASKS: [&str; 10] = [
     r#"{"task": {"kind": "copy", "bits": 3, "length": [1, 5]}}"#,
     r#"{"task": {"kind": "repeat_copy", "bits": 3, "length": [1, 5], "repeats": [1, 3]}}"#,
     r#"{"task": {"kind": "associative_recall", "bits": 3, "item_length": 1, "items": [2, 5]}}"#,
@@ -74,6 +79,8 @@ const TASKS: [&str; 8] = [
     r#"{"task": {"kind": "caption", "symbols": 3, "grid": 2, "glyphs": [1, 2], "patch": 2}}"#,
     r#"{"task": {"kind": "aspects", "symbols": 3, "aspects": [1, 2]}}"#,
     r#"{"task": {"kind": "span", "symbols": 3, "question": 1, "span": [1, 1]}}"#,
+    r#"{"task": {"kind": "reuse", "bits": 3, "together": 2, "items": [1, 5]}}"#,
+    r#"{"task": {"kind": "graph", "nodes": 2, "labels": 2, "edges": [2, 4]}}"#,
 ];
 
 /// A reader under fire.

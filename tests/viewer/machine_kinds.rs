@@ -156,6 +156,10 @@ fn every_machine_with_a_source_opens_in_every_layout() {
             "controller",
         ),
         (
+            r#"{"kind": "dnc", "memory": {"rows": 9}, "controller": {"size": 4}}"#,
+            "controller",
+        ),
+        (
             r#"{"kind": "multi-head", "embedding": 6, "heads": {"read": 2, "size": 3}}"#,
             "embedding",
         ),

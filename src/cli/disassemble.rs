@@ -171,13 +171,14 @@ impl Disassemble {
             Column::numbers("IDLE", 7, |row| row.1.idle.to_string()),
         ];
         columns.extend(managed.into_iter().filter(|_| is_managed));
-        columns.extend([
+        let last: [Column<Row<'_>>; 2] = [
             Column::numbers("SPREAD", 7, |row| row.1.spread.to_string()),
             Column::numbers("explained", 0, |row| match row.1.steps() {
                 0 => "-".to_owned(),
                 _ => format!("{:.1}%", 100.0 * row.1.explained()),
             }),
-        ]);
+        ];
+        columns.extend(last);
         let format = self.format;
         let table = Table { columns, format };
         table.head(out)?;

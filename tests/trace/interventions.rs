@@ -1,14 +1,12 @@
 //! Interventions: what is set is in the trace, the rest follows from it, and a file is verified with it.
 
+use tapescope::io::Trained;
 use tapescope::io::intervention::{parse, text};
 use tapescope::io::trace::{self, Outcome, Source};
-use tapescope::io::{Trained, weights};
 use tapescope::model::{Change, Intervention, Range, array};
 use tapescope::train::Recording;
 
-fn included() -> Vec<Trained> {
-    weights::all_included().unwrap()
-}
+use super::machines;
 
 fn recorded(of: &Trained) -> Recording {
     let task = of.now().task;
@@ -38,7 +36,7 @@ fn bits(recording: &Recording) -> Vec<u32> {
 
 #[test]
 fn setting_what_was_computed_changes_nothing() {
-    for of in included() {
+    for of in machines() {
         let honest = recorded(&of);
         let (steps, rows) = (honest.trace.steps(), honest.trace.memory_size());
         for (place, array) in of.machine.changeable() {
@@ -69,7 +67,7 @@ fn setting_what_was_computed_changes_nothing() {
 
 #[test]
 fn every_array_can_be_changed_and_the_file_verified() {
-    for of in included() {
+    for of in machines() {
         let honest = recorded(&of);
         let config = &of.machine.config;
         let mut reached = 0;
@@ -117,7 +115,7 @@ fn every_array_can_be_changed_and_the_file_verified() {
 
 #[test]
 fn a_value_other_than_the_one_that_was_set_is_found() {
-    let of = included()
+    let of = machines()
         .into_iter()
         .find(|of| of.experiment.name == "copy")
         .unwrap();
@@ -155,7 +153,7 @@ fn a_value_other_than_the_one_that_was_set_is_found() {
 
 #[test]
 fn text_reads_back_and_errors_say_what_is_expected() {
-    let of = included()
+    let of = machines()
         .into_iter()
         .find(|of| of.experiment.name == "copy")
         .unwrap();
@@ -217,7 +215,7 @@ fn text_reads_back_and_errors_say_what_is_expected() {
 
 #[test]
 fn files_with_absent_arrays_or_too_much_work_are_no_surprise() {
-    let mut all = included().into_iter();
+    let mut all = machines().into_iter();
     let of = all.find(|of| of.experiment.name == "copy").unwrap();
     let honest = recorded(&of);
     let changes = parse(&["3:read0.gate=0.5"], "test", &of.machine, &honest.trace).unwrap();
@@ -252,7 +250,7 @@ fn files_with_absent_arrays_or_too_much_work_are_no_surprise() {
 
 #[test]
 fn an_open_end_reaches_a_run_that_becomes_longer() {
-    let mut all = included().into_iter();
+    let mut all = machines().into_iter();
     let of = all.find(|of| of.experiment.name == "transduce").unwrap();
     let honest = recorded(&of);
     let source = honest.trace.setting.source;

@@ -14,12 +14,24 @@ mod write_and_read;
 
 use serde_json::Value;
 use tapescope::io::trace::{self, Imported, Source};
-use tapescope::io::{Experiment, weights};
+use tapescope::io::{Experiment, Trained, weights};
 use tapescope::model::Model;
 use tapescope::train::Recording;
 
 const TINY: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
     "model": {"memory": {"rows": 5, "columns": 3}, "controller": {"size": 4}}}"#;
+
+/// The included machines, and a Differentiable Neural Computer with random weights.
+fn machines() -> Vec<Trained> {
+    let mut all = weights::all_included().unwrap();
+    let experiment = Experiment::find("recall_dnc", &[]).unwrap();
+    all.push(Trained {
+        machine: Model::new(experiment.model.clone(), 1),
+        experiment,
+        ..all[0].clone()
+    });
+    all
+}
 
 /// A machine with random weights, and its third episode of seed 7.
 fn record(preset: &str) -> (Model<f32>, Recording) {

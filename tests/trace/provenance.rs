@@ -5,6 +5,8 @@ use tapescope::io::weights;
 use tapescope::model::ModelConfig;
 use tapescope::train::Recording;
 
+use super::machines;
+
 /// The sum of the amounts of a provenance, and of their magnitudes.
 fn sums(found: &Provenance) -> [f64; 2] {
     let amounts = found.parts.iter().map(|part| part.amount);
@@ -14,7 +16,7 @@ fn sums(found: &Provenance) -> [f64; 2] {
 #[test]
 fn reads_and_bits_of_every_included_machine_are_sums_over_writes() {
     let mut without_reads = Vec::new();
-    for trained in weights::all_included().unwrap() {
+    for trained in machines() {
         let (machine, name) = (&trained.machine, trained.experiment.name.clone());
         let recording = Recording::new(machine, &trained.experiment.task, 1, 0);
         let writes = Writes::of(&recording, &machine.config).unwrap();
@@ -42,7 +44,10 @@ fn reads_and_bits_of_every_included_machine_are_sums_over_writes() {
                 );
             }
         }
-        let is_linear = matches!(machine.config, ModelConfig::Ntm(_) | ModelConfig::Plain(_));
+        let is_linear = matches!(
+            machine.config,
+            ModelConfig::Ntm(_) | ModelConfig::Dnc(_) | ModelConfig::Plain(_)
+        );
         for step in steps {
             let found = writes.made(Target::Bit(step, 0), Some(machine));
             assert_eq!(found.is_ok(), is_linear, "{name}");

@@ -381,7 +381,7 @@ fn invalid_tasks_are_refused() {
         assert_eq!(message(task), format!("my.json: {problem}"));
     }
     assert!(message(r#""kind": "sort""#).starts_with(
-        "my.json: `task.kind`: is `sort`; expected one of `copy`, `repeat_copy`, `associative_recall`, `ngrams`, `priority_sort`, `transduce`, `caption`, `frames`, `aspects`, `span`, `episodes`, `pairs`, `text` at "
+        "my.json: `task.kind`: is `sort`; expected one of `copy`, `repeat_copy`, `associative_recall`, `ngrams`, `priority_sort`, `transduce`, `caption`, `frames`, `aspects`, `span`, `reuse`, `graph`, `episodes`, `pairs`, `text` at "
     ));
 }
 

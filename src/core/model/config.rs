@@ -1,11 +1,13 @@
 //! The size and the variant of a machine. Checked once, in [`NtmConfig::validate`]; trusted afterwards.
 
 use super::attention::{AttentionConfig, HeadColumns, Score, Strength, Switch};
-use super::kind::MAX_HEADS;
 
 pub use super::attention::ShiftForm;
 use crate::keys::Field::{Choice, ChoicePerHead, Constant, Integer, Number};
 use crate::keys::{self, Keys, PerHead, Table, Words};
+
+/// The most heads of one sort, read or write.
+pub const MAX_HEADS: usize = 64;
 
 /// Configuration of a machine: the shapes of its tensors and its equations. Its [`Keys`] list ranges and purposes,
 /// [`NtmConfig::new`] has the defaults; `tapescope tasks --keys` prints them.

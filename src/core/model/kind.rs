@@ -3,13 +3,10 @@
 use std::fmt::Debug;
 
 use super::attention::{Mechanism, Sees, Weighting};
-use super::config::Order;
+use super::config::{MAX_HEADS, Order};
 use super::shape::{Shape, TensorSpec};
 use super::spec::{Array, Place, array_name, head_name};
 use crate::keys::{ConfigError, Keys, check};
-
-/// The most heads of one sort, read or write.
-pub const MAX_HEADS: usize = 64;
 
 /// The sizes of a machine; 0 for what it does not have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -10,9 +10,9 @@ use crate::model::attention::{
     AttentionConfig, Biases, HeadColumns, Mechanism, Parameters, Score, ShiftForm, Strength,
     Weighting,
 };
-use crate::model::config::{ControllerConfig, EPSILON, InitialMemory, Order};
+use crate::model::config::{ControllerConfig, EPSILON, InitialMemory, MAX_HEADS, Order};
 use crate::model::head;
-use crate::model::kind::{Kind, MAX_HEADS, Sizes};
+use crate::model::kind::{Kind, Sizes};
 use crate::model::shape::{LinearSpec, Shape};
 use crate::model::spec::{Array, ArraySpec, Kept, Place, Range as Values};
 

@@ -64,13 +64,15 @@ enum Base {
     Cloze,
     /// Attention to earlier states of encoder and decoder.
     Both,
+    /// A Differentiable Neural Computer.
+    Managed,
     /// 81 steps, of whose memory the file has the first, the last and a keyframe.
     Long,
 }
 
 use Base::{
     After, Both, Cloze, Earlier, Encoder, EncoderLocal, EncoderLognormal, Fixed, Gradient, Items,
-    Layers, Long, Pictures, Plain, Pointing, Sampled,
+    Layers, Long, Managed, Pictures, Plain, Pointing, Sampled,
 };
 
 const COPY: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
@@ -107,6 +109,9 @@ const CLOZE: &str = r#"{"task": {"kind": "span", "symbols": 4, "positions": 6, "
 const BOTH: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
     "model": {"kind": "lstmn-decoder", "decoder": {"size": 4, "fusion": "deep"}, "attention": {"units": 3}}}"#;
 
+const MANAGED: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
+    "model": {"kind": "dnc", "memory": {"rows": 5, "columns": 3}, "controller": {"size": 4}}}"#;
+
 type Row = (&'static str, Base, &'static str, &'static [By]);
 
 /// A field, the trace in which it is changed, to what, and all that detects it.
@@ -141,6 +146,9 @@ const FIELDS: &[Row] = &[
     ("model.heads.similarity_epsilon", Plain, "0.01", &[Verify, Diff]),
     ("model.heads.shift.range", Plain, "2", &[Refused]),
     ("model.heads.shift.form", Plain, r#""scalar""#, &[Named, Weights, Diff]),
+    ("model.heads.links", Managed, r#""off""#, &[Refused]),
+    ("model.heads.allocation", Managed, r#""off""#, &[Refused]),
+    ("model.heads.free_gates", Managed, r#""off""#, &[Refused]),
     ("model.heads.attention.score", Plain, r#""dot""#, &[Verify, Diff]),
     ("model.heads.attention.strength", Plain, r#""one""#, &[Refused]),
     ("model.heads.attention.gate", Plain, r#""off""#, &[Refused]),
@@ -300,6 +308,16 @@ const ARRAYS: &[(&str, Base, &[By])] = &[
     ("HEAD.prior", Sampled, &[Verify, Diff]),
     ("HEAD.divergence", Sampled, &[Verify, Diff]),
     ("HEAD.normal", Sampled, &[Verify, Diff]),
+    ("HEAD.free_gate", Managed, &[Verify, Diff]),
+    ("HEAD.read_modes", Managed, &[Verify, Diff]),
+    ("HEAD.backward", Managed, &[Verify, Diff]),
+    ("HEAD.forward", Managed, &[Verify, Diff]),
+    ("HEAD.initial_usage", Managed, &[Verify, Diff]),
+    ("HEAD.usage", Managed, &[Verify, Diff]),
+    ("HEAD.allocation", Managed, &[Verify, Diff]),
+    ("HEAD.allocation_gate", Managed, &[Verify, Diff]),
+    ("HEAD.write_gate", Managed, &[Verify, Diff]),
+    ("HEAD.precedence", Managed, &[Verify, Diff]),
     ("gradient.*", Gradient, &[Named, Weights, Diff]),
 ];
 
@@ -334,6 +352,7 @@ impl Honest {
             Pointing => POINTING.to_owned(),
             Cloze => CLOZE.to_owned(),
             Both => BOTH.to_owned(),
+            Managed => MANAGED.to_owned(),
             EncoderLognormal => ENCODER.replace("weibull", "lognormal"),
             Long => COPY.replace("[3, 3]", "[40, 40]"),
         };
@@ -442,7 +461,7 @@ impl Bench {
         let bases = bases
             .into_iter()
             .chain(encoders)
-            .chain([Earlier, Layers, Fixed, Pointing, Cloze, Both]);
+            .chain([Earlier, Layers, Fixed, Pointing, Cloze, Both, Managed]);
         let honest = bases.map(|base| (base, Honest::new(base, folder.path())));
         let bench = Self {
             honest: honest.collect(),

@@ -278,7 +278,7 @@ fn arrays_of_a_later_version_are_ignored() {
         r#"{"dims": ["t"], "encoding": "base64", "data": "AAAA"}"#,
         r#"[{"shape": "what"}, null, "NaN"]"#,
     ] {
-        let with = format!("\"arrays\": {{\n\"read0.usage\": {later},");
+        let with = format!("\"arrays\": {{\n\"read0.salience\": {later},");
         let source = tiny().replacen("\"arrays\": {", &with, 1);
         let read = opened(&source);
         assert_eq!(again(&read), tiny());

@@ -612,7 +612,7 @@ def _task_channels(task: str, params: Optional[Mapping[str, Any]]) -> Optional[T
     """Returns the numbers of inputs and outputs of a task of Tapescope with its `params`, which are checked; otherwise None."""
     if task not in TASKS or not params:
         return None
-    ends = {key: [value, value] if is_whole(value) and key in ("length", "items", "repeats", "aspects", "span") else value
+    ends = {key: [value, value] if is_whole(value) and key in ("length", "items", "repeats", "aspects", "span", "edges", "path") else value
             for key, value in params.items()}
     # Sizes of an episode do not affect its channels.
     sizes = {"length": [1, 1], "repeats": [1, 1]} if task in ("copy", "repeat_copy") else {}

@@ -725,9 +725,9 @@ mod tests {
         Area, Format, Image, Mark, Motion, PlacedPanel, Rgb, Slot, Stage, estimated_bytes,
         head_named, to_bytes,
     };
-    use crate::model::{BahdanauConfig, Model, NtmConfig};
+    use crate::model::{BahdanauConfig, DncConfig, Model, NtmConfig};
     use crate::platform::at_once;
-    use crate::task::{Caption, Task};
+    use crate::task::{Caption, Reuse, Task};
     use crate::train::ABSENT;
 
     fn animated(figure: &Figure<'_>, format: Format, motion: Motion) -> Vec<u8> {
@@ -954,6 +954,14 @@ mod tests {
         Recording::new(&Model::new(machine, 1), &task, 1, 0)
     }
 
+    /// An episode of a Differentiable Neural Computer.
+    fn managed() -> Recording {
+        let task = Task::Reuse(Reuse::DEFAULT).with_size(6);
+        let mut machine = DncConfig::new(task.inputs(), task.outputs());
+        machine.rows = 9;
+        Recording::new(&Model::new(machine, 1), &task, 1, 0)
+    }
+
     #[test]
     fn the_picture_is_there_once_for_every_answer_and_large_in_the_close_up() {
         let recording = described();
@@ -989,14 +997,23 @@ mod tests {
         let spread = samples.spread();
         let all = Picture::NAMES.map(|(_, picture)| picture);
         let layouts = all.map(|picture| Layout::Pictures(vec![picture]));
-        let described = described();
+        let (described, managed) = (described(), managed());
+        let of_managed = [
+            Picture::Usage,
+            Picture::Precedence,
+            Picture::Modes,
+            Picture::Links,
+        ];
         for layout in layouts.into_iter().chain([
             Layout::Paper,
             Layout::Debug,
             Layout::Pictures(all.to_vec()),
         ]) {
-            let is_patches = layout == Layout::Pictures(vec![Picture::Patches]);
-            let recording = [&recording, &described][usize::from(is_patches)];
+            let recording = match &layout {
+                Layout::Pictures(all) if all[..] == [Picture::Patches] => &described,
+                Layout::Pictures(all) if all.len() == 1 && of_managed.contains(&all[0]) => &managed,
+                _ => &recording,
+            };
             let figure = Figure::new(recording, options(layout.clone()));
             let figure = figure.with_spread(spread.as_ref());
             assert!(!figure.is_empty(), "{layout:?}");

@@ -149,8 +149,8 @@ impl Visitor<'_> for Digits {
 fn parameters<'de, D: Deserializer<'de>>(from: D) -> Result<Map<String, Value>, D::Error> {
     // A vocabulary may be as large as this.
     const LONGEST: usize = 100_000;
-    const RANGES: [&str; 7] = [
-        "length", "items", "repeats", "glyphs", "duration", "aspects", "span",
+    const RANGES: [&str; 9] = [
+        "length", "items", "repeats", "glyphs", "duration", "aspects", "span", "edges", "path",
     ];
     let all: BTreeMap<Cow<'de, str>, &'de RawValue> = Deserialize::deserialize(from)?;
     let ours = all.into_iter().filter(|(key, value)| {

@@ -111,7 +111,7 @@ impl Processor for pulp::x86::V4 {
     /// Adds the halves of two registers at once.
     #[inline(always)]
     fn sums_of_four(self, a: [Self::f32s; 4]) -> [f32; 4] {
-        let (x, [a, b, c, d]) = (self.avx512f, a.map(|a| pulp::cast(a)));
+        let (x, [a, b, c, d]) = (self.avx512f, a.map(pulp::cast));
         let halves = |a, b| {
             let (low, high) = (
                 x._mm512_shuffle_f32x4::<0x44>(a, b),

@@ -519,11 +519,10 @@ impl<'a> Figure<'a> {
             | Picture::Usage
             | Picture::Precedence
             | Picture::Modes => over_time(&mut self.heads()),
-            Picture::Links => one(self.catalogue().panel(PanelId::new(picture))),
             Picture::Memory => one(focus.and_then(|_| self.memory())),
             Picture::Stages => one(focus.and_then(|head| self.stages(head))),
             Picture::Scalars => one(focus.map(|head| self.lanes(head))),
-            Picture::Overlap => one(self.catalogue().panel(PanelId::new(picture))),
+            Picture::Overlap | Picture::Links => one(self.catalogue().panel(PanelId::new(picture))),
             Picture::Redundancy => one(self.redundancy()),
             Picture::Uncertainty => one(self.uncertainty()),
             Picture::Hidden | Picture::Cells => {

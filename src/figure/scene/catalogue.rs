@@ -123,8 +123,7 @@ fn scale_of(
         | Picture::Usage
         | Picture::Precedence
         | Picture::Modes => weights.of_head(HeadName::of(trace, id.of?)),
-        Picture::Links => weights,
-        Picture::Overlap => weights,
+        Picture::Overlap | Picture::Links => weights,
         Picture::Cells => scales.state,
         Picture::Hidden => Scale::Signed(1.0),
         Picture::Erases => Scale::Bits,
@@ -678,10 +677,9 @@ pub(crate) fn steps_done(id: PanelId, now: &Moment<'_>) -> usize {
         Picture::Output | Picture::Error => stages.place(Stage::Output, None),
         Picture::Reads => stages.place(Stage::Read, head),
         Picture::Erases => stages.place(Stage::Erase, head),
-        Picture::Adds => stages.place(Stage::Add, head),
+        Picture::Adds | Picture::Precedence => stages.place(Stage::Add, head),
         Picture::Weightings => head.and_then(|head| stages.addressing(head).pop()),
         Picture::Usage => stages.place(Stage::Usage, head),
-        Picture::Precedence => stages.place(Stage::Add, head),
         _ => None,
     };
     let is_there = |place: usize| place < now.place || (place == now.place && !now.moves());

@@ -503,6 +503,7 @@ impl<R: Real, const H: usize> Blocks for OuterProducts<'_, R, H> {
         self.heads[0].0.len()
     }
 
+    #[expect(clippy::needless_range_loop, reason = "a pack of many arrays")]
     #[inline(always)]
     fn block<S: Simd, const V: usize>(&mut self, simd: S, at: impl Columns<S>) {
         let parts = self.heads.map(|(w, [d_b, _])| [at.of(w), at.of(d_b)]);

@@ -407,6 +407,11 @@ impl<R: Real> Dnc<'_, R> {
         }
     }
 
+    /// Backpropagates through reads, precedence and links, write, allocation and usage.
+    #[expect(
+        clippy::too_many_lines,
+        reason = "the equations of a step, from the last to the first"
+    )]
     fn memory_backward(
         &self,
         t: usize,

@@ -646,14 +646,7 @@ mod tests {
             }
         }
         let (mut d_before, mut d_w, mut d_p) = (by.clone(), vec![0.0; N], vec![0.0; N]);
-        link_backward(
-            &w,
-            &mut p.clone(),
-            &before,
-            &mut d_before,
-            &mut d_w,
-            &mut d_p,
-        );
+        link_backward(&w, &p, &before, &mut d_before, &mut d_w, &mut d_p);
         let loss = |w: &[f64], p: &[f64], before: &[f64]| scalar(&run(w, p, before), &by);
         // The diagonal is no variable.
         let off = |values: &[f64]| {

@@ -25,7 +25,7 @@ kernel! {
 
 /// Returns the square root; 0 for a value too small for a precise one, whose vector has no direction either.
 #[inline(always)]
-fn root<R: Real>(square: R) -> R {
+pub(crate) fn root<R: Real>(square: R) -> R {
     let root = square.sqrt();
     if square < R::TINY { R::ZERO } else { root }
 }
@@ -39,7 +39,7 @@ fn key_norm<R: Real>(key: &[R], epsilon: R) -> R {
 /// Returns x / y; 0 where y is not a normal number: a vector without direction (only with ε = 0) is similar to
 /// no other.
 #[inline(always)]
-fn quotient<R: Real>(x: R, y: R) -> R {
+pub(crate) fn quotient<R: Real>(x: R, y: R) -> R {
     let quotient = x / y;
     if y < R::TINY { R::ZERO } else { quotient }
 }

@@ -169,7 +169,7 @@ impl Keys for ControllerConfig {
 }
 
 /// Far from the end of f32 when squared.
-const INITIAL: keys::Rule = keys::Rule {
+pub(super) const INITIAL: keys::Rule = keys::Rule {
     allowed: "-1000000 to 1000000",
     holds: |value| value.abs() <= 1e6,
     ends: [-1e6, 1e6],

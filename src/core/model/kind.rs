@@ -110,6 +110,11 @@ pub trait Kind: Keys + Debug + Send + Sync {
         is_of_rows && !(sees_sums && array.name == "weighting")
     }
 
+    /// Bytes that an episode takes beside its arrays, forwards and backwards, with values of `of_value` bytes.
+    fn bytes_beside(&self, _steps: usize, _of_value: usize) -> [u64; 2] {
+        [0; 2]
+    }
+
     /// True for a step in which an array in files is 0, of an episode with this number of source steps.
     fn is_zero(&self, _place: Place, _array: Array, _t: usize, _source: usize) -> bool {
         false

@@ -20,7 +20,7 @@ use super::{
     Dependency, Direction, Draw, EncoderCell, EncoderConfig, EncoderDecoder, FixedContextConfig,
     Fusion, Given, LstmnConfig, LstmnDecoderConfig, LuongConfig, Model, ModelConfig,
     MultiHeadConfig, Noise, NoiseMode, NtmConfig, Number, Params, Place, PlainConfig, Positions,
-    SelfAttentionConfig, StructuredConfig, Terms, Trace, Upstream, Workspace,
+    SamConfig, Search, SelfAttentionConfig, StructuredConfig, Terms, Trace, Upstream, Workspace,
 };
 use crate::math::check::{assert_gradient, random_vector};
 use crate::math::{Answer, Series};
@@ -615,6 +615,41 @@ fn a_wrong_derivative_is_found() {
     let hold = || hold(&model, &trace, &wrong, |trace| number(trace, &by));
     let found = std::panic::catch_unwind(std::panic::AssertUnwindSafe(hold));
     assert!(found.is_err());
+}
+
+/// Which rows are read and which are erased has no derivative.
+#[test]
+fn every_value_of_a_sparse_memory() {
+    use super::config::InitialMemory::{Constant, Learned};
+    for (kind, heads, initial_memory, search) in [
+        (ControllerKind::Lstm, 2, Learned, Search::Exact),
+        (
+            ControllerKind::Feedforward,
+            1,
+            Constant(0.5),
+            Search::Hashed,
+        ),
+        (ControllerKind::Lstm, 1, Learned, Search::Hashed),
+        (ControllerKind::Feedforward, 2, Learned, Search::Exact),
+    ] {
+        let mut config = SamConfig::new(3, 2);
+        (config.rows, config.columns, config.read_rows) = (9, 4, 3);
+        (config.heads, config.initial_memory, config.search) = (heads, initial_memory, search);
+        (config.threshold, config.similarity_epsilon) = (0.05, 1e-3);
+        config.controller = ControllerConfig {
+            kind,
+            size: 5,
+            layers: 1,
+        };
+        let rows = (0..heads).map(|head| format!("read{head}.rows"));
+        let row = (0..heads).map(|head| format!("write{head}.row"));
+        let absent: Vec<_> = std::iter::once("output".to_owned())
+            .chain(rows)
+            .chain(row)
+            .collect();
+        assert_eq!(check(config.clone(), NoiseMode::Mean), absent);
+        check_weights(config, NoiseMode::Mean);
+    }
 }
 
 #[test]

@@ -30,6 +30,8 @@ use super::multi_head::MultiHeadConfig;
 use super::noise::{Draw, Noise};
 use super::params::Params;
 use super::plain::PlainConfig;
+#[cfg(any(test, all(feature = "sparse-memory", not(feature = "test-machine"))))]
+use super::sam::SamConfig;
 use super::self_attention::SelfAttentionConfig;
 use super::spec::{Array, Place};
 use super::structured::StructuredConfig;
@@ -147,13 +149,27 @@ macro_rules! kinds_and {
     };
 }
 
-#[cfg(not(any(test, feature = "test-machine")))]
+#[cfg(not(any(test, feature = "test-machine", feature = "sparse-memory")))]
 kinds_and! {}
 
-#[cfg(any(test, feature = "test-machine"))]
+#[cfg(all(not(test), feature = "test-machine"))]
 kinds_and! {
     /// A machine for tests.
     "appended": Appended(appended::AppendedConfig),
+}
+
+#[cfg(all(not(any(test, feature = "test-machine")), feature = "sparse-memory"))]
+kinds_and! {
+    /// Sparse access memory.
+    "sam": Sam(SamConfig),
+}
+
+#[cfg(test)]
+kinds_and! {
+    /// A machine for tests.
+    "appended": Appended(appended::AppendedConfig),
+    /// Sparse access memory.
+    "sam": Sam(SamConfig),
 }
 
 impl Keys for ModelConfig {

@@ -11,6 +11,7 @@ use super::attention::{Mechanism, Sees};
 use super::given::Setting;
 use super::kind::{AsKind, Kind};
 use super::slots::Slots;
+use super::sparse::SparseMemory;
 use super::spec::{Array, ArraySpec, Kept, Place, Range, array_name, head_name};
 use crate::keys::Words;
 use crate::math::{Matrix, Real, Series};
@@ -38,6 +39,7 @@ macro_rules! arrays {
         }
 
         impl<R: Real> $name<R> {
+            #[allow(clippy::too_many_arguments, reason = "a field each")]
             fn with_widths(width: impl Fn(Array) -> usize, $($other: $type),*) -> Self {
                 pastey::paste! {
                     Self { $($field: Series::new(width($module::[<$field:upper>])),)* $($other),* }
@@ -99,6 +101,8 @@ arrays! {
         setting: Setting,
         /// The arrays that only this kind of machine has.
         own: Slots<R>,
+        /// The memory as it is now, where an episode changes few of its rows.
+        sparse: SparseMemory<R>,
         /// 1: every M_t is kept. `LAST` and `LAST_ALONE`, for training with a memory of which no row changes: only the
         /// last one. k > 1, for training large memories: rows 0, 1, … of `memory_columns` are M_0,
         /// M_k, M_2k, …, followed by two rows in turn for what lies between; back-propagation writes those
@@ -255,7 +259,9 @@ impl<R: Real> Trace<R> {
         let heads = (0..config.heads()).map(head).collect();
         let own = Slots::new(config.arrays(), at(Place::Machine));
         let (sampling, setting) = (NoiseMode::Mean, Setting::default());
-        Self::with_widths(at(Place::Machine), layers, heads, sampling, setting, own, 1)
+        let sparse = SparseMemory::default();
+        let machine = at(Place::Machine);
+        Self::with_widths(machine, layers, heads, sampling, setting, own, sparse, 1)
     }
 
     /// An empty trace for an episode with this many steps, `source` of them before the answer.
@@ -285,7 +291,7 @@ impl<R: Real> Trace<R> {
         &mut self,
     ) -> impl Iterator<Item = (Place, Array, &mut Series<R>)> {
         let at = |place| move |(array, series)| (place, array, series);
-        let (fields, (layers, heads, _, _, own, _)) = self.split_mut();
+        let (fields, (layers, heads, _, _, own, ..)) = self.split_mut();
         let layers = layers.iter_mut().enumerate();
         let layers =
             layers.flat_map(move |(index, layer)| layer.split_mut().0.map(at(Place::Layer(index))));
@@ -350,7 +356,10 @@ impl<R: Real> Trace<R> {
             (series.width() as u64).saturating_mul(rows as u64)
         };
         let values = trace.everything().map(of).fold(0, u64::saturating_add);
-        values.saturating_mul(size_of::<R>() as u64)
+        let [beside, _] = kind.bytes_beside(steps, size_of::<R>());
+        values
+            .saturating_mul(size_of::<R>() as u64)
+            .saturating_add(beside)
     }
 
     /// Makes room for an episode of `steps` steps of which this part is kept: of a tape whose M_t together would take
@@ -358,6 +367,7 @@ impl<R: Real> Trace<R> {
     pub fn resize_to_keep(&mut self, kind: &impl AsKind, steps: usize, keep: Keep) {
         self.memory_every = self.memory_every_within(steps, keep);
         let (every, chunk) = (self.memory_every, self.chunk(keep));
+        self.sparse.time = None;
         for (place, array, series) in self.everything_mut() {
             let rows = rows(array, steps, every);
             match ring(kind.kind(), chunk, (place, array)) {
@@ -383,6 +393,7 @@ impl<R: Real> Trace<R> {
     /// Makes room for `steps` steps; allocates only when no earlier episode was as long.
     pub fn resize(&mut self, steps: usize) {
         let every = self.memory_every;
+        self.sparse.time = None;
         for (_, array, series) in self.everything_mut() {
             if series.width() > 0 {
                 series.resize(rows(array, steps, every));

@@ -98,20 +98,25 @@ impl Demand {
 /// more; and sums for the units of the heads.
 fn backward_bytes(config: &ModelConfig, [steps, source]: [usize; 2]) -> f64 {
     let rows = config.rows_of([steps, source]);
-    let every = Trace::<f32>::memory_every_for(rows * config.columns(), steps, TAPE_LIMIT);
+    let trace = Trace::<f32>::new(config);
+    let is_kept = trace.memory_columns.width() > 0;
+    let values = if is_kept { rows * config.columns() } else { 0 };
+    let every = Trace::<f32>::memory_every_for(values, steps, TAPE_LIMIT);
     let linears = config.shape().linears;
     let ends = linears.iter().map(|map| map.inputs + padded(map.outputs()));
-    let per_step = ends.sum::<usize>() + config.heads() * rows;
+    let weightings = trace.heads.iter().filter(|head| head.weighting.width() > 0);
+    let per_step = ends.sum::<usize>() + weightings.count() * rows;
     let output = linears
         .last()
         .map_or(0, |map| padded(map.inputs) * map.outputs());
-    let trace = Trace::<f32>::new(config);
     // Of a layer of units over the memory rows the learned vectors show the number.
     let arrays = trace.heads.iter().flat_map(HeadTrace::arrays);
     let vectors = arrays.filter(|(array, _)| array.is_learned() && array.dims.len() == 1);
     let units = vectors.map(|(_, series)| series.width()).sum();
     let sums = units::sums::<f32>(config.columns(), units);
-    let between = Trace::<f32>::bytes(config, [every + 2, source], Keep::All);
+    let [_, beside] = config.bytes_beside(steps, size_of::<f32>());
+    let [again, _] = config.bytes_beside(every + 2, size_of::<f32>());
+    let between = Trace::<f32>::bytes(config, [every + 2, source], Keep::All) - again + beside;
     between as f64 + BYTES * (per_step as f64 * steps as f64 + (output + sums) as f64)
 }
 

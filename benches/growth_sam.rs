@@ -1,0 +1,113 @@
+//! Training time per step of sparse access memory, from 1,024 to 1,048,576 rows, beside the Neural Turing Machine on the same rows:
+//! 20 columns, four rows a read, one head, an LSTM of 100, episodes of copy with 101 steps, one at a time, one thread.
+//!
+//! `cargo bench --features sparse-memory --bench growth_sam -- --seconds 2 --rounds 3`; `--rows 1024,65536` has other rows, `--no-ntm` leaves the
+//! Neural Turing Machine out, `--exact` searches exactly. All rows are drawn, so that every row is like some keys, before
+//! the time is taken. Prints a row of a table for each: the middle, the lowest and the highest of the rounds.
+
+#[expect(dead_code, reason = "counts allocations, too")]
+#[path = "../tests/fuzz/heap.rs"]
+mod heap;
+
+use std::time::Instant;
+
+use tapescope::keys::Choice as _;
+use tapescope::model::sam::missed;
+use tapescope::model::{Draw, Model, ModelConfig, NtmConfig, SamConfig, Search, Trace};
+use tapescope::task::{Copy, Task};
+use tapescope::train::{Demand, Trainer};
+use tapescope_benches::training;
+
+#[global_allocator]
+static HEAP: heap::Counting = heap::Counting;
+
+/// Bytes beyond which nothing is tried.
+const LARGEST: u64 = 2 << 30;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().collect();
+    let flag = |name: &str| arguments.iter().any(|argument| argument == name);
+    let option = |name: &str, default: &str| -> String {
+        let at = arguments.iter().position(|argument| argument == name);
+        at.and_then(|at| arguments.get(at + 1))
+            .map_or(default.into(), String::clone)
+    };
+    let seconds: f64 = option("--seconds", "1").parse().expect("seconds");
+    let rounds: usize = option("--rounds", "3").parse().expect("a whole number");
+    let rows = option("--rows", "1024,4096,16384,65536,262144,1048576");
+    let task = Task::Copy(Copy {
+        bits: 8,
+        length: 50..=50,
+    });
+    println!(
+        "| rows | machine | µs a step | first update, s | memory, MiB | index, MiB | beyond, MiB | rows that exact search would not read |"
+    );
+    println!("|---|---|---|---|---|---|---|---|");
+    for rows in rows.split(',') {
+        let rows: usize = rows.parse().expect("a number of rows");
+        let mut sam = SamConfig::new(task.inputs(), task.outputs());
+        (sam.rows, sam.search) = (rows, Search::Hashed);
+        if flag("--exact") {
+            sam.search = Search::Exact;
+        }
+        measure(&task, sam.into(), seconds, rounds);
+        if !flag("--no-ntm") {
+            let mut ntm = NtmConfig::new(task.inputs(), task.outputs());
+            ntm.rows = rows;
+            measure(&task, ntm.into(), seconds, rounds);
+        }
+    }
+}
+
+fn measure(task: &Task, config: ModelConfig, seconds: f64, rounds: usize) {
+    let steps = task.longest();
+    let (batch, threads, machines) = (1, 1, 1);
+    let demand = Demand::Training {
+        batch,
+        threads,
+        machines,
+    };
+    let (rows, kind) = (config.rows(), config.word());
+    let takes = demand.bytes(&config, steps);
+    if takes > LARGEST {
+        println!("| {rows} | {kind} | takes {} MiB | | | | | |", takes >> 20);
+        return;
+    }
+    let before = heap::now();
+    heap::reset();
+    let mut trainer = Trainer::new(task.clone(), config.clone(), training(1), 1);
+    let start = Instant::now();
+    trainer.update().expect("finite");
+    let first = start.elapsed().as_secs_f64();
+    let mut round = || {
+        let (start, mut updates) = (Instant::now(), 0);
+        while updates == 0 || start.elapsed().as_secs_f64() < seconds {
+            trainer.update().expect("finite");
+            updates += 1;
+        }
+        start.elapsed().as_secs_f64() * 1e6 / f64::from(updates * steps as u32)
+    };
+    let mut times: Vec<f64> = (0..rounds).map(|_| round()).collect();
+    times.sort_by(f64::total_cmp);
+    let mib = |bytes: usize| bytes as f64 / f64::from(1 << 20);
+    let held = heap::most_since(before);
+    let (mut memory, mut index, mut others) = (0, 0, String::new());
+    if let ModelConfig::Sam(sam) = &config {
+        let bytes = sam.plan().bytes(5 * steps, size_of::<f32>());
+        (memory, index) = (bytes.memory, bytes.index);
+        let machine = Model::<f32>::new(config.clone(), 1);
+        let mut trace = Trace::new(&config);
+        machine.run(&task.episode(1, 0), Draw::default(), &mut trace);
+        let found = missed(sam, &trace);
+        others = format!("{} of {}", found.other_rows, found.rows);
+    }
+    println!(
+        "| {rows} | {kind} | {:.1} ({:.1} to {:.1}) | {first:.2} | {:.1} | {:.1} | {:.1} | {others} |",
+        times[rounds / 2],
+        times[0],
+        times[rounds - 1],
+        mib(memory),
+        mib(index),
+        mib(held) - mib(memory + index),
+    );
+}

@@ -1,0 +1,334 @@
+//! Back through sparse access memory, from the last step to the first.
+//!
+//! The rows that the episode touched stand in slots, at first as they were after the last step. Every step finds in them
+//! what its heads read, and then puts back what stood there before its writes. Gradients w.r.t. the memory are those
+//! w.r.t. the rows in slots.
+
+use super::head::gate;
+use super::kind::{COSINES, INITIAL_ROWS, INTERPOLATION_GATE, SamConfig, WEIGHTS, WRITE_GATE};
+use crate::math::kernel::kernel;
+use crate::math::matrix::padded;
+use crate::math::similarity::quotient;
+use crate::math::softmax::{dot, softmax_backward};
+use crate::math::vectors::{add, add_multiple};
+use crate::math::{Real, Series};
+use crate::model::array;
+use crate::model::controller::{Stack, StackGradient};
+use crate::model::machine::{Batch, GradientRecorder, longest, together};
+use crate::model::params::Params;
+use crate::model::readout;
+use crate::model::sparse::{norm_of, set_norm};
+use crate::model::spec::{Array, Place};
+use crate::model::trace::Trace;
+
+/// The gradients that travel from step to step, and scratch.
+pub(super) struct Scratch<R> {
+    stack: StackGradient<R>,
+    /// w.r.t. [h; reads] through the output layer.
+    seen: readout::Seen<R>,
+    /// w.r.t. the pre-activations of all heads, [T, P].
+    raw: Series<R>,
+    /// w.r.t. h_t through the heads.
+    hidden: Vec<R>,
+    /// The rows in slots, [slots, M + 1].
+    contents: Vec<R>,
+    /// w.r.t. them, [slots, M].
+    memory: Vec<R>,
+    /// w.r.t. the weights of every head through the writes of the next step, [heads, K].
+    weights: Vec<R>,
+    /// w.r.t. the weights of a head, and w.r.t. β times its cosines, [K] each.
+    of_head: [Vec<R>; 2],
+}
+
+impl<R: Real> Scratch<R> {
+    pub(super) fn new(config: &SamConfig) -> Self {
+        let zeros = |len| vec![R::ZERO; len];
+        let (heads, k, reads) = (
+            config.heads,
+            config.read_rows,
+            config.heads * config.columns,
+        );
+        Self {
+            stack: StackGradient::new(&config.controller, reads),
+            seen: readout::Seen::new(config.controller.size + reads, config.outputs),
+            raw: Series::new(padded(heads * (2 * config.columns + 3))),
+            hidden: zeros(config.controller.size),
+            contents: Vec::new(),
+            memory: Vec::new(),
+            weights: zeros(heads * k),
+            of_head: [zeros(k), zeros(k)],
+        }
+    }
+
+    fn reset(&mut self, trace: &Trace<R>, config: &SamConfig) {
+        self.stack.reset(trace.steps());
+        self.raw.clear(trace.steps());
+        self.weights.fill(R::ZERO);
+        // Room for the most rows that an episode of this length may touch.
+        let (most, m) = (
+            config.touched(trace.steps()).min(config.rows),
+            config.columns,
+        );
+        self.contents.clear();
+        self.contents.reserve(most * (m + 1));
+        self.contents.extend_from_slice(trace.sparse.contents());
+        self.memory.clear();
+        self.memory.reserve(most * m);
+        self.memory.resize(trace.sparse.slots() * m, R::ZERO);
+    }
+}
+
+kernel! {
+    /// Through softmax and cosines of one head, in a step: from the gradients w.r.t. its weights to those w.r.t. β times its
+    /// cosines; returns that w.r.t. β.
+    fn weigh_backward<'a, R>(
+        simd; weights: &'a [R], cosines: &'a [R], d_weights: &'a [R], d_scaled: &'a mut [R],
+    ) -> R {
+        softmax_backward(simd, weights, d_weights, d_scaled);
+        dot(simd, d_scaled, cosines)
+    }
+}
+
+kernel! {
+    /// Σ x_i·y_i.
+    fn product<'a, R>(simd; x: &'a [R], y: &'a [R]) -> R {
+        dot(simd, x, y)
+    }
+}
+
+impl SamConfig {
+    pub(super) fn backward_all<R: Real>(
+        &self,
+        params: &Params<R>,
+        batch: &mut Batch<'_, R>,
+        gradient: &mut Params<R>,
+    ) {
+        let (stack, [heads, output]) = (self.stack(params), self.maps(params));
+        for mut group in batch.groups() {
+            for (trace, by, scratch, _) in group.each::<Scratch<R>>() {
+                scratch.reset(trace, self);
+                scratch.seen.backward(&output.weight, &by.logit);
+            }
+            let Batch { traces, workspaces } = &mut group;
+            for t in (0..longest(traces)).rev() {
+                let running = traces.partition_point(|trace| trace.steps() > t);
+                for (trace, workspace) in traces[..running].iter().zip(&mut **workspaces) {
+                    let (_, scratch, recorder) = workspace.parts_mut::<Scratch<R>>();
+                    self.remember_backward(trace, t, scratch, recorder);
+                }
+                together!(running, workspaces, |workspaces| {
+                    let mut scratches = workspaces.each_mut().map(|workspace| {
+                        let (_, scratch, recorder) = workspace.parts_mut::<Scratch<R>>();
+                        (scratch, recorder)
+                    });
+                    let raw_to_hidden = scratches
+                        .each_mut()
+                        .map(|(scratch, _)| (scratch.raw.row(t), &mut scratch.hidden[..]));
+                    heads.backward_from(0, raw_to_hidden);
+                    let gradients = scratches.map(|(scratch, recorder)| {
+                        add(scratch.stack.top(), &scratch.hidden);
+                        (&mut scratch.stack, recorder)
+                    });
+                    stack.backward(t, traces, gradients);
+                });
+            }
+        }
+        self.set_gradients(params, batch, gradient);
+    }
+
+    /// Through output, reads and writes of a step to what the heads emitted.
+    fn remember_backward<R: Real>(
+        &self,
+        trace: &Trace<R>,
+        t: usize,
+        scratch: &mut Scratch<R>,
+        mut recorder: GradientRecorder<'_, R>,
+    ) {
+        let (d_hidden, d_reads) = scratch.seen.gradient.row(t).split_at(self.controller.size);
+        add(scratch.stack.top(), d_hidden);
+        add(&mut scratch.stack.beside, d_reads);
+        for head in 0..self.heads {
+            self.read_backward(trace, (head, t), scratch, recorder.as_deref_mut());
+        }
+        for head in (0..self.heads).rev() {
+            self.write_backward(trace, (head, t), scratch, recorder.as_deref_mut());
+        }
+    }
+
+    /// Through r = Σ w·M, the softmax and the cosines of a head.
+    fn read_backward<R: Real>(
+        &self,
+        trace: &Trace<R>,
+        (head, t): (usize, usize),
+        scratch: &mut Scratch<R>,
+        recorder: GradientRecorder<'_, R>,
+    ) {
+        let (m, k, of) = (self.columns, self.read_rows, &trace.heads[head]);
+        let ([rows, cosines, weights], key) = (of.of_score.all(), of.key.row(t));
+        let Scratch {
+            stack,
+            raw,
+            contents,
+            memory,
+            weights: later,
+            of_head: [d_weights, d_scaled],
+            ..
+        } = scratch;
+        let d_read = &stack.beside[head * m..][..m];
+        let slots = rows
+            .row(t)
+            .iter()
+            .map(|&row| trace.sparse.place(self.row_of(row)));
+        let later = &later[head * k..][..k];
+        for ((slot, to), (&weight, &later)) in slots
+            .clone()
+            .zip(&mut *d_weights)
+            .zip(weights.row(t).iter().zip(later))
+        {
+            *to = later + product(d_read, &contents[slot * (m + 1)..]);
+            add_multiple(&mut memory[slot * m..][..m], weight, d_read);
+        }
+        let (strength, cosines) = (of.strength[t], cosines.row(t));
+        let d_strength = weigh_backward(weights.row(t), cosines, d_weights, d_scaled);
+        let d_raw = &mut raw.row_mut(t)[self.raw(head)];
+        let (d_key, d_raw_strength) = d_raw.split_at_mut(m);
+        let norm = norm_of(key, self.similarity_epsilon);
+        for ((slot, &d_scaled), &cosine) in slots.zip(&*d_scaled).zip(cosines) {
+            let d_cosine = strength * d_scaled;
+            let (row, of_row) = contents[slot * (m + 1)..][..=m].split_at(m);
+            let along = quotient(d_cosine, norm * of_row[0]);
+            add_multiple(&mut *d_key, along, row);
+            add_multiple(
+                &mut *d_key,
+                R::ZERO - quotient(d_cosine * cosine, norm * norm),
+                key,
+            );
+            let d_row = &mut memory[slot * m..][..m];
+            add_multiple(&mut *d_row, along, key);
+            let against = quotient(d_cosine * cosine, of_row[0] * of_row[0]);
+            add_multiple(&mut *d_row, R::ZERO - against, row);
+        }
+        // 1 + softplus has the derivative σ.
+        let z = &trace.raw.row(t)[self.raw(head)][m..];
+        gate(z, d_raw_strength);
+        d_raw_strength[0] *= d_strength;
+        if let Some(to) = recorder {
+            let mut record = |array: Array, values: &[R]| {
+                to.record_array(trace, Place::Head(head), array, t, values);
+            };
+            record(array::READ, d_read);
+            record(WEIGHTS, d_weights);
+            let d_cosines: Vec<R> = d_scaled.iter().map(|&d| strength * d).collect();
+            record(COSINES, &d_cosines);
+            record(array::KEY, d_key);
+            record(array::STRENGTH, &[d_strength]);
+        }
+    }
+
+    /// Through the writes of a head, whose rows are put back as they were before.
+    fn write_backward<R: Real>(
+        &self,
+        trace: &Trace<R>,
+        (head, t): (usize, usize),
+        scratch: &mut Scratch<R>,
+        recorder: GradientRecorder<'_, R>,
+    ) {
+        let (m, k, pair) = (self.columns, self.read_rows, self.pair(&trace.heads, head));
+        let ([_, _, weights], [alpha, gamma, _]) = (pair[0].of_score.all(), pair[1].of_score.all());
+        let (alpha, gamma, add) = (alpha[t], gamma[t], pair[1].add.row(t));
+        let Scratch {
+            raw,
+            contents,
+            memory,
+            weights: later,
+            ..
+        } = scratch;
+        let d_raw = &mut raw.row_mut(t)[self.raw(self.heads + head)];
+        let (d_add, d_gates) = d_raw.split_at_mut(m);
+        let slots = self
+            .written(pair, t)
+            .map(|(row, weight)| (trace.sparse.place(row), weight));
+        // w.r.t. α·(1 − γ), then w.r.t. α·γ·w of every row that was read before.
+        let (mut d_least, mut d_before) = (R::ZERO, R::ZERO);
+        let before = t.checked_sub(1).map(|before| weights.row(before));
+        let mut first = 0;
+        for (place, (slot, weight)) in slots.enumerate() {
+            let d_row = &memory[slot * m..][..m];
+            add_multiple(&mut *d_add, weight, d_row);
+            let d_weight = product(d_row, add);
+            if let Some(index) = place.checked_sub(1) {
+                let read = match before {
+                    Some(before) => before[index],
+                    None if index == 0 => R::ONE,
+                    None => R::ZERO,
+                };
+                d_before += d_weight * read;
+                later[head * k + index] = alpha * gamma * d_weight;
+            } else {
+                (first, d_least) = (slot, d_weight);
+            }
+        }
+        memory[first * m..][..m].fill(R::ZERO);
+        let d_alpha = (R::ONE - gamma) * d_least + gamma * d_before;
+        let d_gamma = alpha * (d_before - d_least);
+        d_gates[0] = d_alpha * alpha * (R::ONE - alpha);
+        d_gates[1] = d_gamma * gamma * (R::ONE - gamma);
+        let tape = trace.own.at(1).row(t)[head * (k + 1) * m..][..(k + 1) * m].chunks_exact(m);
+        // The last one first: a row may have been written twice.
+        for (place, earlier) in tape.enumerate().rev() {
+            let row = self.written(pair, t).nth(place);
+            let slot = row.map_or(first, |(row, _)| trace.sparse.place(row));
+            let row = &mut contents[slot * (m + 1)..][..=m];
+            row[..m].copy_from_slice(earlier);
+            set_norm(row, self.similarity_epsilon);
+        }
+        if let Some(to) = recorder {
+            let mut record = |array: Array, values: &[R]| {
+                to.record_array(trace, Place::Head(self.heads + head), array, t, values);
+            };
+            record(array::ADD, d_add);
+            record(WRITE_GATE, &[d_alpha]);
+            record(INTERPOLATION_GATE, &[d_gamma]);
+        }
+    }
+
+    /// The gradients of all tensors, from those of every step.
+    fn set_gradients<R: Real>(
+        &self,
+        params: &Params<R>,
+        batch: &mut Batch<'_, R>,
+        gradient: &mut Params<R>,
+    ) {
+        let (m, layers) = (self.columns, self.controller.layers);
+        for (trace, by, scratch, recorder) in batch.each::<Scratch<R>>() {
+            let slots = (0..).zip(scratch.memory.chunks_exact(m));
+            let rows = slots.map(|(slot, by)| (trace.sparse.row_of(slot), by));
+            let mut memory = gradient.tensors[0].view_mut();
+            if !memory.is_empty() {
+                rows.clone()
+                    .for_each(|(row, by)| add(memory.row_mut(row), by));
+            }
+            scratch.stack.add_initial(&mut gradient.tensors[1..]);
+            if let Some(recorder) = recorder {
+                recorder.record_logits(trace, by);
+                self.stack(params)
+                    .record_inputs(trace, &scratch.stack, recorder);
+                let mut initial = vec![R::ZERO; trace.own.at(0).width()];
+                if !initial.is_empty() {
+                    rows.for_each(|(row, by)| initial[row * m..][..m].copy_from_slice(by));
+                }
+                recorder.record_array(trace, Place::Machine, INITIAL_ROWS, 0, &initial);
+            }
+        }
+        let all = batch.done::<Scratch<R>>();
+        let (controller, others) = gradient.linears.split_at_mut(layers);
+        let stacks = all.clone();
+        let stacks = stacks.map(|(trace, _, scratch)| (trace, &scratch.stack));
+        Stack::set_gradients(&stacks, controller);
+        let heads = all.clone();
+        others[0].set_gradient(
+            heads.map(|(trace, _, scratch)| (&trace.layers[layers - 1].hidden, &scratch.raw)),
+        );
+        others[1].set_gradient(all.map(|(trace, logit, _)| (&trace.features, logit)));
+    }
+}

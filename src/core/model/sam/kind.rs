@@ -1,0 +1,280 @@
+//! Sizes, tensors and arrays of sparse access memory.
+
+use crate::keys::Field::{Choice, Constant, Integer, Integer64, Number};
+use crate::keys::{ConfigError, Keys, Rule, Table};
+use crate::math::matrix::padded;
+use crate::model::array;
+use crate::model::config::{ControllerConfig, EPSILON, INITIAL, InitialMemory, MAX_HEADS, Order};
+use crate::model::kind::{Kind, Sizes};
+use crate::model::shape::{LinearSpec, Shape, TensorSpec};
+use crate::model::sparse::{Initial, Plan, Search};
+use crate::model::spec::{Array, ArraySpec, Kept, Place, Range};
+
+/// The size and the variant of a machine with sparse access memory.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SamConfig {
+    /// Channels of the input.
+    pub inputs: usize,
+    /// Channels of the output.
+    pub outputs: usize,
+    /// Memory rows N.
+    pub rows: usize,
+    /// Memory columns M.
+    pub columns: usize,
+    /// The memory before the first step.
+    pub initial_memory: InitialMemory,
+    /// The seed of the memory before the first step: its values are drawn between plus and minus the constant; 0: all are
+    /// the constant.
+    pub seed: u64,
+    /// How the rows that are read are found.
+    pub search: Search,
+    /// The network that drives the heads.
+    pub controller: ControllerConfig,
+    /// Heads, each of which writes and reads.
+    pub heads: usize,
+    /// Rows K that a head reads.
+    pub read_rows: usize,
+    /// δ: a row counts as accessed where its weights sum to more.
+    pub threshold: f64,
+    /// Added to each squared norm in the cosine.
+    pub similarity_epsilon: f64,
+}
+
+/// The rows that a head reads, [T, K].
+#[rustfmt::skip] // A row for every array.
+pub const ROWS: Array = &ArraySpec::new("rows", &["t", "q"], "I", Range::AtLeast(0.0), "the rows that the head reads, in ascending order: those with the largest cosine to k, as the index finds them (Rae 2016, section 3.1)");
+/// Their cosines, [T, K].
+#[rustfmt::skip] // A row for every array.
+pub const COSINES: Array = &ArraySpec::new("cosines", &["t", "q"], "K", Range::Any, "cosine of k and each of these rows, after the writes of the step");
+/// Their weights, [T, K].
+#[rustfmt::skip] // A row for every array.
+pub const WEIGHTS: Array = &ArraySpec::new("weights", &["t", "q"], "w^R", Range::Distribution, "softmax over these rows of β·K; 0 for all other rows (Rae 2016, section 3.1)");
+/// α, [T].
+#[rustfmt::skip] // A row for every array.
+pub const WRITE_GATE: Array = &ArraySpec::new("write_gate", &["t"], "α", Range::Within(0.0, 1.0), "σ: 0 writes nothing (Rae 2016, section 3.2)");
+/// γ, [T].
+#[rustfmt::skip] // A row for every array.
+pub const INTERPOLATION_GATE: Array = &ArraySpec::new("interpolation_gate", &["t"], "γ", Range::Within(0.0, 1.0), "σ: 1 writes to the rows that the head read in the step before, 0 to the least recently accessed row (Rae 2016, section 3.2)");
+/// The least recently accessed row, [T].
+#[rustfmt::skip] // A row for every array.
+pub const ROW: Array = &ArraySpec::new("row", &["t"], "i", Range::AtLeast(0.0), "the row whose last access is longest ago, the lowest of several; another one for each head. It is erased first (Rae 2016, section 3.2)");
+/// M_0 where it is learned, [N, M].
+#[rustfmt::skip] // A row for every array.
+pub const INITIAL_ROWS: Array = &ArraySpec::new("initial_rows", &["n", "m"], "M_0", Range::Any, "memory before the first step, row after row, where it is learned").kept(Kept::Once);
+/// What stood in the rows that a step wrote, [T, heads·(K + 1)·M].
+#[rustfmt::skip] // A row for every array.
+pub const EARLIER: Array = &ArraySpec::scratch("earlier");
+
+/// δ: weights are at least 0.
+const THRESHOLD: Rule = Rule {
+    allowed: "0 to 2",
+    holds: |value| (0.0..=2.0).contains(&value),
+    ends: [0.0, 2.0],
+};
+
+#[rustfmt::skip] // A row for every key.
+impl Keys for SamConfig {
+    fn keys(&mut self, to: &mut Table<'_>) {
+        to.key("memory.rows", Integer(&mut self.rows, 1..=Self::MAX_ROWS), "rows N of the memory (locations)");
+        to.key("memory.columns", Integer(&mut self.columns, 1..=4096), "columns M of the memory (values per row)");
+        let mut constant = match self.initial_memory {
+            InitialMemory::Constant(value) => Some(value),
+            InitialMemory::Learned => None,
+        };
+        to.key("memory.initial", Constant(&mut constant, &INITIAL), "memory before the first step: one constant everywhere, or learned");
+        self.initial_memory = constant.map_or(InitialMemory::Learned, InitialMemory::Constant);
+        to.key("memory.seed", Integer64(&mut self.seed, 0..=u64::MAX), "seed from which the memory before the first step is drawn, uniformly between plus and minus the constant; 0: every value is the constant");
+        to.key("memory.index", Choice(&mut self.search), "how the rows nearest to a key are found. `exact`: all are compared; `hashed`: those in the same buckets of random planes are, which may miss some");
+        self.controller.keys(&mut to.section("controller"));
+        to.key("heads.count", Integer(&mut self.heads, 1..=MAX_HEADS), "number of heads, each of which writes and reads");
+        to.key("heads.rows", Integer(&mut self.read_rows, 1..=64), "rows K that a head reads");
+        to.key("heads.threshold", Number(&mut self.threshold, &THRESHOLD), "δ: a row counts as accessed in a step where its weights, of all heads, sum to more");
+        to.key("heads.similarity_epsilon", Number(&mut self.similarity_epsilon, &EPSILON), "ε added to each squared norm in the cosine");
+    }
+}
+
+impl SamConfig {
+    /// The most memory rows: f32 holds every row.
+    pub const MAX_ROWS: usize = 1 << 22;
+
+    /// A machine with one head that reads four rows of 128, whose memory is drawn from seed 1.
+    pub const fn new(inputs: usize, outputs: usize) -> Self {
+        Self {
+            inputs,
+            outputs,
+            rows: 128,
+            columns: 20,
+            initial_memory: InitialMemory::Constant(0.01),
+            seed: 1,
+            search: Search::Exact,
+            controller: ControllerConfig::PAPER,
+            heads: 1,
+            read_rows: 4,
+            threshold: 0.005,
+            similarity_epsilon: 1e-6,
+        }
+    }
+
+    /// The description of the memory.
+    pub fn plan(&self) -> Plan {
+        let initial = match self.initial_memory {
+            InitialMemory::Learned => Initial::Given,
+            InitialMemory::Constant(value) if self.seed == 0 => Initial::Constant(value),
+            InitialMemory::Constant(value) => Initial::Drawn {
+                seed: self.seed,
+                size: value.abs(),
+            },
+        };
+        Plan {
+            rows: self.rows,
+            columns: self.columns,
+            initial,
+            epsilon: self.similarity_epsilon,
+            search: self.search,
+        }
+    }
+
+    /// The most rows that an episode of `steps` steps touches.
+    pub(super) fn touched(&self, steps: usize) -> usize {
+        let of_step = self.heads * (self.read_rows + 1);
+        of_step.saturating_mul(steps).saturating_add(1)
+    }
+
+    /// Inputs of the first layer of the controller, x and the reads.
+    pub(super) fn first_inputs(&self) -> usize {
+        self.inputs + self.heads * self.columns
+    }
+
+    /// Where the pre-activations of a head stand among those of all heads.
+    pub(super) fn raw(&self, head: usize) -> std::ops::Range<usize> {
+        let [read, write] = [self.columns + 1, self.columns + 2];
+        match head.checked_sub(self.heads) {
+            None => head * read..(head + 1) * read,
+            Some(of) => self.heads * read + of * write..self.heads * read + (of + 1) * write,
+        }
+    }
+
+    fn is_learned(&self) -> bool {
+        self.initial_memory == InitialMemory::Learned
+    }
+}
+
+impl Kind for SamConfig {
+    fn sizes(&self) -> Sizes {
+        Sizes {
+            inputs: self.inputs,
+            outputs: self.outputs,
+            layers: self.controller.layers,
+            units: self.controller.size,
+            read_heads: self.heads,
+            write_heads: self.heads,
+            rows: self.rows,
+            columns: self.columns,
+        }
+    }
+
+    fn shape(&self) -> Shape {
+        let heads = (0..2 * self.heads).map(|head| {
+            let name = (self as &dyn Kind).head_name(head);
+            (name, self.raw(head).len())
+        });
+        let heads = LinearSpec {
+            parts: heads.collect(),
+            inputs: self.controller.size,
+        };
+        let seen = self.controller.size + self.heads * self.columns;
+        let output = LinearSpec::new("output", seen, self.outputs);
+        let rows = if self.is_learned() { self.rows } else { 0 };
+        let memory = TensorSpec::state("initial.memory", rows, self.columns);
+        let [hidden, cell] = self.controller.states();
+        let controller = self.controller.linears(self.first_inputs());
+        Shape {
+            linears: controller.chain([heads, output]).collect(),
+            tensors: vec![memory, hidden, cell],
+        }
+    }
+
+    fn order(&self) -> Order {
+        Order::WriteFirst
+    }
+
+    fn arrays(&self) -> &'static [Array] {
+        &[INITIAL_ROWS, EARLIER]
+    }
+
+    fn head_arrays(&self, head: usize) -> [&'static [Array]; 2] {
+        const READ: &[Array] = &[ROWS, COSINES, WEIGHTS];
+        const WRITE: &[Array] = &[WRITE_GATE, INTERPOLATION_GATE, ROW];
+        [if head < self.heads { READ } else { WRITE }, &[]]
+    }
+
+    fn width(&self, place: Place, array: Array) -> usize {
+        let (m, is_read) = (
+            self.columns,
+            matches!(place, Place::Head(head) if head < self.heads),
+        );
+        match (place, array) {
+            (Place::Layer(layer), _) => self.controller.width(layer, array, self.first_inputs()),
+            (Place::Head(_), array::KEY | array::READ) if is_read => m,
+            (Place::Head(_), array::STRENGTH) if is_read => 1,
+            (Place::Head(_), array::ADD) if !is_read => m,
+            (Place::Head(_), ROWS | COSINES | WEIGHTS) => self.read_rows,
+            (Place::Head(_), WRITE_GATE | INTERPOLATION_GATE | ROW) => 1,
+            (Place::Machine, array::INPUT) => self.inputs,
+            (Place::Machine, array::LOGIT | array::OUTPUT) => self.outputs,
+            (Place::Machine, array::RAW) => padded(self.heads * (2 * m + 3)),
+            (Place::Machine, array::FEATURES) => self.controller.size + self.heads * m,
+            (Place::Machine, INITIAL_ROWS) if self.is_learned() => self.rows * m,
+            (Place::Machine, EARLIER) => self.heads * (self.read_rows + 1) * m,
+            _ => 0,
+        }
+    }
+
+    fn axis(&self, axis: &str) -> Option<usize> {
+        match axis {
+            "k" => Some(self.columns),
+            "q" => Some(self.read_rows),
+            _ => None,
+        }
+    }
+
+    fn is_passing(&self, place: Place, array: Array) -> bool {
+        place != Place::Machine || [array::RAW, array::FEATURES, EARLIER].contains(&array)
+    }
+
+    fn bytes_beside(&self, steps: usize, of_value: usize) -> [u64; 2] {
+        let changed = self.touched(steps).min(self.rows);
+        let bytes = self.plan().bytes(changed, of_value);
+        let forward = [bytes.memory, bytes.index, bytes.slots].map(|bytes| bytes as u64);
+        let backward = changed * (2 * self.columns + 1) * of_value;
+        [forward.iter().sum(), backward as u64]
+    }
+
+    fn set_rows(&mut self, rows: usize) -> Result<(), ConfigError> {
+        let (field, own) = ("memory.rows", self.rows);
+        ConfigError::unless(!self.is_learned(), field, rows, || {
+            format!("only {own}, because the initial memory is learned")
+        })?;
+        let (least, most) = (self.read_rows.max(self.heads), Self::MAX_ROWS);
+        ConfigError::unless((least..=most).contains(&rows), field, rows, || {
+            format!("{least} to {most}: as many as a head reads, and as there are heads")
+        })?;
+        self.rows = rows;
+        Ok(())
+    }
+
+    fn runs_on_any_rows(&self) -> bool {
+        !self.is_learned()
+    }
+
+    fn set_channels(&mut self, inputs: usize, outputs: usize) {
+        (self.inputs, self.outputs) = (inputs, outputs);
+    }
+
+    fn check_together(&self) -> Result<(), ConfigError> {
+        let least = self.read_rows.max(self.heads);
+        ConfigError::unless(self.rows >= least, "memory.rows", self.rows, || {
+            format!("{least} or more: as many as a head reads, and as there are heads")
+        })
+    }
+}

@@ -1,0 +1,40 @@
+//! What an index missed: how often exact search would have chosen other rows.
+
+use super::kind::{ROWS, SamConfig};
+use crate::math::Real;
+use crate::model::sparse::Search;
+use crate::model::trace::Trace;
+
+/// The rows of a recorded episode, beside those that exact search would have chosen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Missed {
+    /// Reads: steps times heads.
+    pub reads: usize,
+    /// Reads with another row than exact search would have chosen.
+    pub other_reads: usize,
+    /// Rows that were read: reads times K.
+    pub rows: usize,
+    /// Rows that exact search would not have chosen.
+    pub other_rows: usize,
+}
+
+/// Searches again, exactly, in the memory of every step of a recorded episode, as it follows from the recorded arrays.
+pub fn missed<R: Real>(config: &SamConfig, trace: &Trace<R>) -> Missed {
+    let (mut trace, sam) = (trace.clone(), config.sam(true));
+    sam.reset(&mut trace, None);
+    let mut exact = vec![R::ZERO; config.read_rows];
+    let mut missed = Missed::default();
+    for (t, head) in (0..trace.steps()).flat_map(|t| (0..config.heads).map(move |head| (t, head))) {
+        sam.after(&mut trace, t);
+        let key = trace.heads[head].key.row(t);
+        trace.sparse.nearest(key, Search::Exact, &mut exact);
+        let rows = trace.heads[head].series(ROWS);
+        let rows = rows.map_or(&[][..], |rows| rows.row(t));
+        let others = rows.iter().filter(|row| !exact.contains(row)).count();
+        missed.reads += 1;
+        missed.other_reads += usize::from(others > 0);
+        missed.rows += rows.len();
+        missed.other_rows += others;
+    }
+    missed
+}

@@ -1,0 +1,369 @@
+//! Sparse access memory (Rae 2016), in the order of its equations; back through it in `backward.rs`:
+//!
+//! ```text
+//! k, β, a, α, γ of every head: W·h + b        β by 1 + softplus, α and γ by σ
+//! i = the row whose last access is longest ago, another one for each head
+//! w^W = α·(γ·w^R_{t−1} + (1 − γ)·1_i)         M_t: row i of M_{t−1} set to 0, then + w^W·aᵀ, head after head
+//! w^R_t = softmax of β·K(k, M_t(j)) over the K rows j of largest cosine        r_t = Σ_j w^R_t(j)·M_t(j)
+//! z_t = W·[h_t; r_t] + b                      a row counts as accessed where Σ (w^R + w^W) > δ
+//! ```
+//!
+//! Before the first step w^R is 1 on row 0, r is 0, and row j was last accessed at −N + j. Which rows are read, erased and
+//! counted as accessed are constants of the gradient. A step takes the same time whatever the number of rows, but for the
+//! search; the tape has what stood in the rows that were written, so that its size does not depend on their number.
+
+mod backward;
+mod head;
+mod kind;
+mod missed;
+mod tests;
+
+use std::any::Any;
+use std::ops::Range;
+
+use super::array;
+use super::controller::Stack;
+use super::dependency::{Conventions, Dependency, Size};
+use super::machine::{Batch, Machine, together};
+use super::params::Params;
+use super::readout;
+use super::sparse::{cosine, norm_of};
+use super::spec::{Array, Place};
+use super::trace::{HeadTrace, Trace};
+use crate::math::kernel::kernel;
+use crate::math::softmax::softmax;
+use crate::math::vectors::add_multiple;
+use crate::math::{Linear, Real};
+
+pub use kind::{
+    COSINES, EARLIER, INITIAL_ROWS, INTERPOLATION_GATE, ROW, ROWS, SamConfig, WEIGHTS, WRITE_GATE,
+};
+pub use missed::{Missed, missed};
+
+/// A configuration, and whether rows are searched for.
+#[derive(Clone, Copy)]
+struct Sam<'a> {
+    config: &'a SamConfig,
+    is_searching: bool,
+}
+
+kernel! {
+    /// The weights of rows from their cosines.
+    fn weigh<'a, R>(simd; strength: R, cosines: &'a [R], to: &'a mut [R]) {
+        softmax(simd, strength, cosines, to);
+    }
+}
+
+impl SamConfig {
+    fn sam(&self, is_searching: bool) -> Sam<'_> {
+        Sam {
+            config: self,
+            is_searching,
+        }
+    }
+
+    fn stack<'a, R>(&'a self, params: &'a Params<R>) -> Stack<'a, R> {
+        Stack {
+            config: &self.controller,
+            inputs: self.inputs,
+            linears: &params.linears[..self.controller.layers],
+            hidden: &params.tensors[1],
+            cell: &params.tensors[2],
+        }
+    }
+
+    /// The linear maps to what the heads emit, and to the output.
+    fn maps<'a, R>(&self, params: &'a Params<R>) -> [&'a Linear<R>; 2] {
+        let layers = self.controller.layers;
+        [&params.linears[layers], &params.linears[layers + 1]]
+    }
+
+    /// Passes on the reads of the step before.
+    fn see_reads<R: Real>(&self, heads: &[HeadTrace<R>], t: usize, see: &mut dyn FnMut(&[R])) {
+        match t.checked_sub(1) {
+            Some(before) => heads[..self.heads]
+                .iter()
+                .for_each(|head| see(head.read.row(before))),
+            None => (0..self.heads * self.columns).for_each(|_| see(&[R::ZERO])),
+        }
+    }
+
+    /// The pre-activations of all heads.
+    fn set_raw<R: Real, const B: usize>(
+        &self,
+        params: &Params<R>,
+        t: usize,
+        traces: &mut [Trace<R>; B],
+    ) {
+        let [map, _] = self.maps(params);
+        let top = self.controller.layers - 1;
+        let hidden_to_raw = traces.each_mut().map(|trace| {
+            let raw = trace.raw.row_mut(t);
+            map.start(raw);
+            (trace.layers[top].hidden.row(t), raw)
+        });
+        map.forward_from(0, hidden_to_raw);
+    }
+}
+
+impl Sam<'_> {
+    /// Returns the memory of a trace to the time before the first step.
+    fn reset<R: Real>(self, trace: &mut Trace<R>, like: Option<&Trace<R>>) {
+        let changed = self.config.touched(trace.steps());
+        let given = trace.own.at(0).as_slice();
+        let like = like.map(|like| &like.sparse);
+        let plan = (self.config.plan(), given);
+        trace.sparse.reset(plan, changed, self.is_searching, like);
+    }
+
+    /// Makes the memory of a trace know all accesses before step `t`.
+    fn before<R: Real>(self, trace: &mut Trace<R>, t: usize) {
+        let is_ready = trace.sparse.is_searchable() || !self.is_searching;
+        if !trace
+            .sparse
+            .time
+            .is_some_and(|[_, accessed]| accessed <= t && is_ready)
+        {
+            self.reset(trace, None);
+        }
+        while let Some([written, accessed]) = trace.sparse.time
+            && accessed < t
+        {
+            if written == accessed {
+                self.write(trace, written);
+            }
+            self.access(trace, accessed);
+        }
+    }
+
+    /// Makes it M_t as it is after the writes of step `t`.
+    fn after<R: Real>(self, trace: &mut Trace<R>, t: usize) {
+        if trace
+            .sparse
+            .time
+            .is_some_and(|[written, _]| written == t + 1)
+        {
+            return;
+        }
+        self.before(trace, t);
+        if trace.sparse.time.is_some_and(|[written, _]| written == t) {
+            self.write(trace, t);
+        }
+    }
+
+    /// Row i set to 0, then + w^W·aᵀ, head after head; what stood in these rows goes to the tape.
+    fn write<R: Real>(self, trace: &mut Trace<R>, t: usize) {
+        let Trace {
+            heads, own, sparse, ..
+        } = trace;
+        let earlier = own.at_mut(1);
+        // A trace that was read has no tape.
+        let is_taped = earlier.is_ring() || earlier.steps() > t;
+        let tape = if is_taped {
+            earlier.row_mut(t)
+        } else {
+            &mut []
+        };
+        let mut tape = tape.chunks_exact_mut(self.config.columns);
+        for head in 0..self.config.heads {
+            let pair = self.config.pair(heads, head);
+            let add = pair[1].add.row(t);
+            for (place, (row, weight)) in self.config.written(pair, t).enumerate() {
+                sparse.write(row, place == 0, (weight, add), tape.next());
+            }
+        }
+        sparse.settle();
+        sparse.time = Some([t + 1, t]);
+    }
+
+    /// Counts the rows of step `t` as accessed.
+    fn access<R: Real>(self, trace: &mut Trace<R>, t: usize) {
+        let Trace { heads, sparse, .. } = trace;
+        let config = self.config;
+        // Where the step itself did not do it, as after a jump to a later step.
+        for head in &heads[..config.heads] {
+            for &row in head.of_score.at(0).row(t) {
+                sparse.slot(config.row_of(row));
+            }
+        }
+        let weights = (0..config.heads).flat_map(|head| {
+            let pair = config.pair(heads, head);
+            let [rows, _, weights] = pair[0].of_score.all();
+            let read = rows.row(t).iter().zip(weights.row(t));
+            let read = read.map(|(&row, &weight)| (config.row_of(row), weight));
+            read.chain(config.written(pair, t))
+        });
+        sparse.access(weights, R::from_f64(config.threshold));
+        sparse.time = Some([t + 1; 2]);
+    }
+
+    /// i of a head.
+    fn set_row<R: Real>(self, trace: &mut Trace<R>, head: usize, t: usize) {
+        self.before(trace, t);
+        let row = trace.sparse.least_recent(head);
+        let to = trace.heads[self.config.heads + head].of_score.at_mut(2);
+        to[t] = R::from_f64(row as f64);
+    }
+
+    /// The rows that a head reads.
+    fn set_rows<R: Real>(self, trace: &mut Trace<R>, head: usize, t: usize) {
+        self.after(trace, t);
+        let HeadTrace { key, of_score, .. } = &mut trace.heads[head];
+        let to = of_score.at_mut(0).row_mut(t);
+        trace.sparse.nearest(key.row(t), self.config.search, to);
+    }
+
+    /// Their cosines.
+    fn set_cosines<R: Real>(self, trace: &mut Trace<R>, head: usize, t: usize) {
+        self.after(trace, t);
+        let HeadTrace { key, of_score, .. } = &mut trace.heads[head];
+        let ([rows, cosines, _], key) = (of_score.all_mut(), key.row(t));
+        let norm = norm_of(key, self.config.similarity_epsilon);
+        for (to, &row) in cosines.row_mut(t).iter_mut().zip(rows.row(t)) {
+            *to = cosine(key, norm, trace.sparse.row(self.config.row_of(row)));
+        }
+    }
+
+    /// Their weights.
+    #[expect(clippy::unused_self, reason = "one form for all that a head does")]
+    fn set_weights<R: Real>(self, trace: &mut Trace<R>, head: usize, t: usize) {
+        let head = &mut trace.heads[head];
+        let [_, cosines, weights] = head.of_score.all_mut();
+        weigh(head.strength[t], cosines.row(t), weights.row_mut(t));
+    }
+
+    /// r of a head.
+    fn set_read<R: Real>(self, trace: &mut Trace<R>, head: usize, t: usize) {
+        self.after(trace, t);
+        let HeadTrace { read, of_score, .. } = &mut trace.heads[head];
+        let ([rows, _, weights], read) = (of_score.all(), read.row_mut(t));
+        read.fill(R::ZERO);
+        for (&row, &weight) in rows.row(t).iter().zip(weights.row(t)) {
+            let row = trace.sparse.row(self.config.row_of(row));
+            add_multiple(&mut *read, weight, row);
+        }
+    }
+
+    /// What a head does in a step, an array at a time: before the writes, and after those of all heads.
+    fn stages<'a, R: Real>(self, head: usize) -> [Vec<Dependency<'a, R>>; 2]
+    where
+        Self: 'a,
+    {
+        let of = |place,
+                  array,
+                  needs: &[(Place, Array)],
+                  size,
+                  work: fn(Self, &mut Trace<R>, usize, usize)| {
+            Dependency::new(place, array, needs, size, move |trace, t| {
+                work(self, trace, head, t);
+            })
+        };
+        let count = self.config.heads;
+        let (read, write) = (Place::Head(head), Place::Head(count + head));
+        // All that was written and accessed before, and what is written now.
+        let mut needs = Vec::new();
+        for head in 0..count {
+            needs.extend([ROWS, WEIGHTS].map(|array| (Place::Head(head), array)));
+            let written = [ROW, WRITE_GATE, INTERPOLATION_GATE, array::ADD];
+            needs.extend(written.map(|array| (Place::Head(count + head), array)));
+        }
+        let row = of(write, ROW, &needs, Size::One, Self::set_row);
+        needs.push((read, array::KEY));
+        let rows = of(read, ROWS, &needs, Size::One, Self::set_rows);
+        let cosines = of(read, COSINES, &needs, Size::One, Self::set_cosines);
+        let of_weights = [(read, COSINES), (read, array::STRENGTH)];
+        let weights = of(read, WEIGHTS, &of_weights, Size::Share, Self::set_weights);
+        let read = of(read, array::READ, &needs, Size::One, Self::set_read);
+        [vec![row], vec![rows, cosines, weights, read]]
+    }
+}
+
+impl<R: Real> Machine<R> for SamConfig {
+    fn run(&self, params: &Params<R>, traces: &mut [Trace<R>], steps: Range<usize>) {
+        let (sam, stack) = (self.sam(true), self.stack(params));
+        for at in (0..traces.len()).filter(|_| steps.start == 0) {
+            let (before, trace) = traces.split_at_mut(at);
+            let initial = trace[0]
+                .own
+                .at_mut(0)
+                .as_mut_slice()
+                .chunks_exact_mut(self.columns);
+            let rows = initial.enumerate();
+            rows.for_each(|(row, to)| to.copy_from_slice(params.tensors[0].row(row)));
+            sam.reset(&mut trace[0], before.first());
+        }
+        let step = |t: usize, traces: &mut [Trace<R>]| {
+            together!(traces.len(), traces, |traces| {
+                stack.forward(t, traces, |heads, t, see| self.see_reads(heads, t, see));
+                self.set_raw(params, t, traces);
+                traces.iter_mut().for_each(|trace| self.remember(trace, t));
+            });
+        };
+        let [_, output] = self.maps(params);
+        stack.run(traces, steps, step, |trace, steps| {
+            readout::forward(output, trace, steps, |trace| &trace.features);
+        });
+    }
+
+    fn scratch(&self) -> Box<dyn Any + Send> {
+        Box::new(backward::Scratch::<R>::new(self))
+    }
+
+    fn backward(&self, params: &Params<R>, batch: &mut Batch<'_, R>, gradient: &mut Params<R>) {
+        self.backward_all(params, batch, gradient);
+    }
+
+    fn dependencies<'a>(&'a self, _: &'a Conventions) -> Vec<Dependency<'a, R>> {
+        let all = (0..self.heads).map(|head| self.sam(false).stages(head));
+        let (before, after): (Vec<_>, Vec<_>) = all.map(|[before, after]| (before, after)).unzip();
+        // The rows that are read are taken as they were recorded.
+        let after = after.into_iter().flatten().filter(|one| one.array != ROWS);
+        before.into_iter().flatten().chain(after).collect()
+    }
+
+    fn step<'a>(&'a self, params: &'a Params<R>) -> Vec<Dependency<'a, R>> {
+        let reads = move |heads: &[HeadTrace<R>], t, see: &mut dyn FnMut(&[R])| {
+            self.see_reads(heads, t, see);
+        };
+        let mut all: Vec<_> = self.stack(params).step(reads).collect();
+        for head in 0..2 * self.heads {
+            all.extend(self.emitted(head).iter().map(|&array| {
+                let compute = move |trace: &mut Trace<R>, t: usize| {
+                    self.set_raw(params, t, std::array::from_mut(trace));
+                    self.emit(trace, head, array, t);
+                };
+                Dependency::with_weights(Place::Head(head), array, compute)
+            }));
+        }
+        let stages = (0..self.heads).map(|head| self.sam(true).stages(head));
+        let (before, after): (Vec<_>, Vec<_>) =
+            stages.map(|[before, after]| (before, after)).unzip();
+        all.extend(before.into_iter().chain(after).flatten());
+        let [_, output] = self.maps(params);
+        all.extend(readout::step(output, |trace, t| {
+            readout::gather(trace, t);
+            trace.features.row(t).to_vec()
+        }));
+        all
+    }
+}
+
+impl SamConfig {
+    /// Writes and reads of one step.
+    fn remember<R: Real>(&self, trace: &mut Trace<R>, t: usize) {
+        for head in 0..2 * self.heads {
+            self.emitted(head)
+                .iter()
+                .for_each(|array| self.emit(trace, head, array, t));
+        }
+        let sam = self.sam(true);
+        (0..self.heads).for_each(|head| sam.set_row(trace, head, t));
+        for head in 0..self.heads {
+            sam.set_rows(trace, head, t);
+            sam.set_cosines(trace, head, t);
+            sam.set_weights(trace, head, t);
+            sam.set_read(trace, head, t);
+        }
+        readout::gather(trace, t);
+    }
+}

@@ -1,0 +1,534 @@
+//! A memory of which an episode changes few rows.
+//!
+//! The memory before the first step, with its index, is made once, is never changed, and is shared by episodes and copies
+//! of traces. The rows that an episode touches stand in *slots*, with their contents as they are now. So a new episode
+//! begins with no slots, and nothing as large as the memory is copied.
+//!
+//! A row stands with its values and its norm, sqrt(|M(i)|² + ε), behind them: M + 1 numbers.
+
+mod index;
+mod order;
+
+use std::sync::Arc;
+
+use rand::RngExt;
+
+use crate::keys::Words;
+use crate::math::kernel::kernel;
+use crate::math::simd::{Kernel, Simd, dispatch};
+use crate::math::similarity::{quotient, root};
+use crate::math::softmax::dot;
+use crate::math::vectors::add_multiple;
+use crate::math::{Real, random};
+use index::Index;
+use order::Order;
+
+/// How the rows nearest to a key are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Search {
+    /// All rows are looked at.
+    Exact,
+    /// Rows in the buckets of the key are looked at: see `index.rs`.
+    Hashed,
+}
+
+impl Words for Search {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("exact", Self::Exact), ("hashed", Self::Hashed)];
+}
+
+/// The memory before the first step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Initial {
+    /// Every value is this one.
+    Constant(f64),
+    /// Every value is drawn between −`size` and `size`; row i from stream i of the seed, whatever the number of rows.
+    Drawn {
+        /// The seed.
+        seed: u64,
+        /// The largest magnitude.
+        size: f64,
+    },
+    /// As given.
+    Given,
+}
+
+/// The description of a memory.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Plan {
+    /// Rows N.
+    pub rows: usize,
+    /// Columns M.
+    pub columns: usize,
+    /// Before the first step.
+    pub initial: Initial,
+    /// ε, under each root of a norm.
+    pub epsilon: f64,
+    /// How rows are found.
+    pub search: Search,
+}
+
+/// Bytes of a sparse memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Bytes {
+    /// The memory before the first step.
+    pub memory: usize,
+    /// The index of that memory, and of the changed rows.
+    pub index: usize,
+    /// Everything else: which rows are in slots, the slots, and the order of accesses.
+    pub slots: usize,
+}
+
+impl Plan {
+    /// Sets a row to its values before the first step, and its norm.
+    fn set_row<R: Real>(&self, row: usize, given: &[R], to: &mut [R]) {
+        let (values, _) = to.split_at_mut(self.columns);
+        match self.initial {
+            Initial::Constant(value) => values.fill(R::from_f64(value)),
+            Initial::Drawn { seed, size } => {
+                let mut stream = random(seed, row as u64);
+                values.fill_with(|| R::from_f64(size * (2.0 * stream.random::<f64>() - 1.0)));
+            }
+            Initial::Given => {
+                let row = given.get(row * self.columns..).unwrap_or_default();
+                values
+                    .iter_mut()
+                    .zip(row)
+                    .for_each(|(to, &from)| *to = from);
+            }
+        }
+        set_norm(to, self.epsilon);
+    }
+
+    /// Bytes of the memory, with room for `changed` rows in slots, of values with `of_value` bytes each.
+    pub fn bytes(&self, changed: usize, of_value: usize) -> Bytes {
+        let row = (self.columns + 1) * of_value;
+        let changed = changed.min(self.rows);
+        let is_hashed = self.search == Search::Hashed;
+        Bytes {
+            memory: self.rows * row,
+            index: if is_hashed {
+                index::bytes(self.rows)
+            } else {
+                0
+            },
+            // Slot of a row; contents, row, two links and sketch of a slot.
+            slots: size_of::<u32>() * self.rows + changed * (row + 5 * size_of::<u32>()),
+        }
+    }
+}
+
+kernel! {
+    /// sqrt(|x|² + ε).
+    pub(super) fn norm_of<'a, R>(simd; x: &'a [R], epsilon: f64) -> R {
+        root(dot(simd, x, x) + R::from_f64(epsilon))
+    }
+}
+
+/// Sets the number behind the values of a row to their norm.
+pub(super) fn set_norm<R: Real>(row: &mut [R], epsilon: f64) {
+    if let Some((norm, values)) = row.split_last_mut() {
+        *norm = norm_of(values, epsilon);
+    }
+}
+
+kernel! {
+    /// The cosine of a key, with its norm, and a row, with its norm behind it.
+    pub(super) fn cosine<'a, R>(simd; key: &'a [R], norm: R, row: &'a [R]) -> R {
+        quotient(dot(simd, key, row), norm * row[key.len()])
+    }
+}
+
+/// No row.
+const NO_ROW: u32 = u32::MAX;
+
+/// Enters rows into `best`, which stands in descending order of the cosine: each by its place in `contents` and by its row.
+fn rank<R: Real>(
+    key: (&[R], R),
+    contents: &[R],
+    width: usize,
+    rows: impl Iterator<Item = (u32, u32)>,
+    best: &mut [(R, u32)],
+) {
+    dispatch(Rank {
+        key,
+        contents,
+        width,
+        rows,
+        best,
+    });
+}
+
+struct Rank<'a, R, I> {
+    key: (&'a [R], R),
+    contents: &'a [R],
+    width: usize,
+    rows: I,
+    best: &'a mut [(R, u32)],
+}
+
+impl<R: Real, I: Iterator<Item = (u32, u32)>> Kernel for Rank<'_, R, I> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self {
+            key: (key, norm),
+            contents,
+            width,
+            rows,
+            best,
+        } = self;
+        for (place, row) in rows {
+            let values = &contents[place as usize * width..][..width];
+            let cosine = quotient(dot(simd, key, values), norm * values[key.len()]);
+            let before = |(other, other_row): &(R, u32)| {
+                *other > cosine || (*other == cosine && *other_row < row)
+            };
+            if best
+                .last()
+                .is_none_or(|last| !(cosine > last.0 || (cosine == last.0 && row < last.1)))
+            {
+                continue;
+            }
+            let at = best.partition_point(before);
+            best[at..].rotate_right(1);
+            best[at] = (cosine, row);
+        }
+    }
+}
+
+/// The memory before the first step, and its index.
+#[derive(Debug)]
+struct Base<R> {
+    /// In the order of the index, [N, M + 1].
+    contents: Vec<R>,
+    index: Option<Indexed<R>>,
+}
+
+/// The index, with the rows in its order, and the places of all rows.
+#[derive(Debug)]
+struct Indexed<R> {
+    index: Index<R>,
+    rows: Vec<u32>,
+    places: Vec<u32>,
+}
+
+impl<R: Real> Base<R> {
+    fn new(plan: &Plan, given: &[R]) -> Self {
+        let width = plan.columns + 1;
+        let set = |row: usize, to: &mut [R]| plan.set_row(row, given, to);
+        let index = (plan.search == Search::Hashed).then(|| {
+            let (index, rows) = Index::new([plan.rows, plan.columns], set);
+            let mut places = vec![0; plan.rows];
+            (0..)
+                .zip(&rows)
+                .for_each(|(place, &row)| places[row as usize] = place);
+            Indexed {
+                index,
+                rows,
+                places,
+            }
+        });
+        let mut contents = vec![R::ZERO; plan.rows * width];
+        for (place, to) in contents.chunks_exact_mut(width).enumerate() {
+            let row = index
+                .as_ref()
+                .map_or(place, |index| index.rows[place] as usize);
+            set(row, to);
+        }
+        Self { contents, index }
+    }
+
+    /// The values of a row, and their norm.
+    fn row(&self, row: usize, width: usize) -> &[R] {
+        let index = self.index.as_ref();
+        let place = index.map_or(row, |index| index.places[row] as usize);
+        &self.contents[place * width..][..width]
+    }
+
+    /// True where the memory is the one that is given.
+    fn is(&self, given: &[R], columns: usize) -> bool {
+        let mut rows = given.chunks_exact(columns).enumerate();
+        rows.all(|(row, given)| self.row(row, columns + 1)[..columns] == *given)
+    }
+}
+
+/// The memory of an episode as it is now. What it holds follows from the arrays of the episode.
+#[derive(Clone, Debug, Default)]
+pub struct SparseMemory<R> {
+    plan: Option<Plan>,
+    base: Option<Arc<Base<R>>>,
+    /// 1 + the slot of every row; 0 for a row without slot.
+    places: Vec<u32>,
+    /// The row of each slot.
+    rows: Vec<u32>,
+    /// The contents of each slot, [slots, M + 1].
+    contents: Vec<R>,
+    order: Order,
+    /// The sketch of every slot, in an index.
+    sketches: Vec<u64>,
+    /// The number of steps whose writes and whose accesses it knows; `None` where the arrays may have changed since.
+    pub(super) time: Option<[usize; 2]>,
+    scratch: Scratch<R>,
+}
+
+/// Scratch of a step.
+#[derive(Clone, Debug, Default)]
+struct Scratch<R> {
+    index: index::Scratch<R>,
+    places: Vec<u32>,
+    slots: Vec<u32>,
+    best: Vec<(R, u32)>,
+    uses: Vec<(u32, u32, R)>,
+}
+
+/// What a trace holds follows from its arrays: two are equal whatever this is.
+impl<R> PartialEq for SparseMemory<R> {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl<R: Real> SparseMemory<R> {
+    /// Returns to the memory before the first step; `given` has it for [`Initial::Given`]. Makes room for `changed` rows,
+    /// and where rows are searched for the memory before the first step, if `like` does not have it.
+    pub(super) fn reset(
+        &mut self,
+        (plan, given): (Plan, &[R]),
+        changed: usize,
+        is_searched: bool,
+        like: Option<&Self>,
+    ) {
+        if self.plan != Some(plan) {
+            *self = Self {
+                plan: Some(plan),
+                places: vec![0; plan.rows],
+                ..Self::default()
+            };
+        }
+        for row in self.rows.drain(..) {
+            self.places[row as usize] = 0;
+        }
+        self.contents.clear();
+        self.sketches.clear();
+        self.order.clear();
+        let changed = changed.min(plan.rows);
+        self.rows.reserve(changed);
+        self.contents.reserve(changed * (plan.columns + 1));
+        self.order.reserve(changed);
+        let is_given = plan.initial == Initial::Given;
+        let is_right = |base: &Base<R>| !is_given || base.is(given, plan.columns);
+        self.base.take_if(|base| !is_right(base));
+        if self.base.is_none() && (is_searched || is_given) {
+            let other = like.filter(|like| like.plan == self.plan);
+            let other = other.and_then(|like| like.base.clone());
+            let other = other.filter(|base| is_right(base));
+            self.base = other.or_else(|| Some(Arc::new(Base::new(&plan, given))));
+        }
+        self.sketches.reserve(changed);
+        self.time = Some([0; 2]);
+    }
+
+    /// True where rows can be searched for.
+    pub(super) fn is_searchable(&self) -> bool {
+        self.base.is_some()
+    }
+
+    fn columns(&self) -> usize {
+        self.plan.map_or(0, |plan| plan.columns)
+    }
+
+    /// The number of slots.
+    pub(super) fn slots(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// The row of a slot.
+    pub(super) fn row_of(&self, slot: usize) -> usize {
+        self.rows[slot] as usize
+    }
+
+    /// The contents of all slots, [slots, M + 1].
+    pub(super) fn contents(&self) -> &[R] {
+        &self.contents
+    }
+
+    /// The slot of a row that has one.
+    pub(super) fn place(&self, row: usize) -> usize {
+        self.places[row] as usize - 1
+    }
+
+    /// The slot of a row, which gets one.
+    pub(super) fn slot(&mut self, row: usize) -> usize {
+        if self.places[row] == 0 {
+            let (width, start) = (self.columns() + 1, self.contents.len());
+            self.rows.push(row as u32);
+            self.places[row] = self.rows.len() as u32;
+            match (&self.base, &self.plan) {
+                (Some(base), _) => {
+                    self.contents.extend_from_slice(base.row(row, width));
+                    if let Some(index) = &base.index {
+                        let sketch = index.index.sketch_at(index.places[row]);
+                        self.sketches.push(sketch);
+                    }
+                }
+                (None, Some(plan)) => {
+                    self.contents.resize(start + width, R::ZERO);
+                    plan.set_row(row, &[], &mut self.contents[start..]);
+                }
+                _ => {}
+            }
+            self.order.push();
+        }
+        self.place(row)
+    }
+
+    /// The values of a row and their norm behind them.
+    pub(super) fn row(&mut self, row: usize) -> &[R] {
+        let (width, slot) = (self.columns() + 1, self.slot(row));
+        &self.contents[slot * width..][..width]
+    }
+
+    /// Adds `weight`·`add` to a row, or sets it to that; copies its values before to `earlier`, if that is there. Call
+    /// [`SparseMemory::settle`] after the last write of a step.
+    pub(super) fn write(
+        &mut self,
+        row: usize,
+        is_erased: bool,
+        (weight, add): (R, &[R]),
+        earlier: Option<&mut [R]>,
+    ) {
+        let (width, slot) = (self.columns() + 1, self.slot(row));
+        let values = &mut self.contents[slot * width..][..width - 1];
+        if let Some(earlier) = earlier {
+            earlier.copy_from_slice(values);
+        }
+        if is_erased {
+            values.fill(R::ZERO);
+        }
+        add_multiple(values, weight, add);
+        self.scratch.slots.push(slot as u32);
+    }
+
+    /// Brings norms and index up to date with what was written.
+    pub(super) fn settle(&mut self) {
+        let (width, Some(plan)) = (self.columns() + 1, self.plan) else {
+            return;
+        };
+        let Scratch { slots, index, .. } = &mut self.scratch;
+        slots.sort_unstable();
+        slots.dedup();
+        for slot in slots.drain(..) {
+            let row = &mut self.contents[slot as usize * width..][..width];
+            set_norm(row, plan.epsilon);
+            if let Some(of) = self.base.as_ref().and_then(|base| base.index.as_ref()) {
+                self.sketches[slot as usize] = of.index.sketch(&row[..plan.columns], index);
+            }
+        }
+    }
+
+    fn is_accessed(&self, row: usize) -> bool {
+        let place = self.places[row];
+        place > 0 && self.order.has(place - 1)
+    }
+
+    /// The row whose last access is longest ago, but for `before` rows of which that is true even more.
+    pub(super) fn least_recent(&mut self, before: usize) -> usize {
+        let mut lowest = std::mem::take(&mut self.order.lowest);
+        lowest.retain(|&row| !self.is_accessed(row as usize));
+        while lowest.len() <= before && self.order.next < self.places.len() {
+            let row = self.order.next;
+            self.order.next += 1;
+            if !self.is_accessed(row) {
+                lowest.push(row as u32);
+            }
+        }
+        let found = lowest.get(before).copied().or_else(|| {
+            let slot = self.order.slots().nth(before - lowest.len());
+            slot.map(|slot| self.rows[slot as usize])
+        });
+        self.order.lowest = lowest;
+        found.unwrap_or(0) as usize
+    }
+
+    /// Counts the rows as accessed whose weights sum to more than `threshold`.
+    pub(super) fn access(&mut self, weights: impl Iterator<Item = (usize, R)>, threshold: R) {
+        let mut uses = std::mem::take(&mut self.scratch.uses);
+        uses.clear();
+        uses.extend(
+            (0..)
+                .zip(weights)
+                .map(|(at, (row, weight))| (row as u32, at, weight)),
+        );
+        uses.sort_unstable_by_key(|&(row, at, _)| (row, at));
+        for of_row in uses.chunk_by(|one, next| one.0 == next.0) {
+            if of_row.iter().map(|(.., weight)| *weight).sum::<R>() > threshold {
+                let slot = self.slot(of_row[0].0 as usize);
+                self.order.access(slot as u32);
+            }
+        }
+        self.scratch.uses = uses;
+    }
+
+    /// The rows with the largest cosine to a key, as many as there is room for in `to`; the lowest where it is the same.
+    /// They stand in ascending order.
+    pub(super) fn nearest(&mut self, key: &[R], search: Search, to: &mut [R]) {
+        let (width, Some(base), Some(plan)) = (self.columns() + 1, &self.base, &self.plan) else {
+            return;
+        };
+        let Self {
+            places: slot_of,
+            rows: of_slots,
+            contents,
+            sketches,
+            scratch,
+            ..
+        } = self;
+        let Scratch {
+            index: of_index,
+            places,
+            slots,
+            best,
+            ..
+        } = scratch;
+        best.clear();
+        best.resize(to.len(), (R::from_f64(f64::NEG_INFINITY), NO_ROW));
+        let has_slot = |row: u32| slot_of[row as usize] > 0;
+        let (key, key_norm) = (key, norm_of(key, plan.epsilon));
+        match &base.index {
+            Some(of) if search == Search::Hashed => {
+                let is_changed = |place: u32| has_slot(of.rows[place as usize]);
+                of.index
+                    .find(key, is_changed, sketches, of_index, [places, slots]);
+                let key = (key, key_norm);
+                let found = places.iter().map(|&place| (place, of.rows[place as usize]));
+                rank(key, &base.contents, width, found, best);
+                let found = slots.iter().map(|&slot| (slot, of_slots[slot as usize]));
+                rank(key, contents, width, found, best);
+                slots.clear();
+            }
+            of => {
+                let key = (key, key_norm);
+                let row_of = |place: u32| of.as_ref().map_or(place, |of| of.rows[place as usize]);
+                let all = (0..plan.rows as u32).map(|place| (place, row_of(place)));
+                let found = all.filter(|(_, row)| !has_slot(*row));
+                rank(key, &base.contents, width, found, best);
+                let found = (0..).zip(of_slots.iter().copied());
+                rank(key, contents, width, found, best);
+            }
+        }
+        // Too few were found: the lowest others.
+        let found = best.partition_point(|(_, row)| *row != NO_ROW);
+        let mut row = 0;
+        for at in found..best.len() {
+            while best.iter().any(|(_, other)| *other == row) {
+                row += 1;
+            }
+            best[at].1 = row;
+        }
+        best.sort_unstable_by_key(|(_, row)| *row);
+        let pairs = to.iter_mut().zip(&*best);
+        pairs.for_each(|(to, (_, row))| *to = R::from_f64(f64::from(*row)));
+    }
+}

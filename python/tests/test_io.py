@@ -340,7 +340,7 @@ class Io(Test):
         printed = set()
         for kind in TASKS:
             source = machine = kind
-            if kind in ("episodes", "pairs", "text", "transduce", "caption", "frames", "aspects", "span"):
+            if kind in ("episodes", "pairs", "text", "transduce", "caption", "frames", "aspects", "span", "reuse", "graph"):
                 source, machine = self.own_task(kind), self.path(f"run-{kind}")
                 self.run_program("train", source, "--out", machine)
             preset = json.loads(self.run_program("tasks", source))
@@ -357,7 +357,8 @@ class Io(Test):
         self.assertEqual(printed - ours - {"model.memory.initial.constant"}, set())
         # Nor what other heads bring with them.
         of_heads = {key for key in ours if key.startswith(("model.heads.attention.", "model.encoder", "model.decoder", "model.attention", "model.annotations", "model.fusion",
-                                                                  "model.embedding", "model.layers", "model.heads.size", "model.positions",
+                                                                  "model.embedding", "model.layers", "model.heads.size", "model.heads.links",
+                                                                  "model.heads.allocation", "model.heads.free_gates", "model.positions",
                                                                   "training.hard.", "training.bayesian.", "training.source"))}
         self.assertEqual(ours - printed - others - of_heads, set())
         words = "[\"additive\",\"general\"]", "[\"hard\",\"weibull\"]", "[\"lognormal\",\"local-predictive\"]"
@@ -372,7 +373,7 @@ class Io(Test):
         machines = [{"kind": "bahdanau", "attention": {"weighting": weighting}}
                     for weighting in ("local-predictive", "weibull", "lognormal")]
         for model in (*machines, {"kind": "bahdanau", "attention": {"score": "location"}}, {"kind": "luong"}, {"kind": "caption"},
-                      {"kind": "multi-head"}, {"kind": "structured"}, {"kind": "coattention"}, {"kind": "lstmn-decoder"}):
+                      {"kind": "multi-head"}, {"kind": "structured"}, {"kind": "coattention"}, {"kind": "lstmn-decoder"}, {"kind": "dnc"}):
             task = {"kind": "span"} if model["kind"] == "coattention" else {"kind": "copy", "bits": 2, "length": [1, 2]}
             with open(self.path("source.json"), "w", encoding="utf-8") as file:
                 json.dump({"task": task, "model": model}, file)

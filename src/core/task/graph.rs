@@ -38,7 +38,7 @@ pub struct Graph {
     pub nodes: usize,
     /// Labels, ≥ 1; default 3.
     pub labels: usize,
-    /// Edges, sampled uniformly; one of each node at least; default 6 to 12.
+    /// Edges, sampled uniformly; where these are fewer than the nodes, as many as the nodes; default 6 to 12.
     pub edges: RangeInclusive<usize>,
     /// Edges of a path, sampled uniformly; default 1 to 3.
     pub path: RangeInclusive<usize>,
@@ -94,6 +94,11 @@ impl Graph {
         Some(episode)
     }
 
+    /// The most edges of an episode.
+    fn most_edges(&self) -> usize {
+        self.nodes.max(*self.edges.end())
+    }
+
     /// Edges in random order: one that leaves each node, then others.
     fn random_edges(&self, random: &mut Random, count: usize) -> Vec<Edge> {
         let labels = |random: &mut Random| random.random_range(0..self.labels);
@@ -116,8 +121,8 @@ impl Keys for Graph {
     fn keys(&mut self, to: &mut Table<'_>) {
         to.key("nodes", Integer(&mut self.nodes, 2..=64), "nodes of the graph");
         to.key("labels", Integer(&mut self.labels, 1..=16), "labels; the edges that leave a node have different ones");
-        let (least, most) = (self.least_size(), self.most_size());
-        to.key("edges", Range(&mut self.edges, least..=most), "edges per sequence: `nodes` to `nodes` · `labels`");
+        let most = self.most_size();
+        to.key("edges", Range(&mut self.edges, 2..=most), "edges per sequence, at most `nodes` · `labels`; there are at least as many as nodes");
         to.key("path", Range(&mut self.path, 1..=100), "edges of the path that is asked for");
     }
 }
@@ -162,15 +167,15 @@ impl Generate for Graph {
     }
 
     fn longest(&self) -> usize {
-        self.edges.end() + 1 + 2 * self.path.end()
+        self.most_edges() + 1 + 2 * self.path.end()
     }
 
     fn longest_source(&self) -> usize {
-        self.edges.end() + 1 + self.path.end()
+        self.most_edges() + 1 + self.path.end()
     }
 
     fn sample(&self, random: &mut Random) -> Episode {
-        let count = random.random_range(self.edges.clone());
+        let count = random.random_range(self.edges.clone()).max(self.nodes);
         let edges = self.random_edges(random, count);
         let start = random.random_range(0..self.nodes);
         let (mut node, mut path) = (start, Vec::new());

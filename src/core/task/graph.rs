@@ -38,7 +38,7 @@ pub struct Graph {
     pub nodes: usize,
     /// Labels, ≥ 1; default 3.
     pub labels: usize,
-    /// Edges, sampled uniformly; where these are fewer than the nodes, as many as the nodes; default 6 to 12.
+    /// Edges, sampled uniformly; a smaller number is raised to that of the nodes; default 6 to 12.
     pub edges: RangeInclusive<usize>,
     /// Edges of a path, sampled uniformly; default 1 to 3.
     pub path: RangeInclusive<usize>,

@@ -295,7 +295,7 @@ struct Scratch<R> {
     ways: Vec<[Aligned<R>; 2]>,
     /// Gradient w.r.t. a_t, [N].
     allocation: Aligned<R>,
-    /// N values, and as many as the memory has.
+    /// Scratch: [N], and [M·N].
     rows: Aligned<R>,
     write: Aligned<R>,
     window: Window<R>,

@@ -471,7 +471,7 @@ impl<R: Real> SparseMemory<R> {
         self.scratch.uses = uses;
     }
 
-    /// The rows with the largest cosine to a key, as many as there is room for in `to`; the lowest where it is the same.
+    /// Fills `to` with the rows of the largest cosine to a key; of equal ones the lowest.
     /// They stand in ascending order.
     pub(super) fn nearest(&mut self, key: &[R], search: Search, to: &mut [R]) {
         let (width, Some(base), Some(plan)) = (self.columns() + 1, &self.base, &self.plan) else {

@@ -10,7 +10,7 @@
 pub(super) struct Order {
     /// The nodes before and after each node.
     links: Vec<[u32; 2]>,
-    /// The lowest rows that were not accessed when they were last asked for, as many as were asked for.
+    /// The lowest rows that were not accessed at the last request; their number is that of the request.
     pub(super) lowest: Vec<u32>,
     /// All other rows below this one were accessed.
     pub(super) next: usize,

@@ -268,16 +268,6 @@ impl NtmConfig {
         self.attention.score.any(|score| score == Score::Location)
     }
 
-    /// Inputs of the output layer: [h; reads].
-    pub fn features(&self) -> usize {
-        self.controller.size + self.read_heads * self.columns
-    }
-
-    /// Returns the number of inputs of the first controller layer: [x; reads].
-    pub fn first_inputs(&self) -> usize {
-        self.inputs + self.read_heads * self.columns
-    }
-
     /// The most memory rows.
     pub const MAX_ROWS: usize = 1 << 20;
 }

@@ -29,6 +29,23 @@ pub struct Sizes {
     pub columns: usize,
 }
 
+impl Sizes {
+    /// Values of all reads of a step.
+    pub(super) fn reads(&self) -> usize {
+        self.read_heads * self.columns
+    }
+
+    /// Inputs of the first layer of a controller that receives them: [x; reads].
+    pub(super) fn first_inputs(&self) -> usize {
+        self.inputs + self.reads()
+    }
+
+    /// Inputs of an output layer that receives them: [h; reads].
+    pub(super) fn features(&self) -> usize {
+        self.units + self.reads()
+    }
+}
+
 /// The description of a machine without weights.
 pub trait Kind: Keys + Debug + Send + Sync {
     /// The sizes; those of a memory with a row for each step of an episode are of one step.

@@ -10,8 +10,10 @@ pub mod lstm;
 
 use std::ops::Range;
 
+use super::array;
 use super::config::{ControllerConfig, ControllerKind};
 use super::dependency::Dependency;
+use super::kind::Kind;
 use super::machine::{GradientRecorder, record};
 use super::shape::{LinearSpec, TensorSpec};
 use super::spec::{Array, Place};
@@ -55,7 +57,43 @@ impl ControllerConfig {
         ["initial.hidden", "initial.cell"].map(|name| TensorSpec::state(name, layers, self.size))
     }
 
-    /// [`super::Kind::width`] of a layer.
+    /// The linear maps of a machine whose heads are driven by a controller: its layers, that of all heads side by side, of which
+    /// each has so many outputs, and that to the output.
+    pub(super) fn with_heads(
+        &self,
+        kind: &dyn Kind,
+        of: impl Fn(usize) -> usize,
+    ) -> Vec<LinearSpec> {
+        let sizes = kind.sizes();
+        let heads = (0..kind.heads()).map(|head| (kind.head_name(head), of(head)));
+        let heads = LinearSpec {
+            parts: heads.collect(),
+            inputs: self.size,
+        };
+        let output = LinearSpec::new("output", sizes.features(), sizes.outputs);
+        let layers = self.linears(sizes.first_inputs());
+        layers.chain([heads, output]).collect()
+    }
+
+    /// [`Kind::width`] of an array of a machine whose heads are driven by a controller, beside those of heads; `raw` is the number
+    /// of their pre-activations.
+    pub(super) fn width_with_heads(
+        &self,
+        kind: &dyn Kind,
+        raw: usize,
+        (place, array): (Place, Array),
+    ) -> usize {
+        let sizes = kind.sizes();
+        match (place, array) {
+            (Place::Layer(layer), _) => self.width(layer, array, sizes.first_inputs()),
+            (_, array::RAW) => padded(raw),
+            (_, array::FEATURES) => sizes.features(),
+            (_, array::NORMS) => sizes.rows,
+            _ => kind.values(array),
+        }
+    }
+
+    /// [`Kind::width`] of a layer.
     pub(super) fn width(&self, layer: usize, array: Array, first: usize) -> usize {
         match array {
             of_layers::INPUT => self.layer_inputs(layer, first),

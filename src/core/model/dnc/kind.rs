@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use crate::keys::Field::{Choice, Integer, Number};
 use crate::keys::{ConfigError, Keys, PerHead, Switch, Table};
-use crate::math::matrix::padded;
 use crate::model::array;
 use crate::model::attention::{
     AttentionConfig, Biases, HeadColumns, Mechanism, Parameters, Score, ShiftForm, Strength,
@@ -13,7 +12,7 @@ use crate::model::attention::{
 use crate::model::config::{ControllerConfig, EPSILON, InitialMemory, MAX_HEADS, Order};
 use crate::model::head;
 use crate::model::kind::{Kind, Sizes};
-use crate::model::shape::{LinearSpec, Shape};
+use crate::model::shape::Shape;
 use crate::model::spec::{Array, ArraySpec, Kept, Place, Range as Values};
 
 /// The size and the mechanisms of a Differentiable Neural Computer with one write head.
@@ -83,9 +82,9 @@ pub const ALLOCATION: Array = &ArraySpec::new("allocation", &["t", "n"], "a", Va
 /// g^a_t, [T, 1].
 #[rustfmt::skip]
 pub const ALLOCATION_GATE: Array = &ArraySpec::new("allocation_gate", &["t"], "g^a", Values::Within(0.0, 1.0), "σ: 1 writes to allocated rows, 0 to rows found by content (Graves 2016)");
-/// g^w_t, [T, 1].
+/// g^w_t, [T, 1]; α_t in sparse access memory.
 #[rustfmt::skip]
-pub const WRITE_GATE: Array = &ArraySpec::new("write_gate", &["t"], "g^w", Values::Within(0.0, 1.0), "σ: 0 writes nothing (Graves 2016)");
+pub const WRITE_GATE: Array = &ArraySpec::new("write_gate", &["t"], "g^w", Values::Within(0.0, 1.0), "σ: 0 writes nothing (Graves 2016; α in Rae 2016, section 3.2)");
 /// p_t, [T, N].
 #[rustfmt::skip]
 pub const PRECEDENCE: Array = &ArraySpec::new("precedence", &["t", "n"], "p", Values::Within(0.0, 1.0), "(1 − Σ_i w(i))·p_{t−1} + w: the degree to which a row was the last one written (Graves 2016)");
@@ -181,16 +180,6 @@ impl DncConfig {
         let (_, [_, last]) = self.columns(self.read_heads);
         last.end
     }
-
-    /// Inputs of the output layer: [h; reads].
-    pub(super) fn features(&self) -> usize {
-        self.controller.size + self.read_heads * self.columns
-    }
-
-    /// Inputs of the first controller layer: [x; reads].
-    pub(super) fn first_inputs(&self) -> usize {
-        self.inputs + self.read_heads * self.columns
-    }
 }
 
 impl Keys for DncConfig {
@@ -223,19 +212,12 @@ impl Kind for DncConfig {
     }
 
     fn shape(&self) -> Shape {
-        let heads = (0..=self.read_heads).map(|head| {
+        let of_head = |head| {
             let (columns, [_, last]) = self.columns(head);
-            let name = (self as &dyn Kind).head_name(head);
-            (name, last.end - columns.key.start)
-        });
-        let heads = LinearSpec {
-            parts: heads.collect(),
-            inputs: self.controller.size,
+            last.end - columns.key.start
         };
-        let output = LinearSpec::new("output", self.features(), self.outputs);
-        let controller = self.controller.linears(self.first_inputs());
         Shape {
-            linears: controller.chain([heads, output]).collect(),
+            linears: self.controller.with_heads(self, of_head),
             tensors: self.controller.states().into(),
         }
     }
@@ -251,17 +233,17 @@ impl Kind for DncConfig {
         };
         match (place, array) {
             _ if !has => 0,
-            (Place::Layer(layer), _) => self.controller.width(layer, array, self.first_inputs()),
-            (Place::Machine, array::RAW) => padded(self.head_outputs()),
-            (Place::Machine, array::FEATURES) => self.features(),
-            (Place::Machine, array::NORMS) | (_, ALLOCATION_ORDER) => self.rows,
+            (_, ALLOCATION_ORDER) => self.rows,
             (_, LINKS) => self.rows * self.rows,
             (Place::Head(head), array)
                 if !OF_READ.contains(&array) && !OF_WRITE.contains(&array) =>
             {
                 head::width(self, (&self.attention, ShiftForm::None), head, array)
             }
-            _ => (self as &dyn Kind).values(array),
+            _ => {
+                let raw = self.head_outputs();
+                self.controller.width_with_heads(self, raw, (place, array))
+            }
         }
     }
 

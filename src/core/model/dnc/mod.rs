@@ -310,7 +310,7 @@ impl<R: Real> Scratch<R> {
         let trace = Trace::new(config);
         Self {
             stack: StackGradient::new(&config.controller, config.read_heads * config.columns),
-            seen: readout::Seen::new(config.features(), config.outputs),
+            seen: readout::Seen::new(config.sizes().features(), config.outputs),
             raw: Series::new(padded(config.head_outputs())),
             hidden: vec![R::ZERO; config.controller.size],
             memory: Aligned::zeros(values),

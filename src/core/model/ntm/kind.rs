@@ -1,13 +1,12 @@
 //! Sizes, tensors and arrays of the Neural Turing Machine.
 
 use crate::keys::ConfigError;
-use crate::math::matrix::padded;
 use crate::model::array;
 use crate::model::attention::{Mechanism, Score, Weighting};
 use crate::model::config::{InitialMemory, InitialWeighting, NtmConfig, Order, ShiftForm};
 use crate::model::head;
 use crate::model::kind::{Kind, Sizes};
-use crate::model::shape::{LinearSpec, Shape, TensorSpec};
+use crate::model::shape::{Shape, TensorSpec};
 use crate::model::spec::{Array, Place};
 
 impl Kind for NtmConfig {
@@ -25,15 +24,9 @@ impl Kind for NtmConfig {
     }
 
     fn shape(&self) -> Shape {
-        let heads = (0..self.heads()).map(|head| {
-            let name = (self as &dyn Kind).head_name(head);
-            (name, self.head_columns(head).all().len())
-        });
-        let heads = LinearSpec {
-            parts: heads.collect(),
-            inputs: self.controller.size,
-        };
-        let output = LinearSpec::new("output", self.features(), self.outputs);
+        let linears = self
+            .controller
+            .with_heads(self, |head| self.head_columns(head).all().len());
         let learned = |is_learned: bool, rows: usize| if is_learned { rows } else { 0 };
         let memory = learned(self.initial_memory == InitialMemory::Learned, self.rows);
         let weightings = learned(
@@ -41,7 +34,6 @@ impl Kind for NtmConfig {
             self.heads(),
         );
         let [hidden, cell] = self.controller.states();
-        let controller = self.controller.linears(self.first_inputs());
         // In the order of [`tensor`].
         let mut tensors = vec![
             TensorSpec::state("initial.memory", memory, self.columns),
@@ -51,24 +43,16 @@ impl Kind for NtmConfig {
             cell,
         ];
         tensors.extend((0..self.heads()).flat_map(|head| (self as &dyn Kind).learned(head)));
-        Shape {
-            linears: controller.chain([heads, output]).collect(),
-            tensors,
-        }
+        Shape { linears, tensors }
     }
 
     fn width(&self, place: Place, array: Array) -> usize {
-        match (place, array) {
-            (Place::Layer(layer), _) => self.controller.width(layer, array, self.first_inputs()),
-            (Place::Machine, array::RAW) => padded(self.head_outputs()),
-            (Place::Machine, array::FEATURES) => self.features(),
-            (Place::Machine, array::NORMS) => self.rows,
-            (Place::Head(head), array) => {
-                let mechanism = (&self.attention, self.shift_form.of(head));
-                head::width(self, mechanism, head, array)
-            }
-            _ => (self as &dyn Kind).values(array),
+        if let Place::Head(head) = place {
+            let mechanism = (&self.attention, self.shift_form.of(head));
+            return head::width(self, mechanism, head, array);
         }
+        let raw = self.head_outputs();
+        self.controller.width_with_heads(self, raw, (place, array))
     }
 
     fn axis(&self, axis: &str) -> Option<usize> {

@@ -494,7 +494,7 @@ impl<R: Real> Scratch<R> {
         let (values, is_written_first) = (config.rows * config.columns, config.is_written_first());
         Self {
             stack: StackGradient::new(&config.controller, config.read_heads * config.columns),
-            seen: readout::Seen::new(config.features(), config.outputs),
+            seen: readout::Seen::new(config.sizes().features(), config.outputs),
             raw: Series::new(padded(config.head_outputs())),
             hidden: zeros(config.controller.size),
             memory: Aligned::zeros(values),

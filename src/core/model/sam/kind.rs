@@ -1,12 +1,12 @@
 //! Sizes, tensors and arrays of sparse access memory.
 
-use crate::keys::Field::{Choice, Constant, Integer, Integer64, Number};
+use crate::keys::Field::{Choice, Integer, Integer64, Number};
 use crate::keys::{ConfigError, Keys, Rule, Table};
-use crate::math::matrix::padded;
 use crate::model::array;
-use crate::model::config::{ControllerConfig, EPSILON, INITIAL, InitialMemory, MAX_HEADS, Order};
+use crate::model::config::{ControllerConfig, EPSILON, InitialMemory, MAX_HEADS, Order};
+pub use crate::model::dnc::WRITE_GATE;
 use crate::model::kind::{Kind, Sizes};
-use crate::model::shape::{LinearSpec, Shape, TensorSpec};
+use crate::model::shape::{Shape, TensorSpec};
 use crate::model::sparse::{Initial, Plan, Search};
 use crate::model::spec::{Array, ArraySpec, Kept, Place, Range};
 
@@ -49,9 +49,6 @@ pub const COSINES: Array = &ArraySpec::new("cosines", &["t", "q"], "K", Range::A
 /// Their weights, [T, K].
 #[rustfmt::skip] // A row for every array.
 pub const WEIGHTS: Array = &ArraySpec::new("weights", &["t", "q"], "w^R", Range::Distribution, "softmax over these rows of β·K; 0 for all other rows (Rae 2016, section 3.1)");
-/// α, [T].
-#[rustfmt::skip] // A row for every array.
-pub const WRITE_GATE: Array = &ArraySpec::new("write_gate", &["t"], "α", Range::Within(0.0, 1.0), "σ: 0 writes nothing (Rae 2016, section 3.2)");
 /// γ, [T].
 #[rustfmt::skip] // A row for every array.
 pub const INTERPOLATION_GATE: Array = &ArraySpec::new("interpolation_gate", &["t"], "γ", Range::Within(0.0, 1.0), "σ: 1 writes to the rows that the head read in the step before, 0 to the least recently accessed row (Rae 2016, section 3.2)");
@@ -77,12 +74,7 @@ impl Keys for SamConfig {
     fn keys(&mut self, to: &mut Table<'_>) {
         to.key("memory.rows", Integer(&mut self.rows, 1..=Self::MAX_ROWS), "rows N of the memory (locations)");
         to.key("memory.columns", Integer(&mut self.columns, 1..=4096), "columns M of the memory (values per row)");
-        let mut constant = match self.initial_memory {
-            InitialMemory::Constant(value) => Some(value),
-            InitialMemory::Learned => None,
-        };
-        to.key("memory.initial", Constant(&mut constant, &INITIAL), "memory before the first step: one constant everywhere, or learned");
-        self.initial_memory = constant.map_or(InitialMemory::Learned, InitialMemory::Constant);
+        self.initial_memory.key(to, "memory before the first step: one constant everywhere, or learned");
         to.key("memory.seed", Integer64(&mut self.seed, 0..=u64::MAX), "seed from which the memory before the first step is drawn, uniformly between plus and minus the constant; 0: every value is the constant");
         to.key("memory.index", Choice(&mut self.search), "how the rows nearest to a key are found. `exact`: all are compared; `hashed`: those in the same buckets of random planes are, which may miss some");
         self.controller.keys(&mut to.section("controller"));
@@ -140,17 +132,25 @@ impl SamConfig {
         of_step.saturating_mul(steps).saturating_add(1)
     }
 
-    /// Inputs of the first layer of the controller, x and the reads.
-    pub(super) fn first_inputs(&self) -> usize {
-        self.inputs + self.heads * self.columns
-    }
-
     /// Where the pre-activations of a head stand among those of all heads.
     pub(super) fn raw(&self, head: usize) -> std::ops::Range<usize> {
         let [read, write] = [self.columns + 1, self.columns + 2];
         match head.checked_sub(self.heads) {
             None => head * read..(head + 1) * read,
             Some(of) => self.heads * read + of * write..self.heads * read + (of + 1) * write,
+        }
+    }
+
+    /// The fewest memory rows, and why there must be as many.
+    fn least_rows(&self) -> (usize, String) {
+        let (heads, rows) = (self.heads, self.read_rows);
+        if rows < heads {
+            (
+                heads,
+                format!("each of {heads} heads erases a row of its own"),
+            )
+        } else {
+            (rows, format!("a head reads {rows} rows"))
         }
     }
 
@@ -174,22 +174,13 @@ impl Kind for SamConfig {
     }
 
     fn shape(&self) -> Shape {
-        let heads = (0..2 * self.heads).map(|head| {
-            let name = (self as &dyn Kind).head_name(head);
-            (name, self.raw(head).len())
-        });
-        let heads = LinearSpec {
-            parts: heads.collect(),
-            inputs: self.controller.size,
-        };
-        let seen = self.controller.size + self.heads * self.columns;
-        let output = LinearSpec::new("output", seen, self.outputs);
         let rows = if self.is_learned() { self.rows } else { 0 };
         let memory = TensorSpec::state("initial.memory", rows, self.columns);
         let [hidden, cell] = self.controller.states();
-        let controller = self.controller.linears(self.first_inputs());
         Shape {
-            linears: controller.chain([heads, output]).collect(),
+            linears: self
+                .controller
+                .with_heads(self, |head| self.raw(head).len()),
             tensors: vec![memory, hidden, cell],
         }
     }
@@ -214,18 +205,21 @@ impl Kind for SamConfig {
             matches!(place, Place::Head(head) if head < self.heads),
         );
         match (place, array) {
-            (Place::Layer(layer), _) => self.controller.width(layer, array, self.first_inputs()),
             (Place::Head(_), array::KEY | array::READ) if is_read => m,
             (Place::Head(_), array::STRENGTH) if is_read => 1,
             (Place::Head(_), array::ADD) if !is_read => m,
             (Place::Head(_), ROWS | COSINES | WEIGHTS) => self.read_rows,
             (Place::Head(_), WRITE_GATE | INTERPOLATION_GATE | ROW) => 1,
-            (Place::Machine, array::INPUT) => self.inputs,
-            (Place::Machine, array::LOGIT | array::OUTPUT) => self.outputs,
-            (Place::Machine, array::RAW) => padded(self.heads * (2 * m + 3)),
-            (Place::Machine, array::FEATURES) => self.controller.size + self.heads * m,
             (Place::Machine, INITIAL_ROWS) if self.is_learned() => self.rows * m,
             (Place::Machine, EARLIER) => self.heads * (self.read_rows + 1) * m,
+            (Place::Layer(_), _)
+            | (
+                Place::Machine,
+                array::INPUT | array::LOGIT | array::OUTPUT | array::RAW | array::FEATURES,
+            ) => {
+                let raw = self.heads * (2 * m + 3);
+                self.controller.width_with_heads(self, raw, (place, array))
+            }
             _ => 0,
         }
     }
@@ -255,9 +249,9 @@ impl Kind for SamConfig {
         ConfigError::unless(!self.is_learned(), field, rows, || {
             format!("only {own}, because the initial memory is learned")
         })?;
-        let (least, most) = (self.read_rows.max(self.heads), Self::MAX_ROWS);
+        let ((least, why), most) = (self.least_rows(), Self::MAX_ROWS);
         ConfigError::unless((least..=most).contains(&rows), field, rows, || {
-            format!("{least} to {most}: as many as a head reads, and as there are heads")
+            format!("{least} to {most}, because {why}")
         })?;
         self.rows = rows;
         Ok(())
@@ -272,9 +266,9 @@ impl Kind for SamConfig {
     }
 
     fn check_together(&self) -> Result<(), ConfigError> {
-        let least = self.read_rows.max(self.heads);
+        let (least, why) = self.least_rows();
         ConfigError::unless(self.rows >= least, "memory.rows", self.rows, || {
-            format!("{least} or more: as many as a head reads, and as there are heads")
+            format!("{least} or more, because {why}")
         })
     }
 }

@@ -390,7 +390,7 @@ fn rows_and_their_memory_are_checked() {
     let config = ModelConfig::from(config);
     assert_eq!(config.with_rows(5).unwrap().rows(), 5);
     let error = config.with_rows(3).unwrap_err().to_string();
-    let allowed = "4 to 4194304: as many as a head reads, and as there are heads";
+    let allowed = "4 to 4194304, because a head reads 4 rows";
     assert_eq!(error, format!("memory.rows is 3; allowed: {allowed}"));
     let words: Vec<_> = Search::WORDS.iter().map(|(word, _)| *word).collect();
     assert_eq!(words, ["exact", "hashed"]);

@@ -59,9 +59,9 @@ impl<R: Real> Trace<R> {
 
     /// Records the derivatives w.r.t. the reads of step `t`, which are stored side by side.
     pub(super) fn record_reads(&mut self, of: &Self, t: usize, reads: &[R]) {
-        let columns = of.memory_size()[1].max(1);
-        let heads = self.heads.iter_mut().zip(&of.heads);
-        for ((to, head), by) in heads.zip(reads.chunks_exact(columns)) {
+        let mut rest = reads;
+        for (to, head) in self.heads.iter_mut().zip(&of.heads) {
+            let by = rest.split_off(..head.read.width()).unwrap_or_default();
             record(&mut to.read, &head.read, t, by);
         }
     }

@@ -102,21 +102,25 @@ pub(super) fn width(
     }
 }
 
-/// Calls `activate`, which sets all of these arrays in step `t`, and leaves all but `array` as they were: the others may
-/// have been changed.
+/// Calls `activate`, which sets all of these arrays of all these heads in step `t`, and leaves all but one array of one head as
+/// they were: the others may have been changed.
 pub(super) fn set_one<R: Real>(
-    head: &mut HeadTrace<R>,
+    heads: &mut [HeadTrace<R>],
     all: &[Array],
-    array: Array,
+    one: (usize, Array),
     t: usize,
-    activate: impl FnOnce(&mut HeadTrace<R>),
+    activate: impl FnOnce(&mut [HeadTrace<R>]),
 ) {
-    let others = all.iter().filter(|&&other| other != array);
-    let kept = others.filter_map(|&other| Some((other, head.series(other)?.row(t).to_vec())));
+    let every = (0..heads.len()).flat_map(|head| all.iter().map(move |&array| (head, array)));
+    let others = every.filter(|&other| other != one);
+    let kept = others.filter_map(|(head, array)| {
+        let row = heads[head].series(array)?.row(t).to_vec();
+        Some((head, array, row))
+    });
     let kept: Vec<_> = kept.collect();
-    activate(head);
-    for (other, row) in kept {
-        if let Some(to) = head.series_mut(other) {
+    activate(heads);
+    for (head, array, row) in kept {
+        if let Some(to) = heads[head].series_mut(array) {
             to.row_mut(t).copy_from_slice(&row);
         }
     }

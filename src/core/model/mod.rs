@@ -32,6 +32,7 @@ mod luong;
 mod machine;
 mod maxout;
 pub mod memory;
+mod memory_machine;
 mod multi_head;
 mod mutual;
 mod noise;

@@ -1,5 +1,8 @@
 //! The memory on the way back: from the tape, or written again where the tape kept only some of it.
 
+use super::config::Order;
+use super::head::HeadGradient;
+use super::kind::Kind;
 use super::memory;
 use super::trace::{HeadTrace, Trace};
 use crate::math::similarity;
@@ -57,13 +60,13 @@ pub(super) struct Window<R> {
 }
 
 impl<R: Real> Window<R> {
-    /// Creates a window for memories of `values` values.
-    pub(super) fn new(values: usize, knows_norms: bool) -> Self {
+    /// Creates a window for the memories of a machine.
+    pub(super) fn new(kind: &dyn Kind) -> Self {
         Self {
-            memory: Series::new(values),
+            memory: Series::new(kind.rows() * kind.columns()),
             start: None,
             norms: Aligned::zeros(0),
-            knows_norms,
+            knows_norms: kind.order() == Order::ReadFirst,
         }
     }
 
@@ -134,5 +137,45 @@ impl<R: Real> After<R> {
         self.norms.resize(before.norms.len());
         memory::write(writers, t, before.columns, &mut self.columns);
         Seen::of(&self.columns, before.epsilon, &mut self.norms)
+    }
+}
+
+/// The gradients of heads and of a memory that changes, which travel from step to step, and scratch.
+#[derive(Debug)]
+pub(super) struct MemoryGradient<R> {
+    /// w.r.t. the memory, column after column.
+    pub(super) memory: Aligned<R>,
+    /// Of every head.
+    pub(super) heads: Vec<HeadGradient<R>>,
+    /// A vector of N values: scratch.
+    pub(super) rows: Aligned<R>,
+    /// Scratch in the shape of the memory; may be empty.
+    pub(super) write: Aligned<R>,
+}
+
+impl<R: Real> MemoryGradient<R> {
+    /// All zero; `needs_write` says whether writes need scratch.
+    pub(super) fn new(kind: &dyn Kind, needs_write: bool) -> Self {
+        let (rows, values) = (kind.rows(), kind.rows() * kind.columns());
+        Self {
+            memory: Aligned::zeros(values),
+            heads: HeadGradient::of_all(kind, &Trace::of(kind)),
+            rows: Aligned::zeros(rows),
+            write: Aligned::zeros(if needs_write { values } else { 0 }),
+        }
+    }
+
+    /// Empties it for an episode.
+    pub(super) fn reset(&mut self) {
+        self.memory.fill(R::ZERO);
+        self.heads.iter_mut().for_each(HeadGradient::reset);
+    }
+
+    /// Records the gradients w.r.t. the state before the first step.
+    pub(super) fn record_start(&self, trace: &Trace<R>, recorder: &mut Trace<R>) {
+        recorder.record_memory(trace, 0, &self.memory);
+        for (head, by) in self.heads.iter().enumerate() {
+            recorder.record_start(trace, head, by);
+        }
     }
 }

@@ -57,8 +57,8 @@ impl ControllerConfig {
         ["initial.hidden", "initial.cell"].map(|name| TensorSpec::state(name, layers, self.size))
     }
 
-    /// The linear maps of a machine whose heads are driven by a controller: its layers, that of all heads side by side, of which
-    /// each has so many outputs, and that to the output.
+    /// The linear maps of a machine whose heads are driven by a controller: its layers, that of all heads side by side, and that
+    /// to the output; `of` is the number of outputs of a head.
     pub(super) fn with_heads(
         &self,
         kind: &dyn Kind,

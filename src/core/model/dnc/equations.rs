@@ -456,31 +456,37 @@ pub(super) fn follow_links<R: Real, const H: usize>(links: &[R], mut heads: [Fol
     matrix::products_with_vectors(links, forward);
 }
 
-/// A read head on the way back: w_{t−1}, the gradients w.r.t. b_t and f_t, and that w.r.t. w_{t−1}, to be set.
-pub(super) type FollowedBackward<'a, R> = (&'a [R], [&'a [R]; 2], &'a mut [R]);
+/// The gradients of a read head: those w.r.t. b_t and f_t, and that w.r.t. w_{t−1}, to be set.
+pub(super) type FollowedBackward<'a, R> = ([&'a [R]; 2], &'a mut [R]);
 
 /// From the gradients w.r.t. b_t and f_t of several heads: sets those w.r.t. w_{t−1}, adds to that w.r.t. L_t.
 pub(super) fn follow_links_backward<R: Real, const H: usize>(
     links: &[R],
+    before: [&[R]; H],
     mut heads: [FollowedBackward<'_, R>; H],
     d_links: &mut [R],
 ) {
-    let links = rows_of(links, heads[0].0.len());
+    let links = rows_of(links, before[0].len());
     let d_backward = heads
         .each_mut()
-        .map(|(_, [d_b, _], d_before)| (*d_b, &mut **d_before));
+        .map(|([d_b, _], d_before)| (*d_b, &mut **d_before));
     matrix::products_with_vectors(links, d_backward);
     let d_forward = heads
         .each_mut()
-        .map(|(_, [_, d_f], d_before)| (*d_f, &mut **d_before));
+        .map(|([_, d_f], d_before)| (*d_f, &mut **d_before));
     matrix::add_vector_products(d_forward, links);
-    let heads = heads.map(|(before, ways, _)| (before, ways));
-    dispatch(OuterProducts { heads, d_links });
+    let ways = heads.map(|(ways, _)| ways);
+    dispatch(OuterProducts {
+        before,
+        ways,
+        d_links,
+    });
 }
 
 /// dL(i, j) += w(i)·db(j) + df(i)·w(j) of several heads.
 struct OuterProducts<'a, R, const H: usize> {
-    heads: [(&'a [R], [&'a [R]; 2]); H],
+    before: [&'a [R]; H],
+    ways: [[&'a [R]; 2]; H],
     d_links: &'a mut [R],
 }
 
@@ -500,24 +506,21 @@ impl<R: Real, const H: usize> Kernel for OuterProducts<'_, R, H> {
 impl<R: Real, const H: usize> Blocks for OuterProducts<'_, R, H> {
     #[inline(always)]
     fn columns(&self) -> usize {
-        self.heads[0].0.len()
+        self.before[0].len()
     }
 
     #[expect(clippy::needless_range_loop, reason = "a pack of many arrays")]
     #[inline(always)]
     fn block<S: Simd, const V: usize>(&mut self, simd: S, at: impl Columns<S>) {
-        let parts = self.heads.map(|(w, [d_b, _])| [at.of(w), at.of(d_b)]);
+        let (before, ways) = (self.before, self.ways);
+        let parts: [_; H] = std::array::from_fn(|h| [at.of(before[h]), at.of(ways[h][0])]);
         let held_parts: [[[_; V]; 2]; H] =
             parts.map(|both| both.map(|part| std::array::from_fn(|v| held(simd, at, part, v))));
-        for (i, d_links) in self
-            .d_links
-            .chunks_exact_mut(self.heads[0].0.len())
-            .enumerate()
-        {
+        let rows = self.d_links.chunks_exact_mut(before[0].len());
+        for (i, d_links) in rows.enumerate() {
             let d_links = at.of_mut(d_links);
-            let by = self
-                .heads
-                .map(|(w, [_, d_f])| [d_f[i], w[i]].map(|x| R::splat(simd, x)));
+            let by: [_; H] =
+                std::array::from_fn(|h| [ways[h][1][i], before[h][i]].map(|x| R::splat(simd, x)));
             for v in 0..at.packs() {
                 let mut d = at.load(d_links, v);
                 for h in 0..H {
@@ -692,11 +695,12 @@ mod tests {
         };
         let (mut d_all, mut d_links) = (vec![0.0; 4 * N], vec![0.0; N * N]);
         let mut d_of = d_all.chunks_exact_mut(N);
-        let heads: [FollowedBackward<'_, f64>; 4] = std::array::from_fn(|h| {
+        let before: [_; 4] = std::array::from_fn(|h| &all[h * N..][..N]);
+        let heads = std::array::from_fn(|h| {
             let (d_b, d_f) = by[h].split_at(N);
-            (&all[h * N..][..N], [d_b, d_f], d_of.next().unwrap())
+            ([d_b, d_f], d_of.next().unwrap())
         });
-        follow_links_backward(&links, heads, &mut d_links);
+        follow_links_backward(&links, before, heads, &mut d_links);
         assert_gradient("L", &links, &d_links, |links| run(links, &all));
         assert_gradient("w", &all, &d_all, |all| run(&links, all));
     }

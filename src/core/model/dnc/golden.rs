@@ -2,11 +2,13 @@
 #![cfg(test)]
 
 use std::ops::Range;
+use std::slice::{from_mut, from_ref};
 
 use super::DncConfig;
 use super::kind::{ALLOCATION, INITIAL_USAGE, PRECEDENCE, USAGE};
 use super::links::LinkHistory;
 use crate::math::golden::Case;
+use crate::model::memory_machine::{MemoryMachine, run_on};
 use crate::model::{Array, Model, ModelConfig, Params, Place, Trace, Upstream, Workspace};
 
 /// The rows of the golden interface vector that each column of this machine's interface is: there the heads' keys come
@@ -100,8 +102,7 @@ fn whole_sequences_and_all_gradients_equal_the_golden_values() {
             .input
             .as_mut_slice()
             .copy_from_slice(&case.numbers("inputs", "x"));
-        let dnc = config.with(&model.params);
-        dnc.begin(&mut trace);
+        config.begin(&model.params.tensors, from_mut(&mut trace));
         trace
             .memory_columns
             .row_mut(0)
@@ -110,7 +111,7 @@ fn whole_sequences_and_all_gradients_equal_the_golden_values() {
         usage
             .row_mut(0)
             .copy_from_slice(&case.numbers("inputs", "usage"));
-        dnc.run(std::slice::from_mut(&mut trace), 0..t);
+        run_on(&config, &model.params, from_mut(&mut trace), 0..t);
 
         let close = |array: &str, found: &[f64]| case.assert_close("outputs", array, found);
         close("usage", &flat(&trace, r, USAGE));
@@ -149,11 +150,7 @@ fn whole_sequences_and_all_gradients_equal_the_golden_values() {
         let mut workspace = Workspace::new(&model.config);
         workspace.upstream = upstream();
         let mut gradient = Params::zeros(&model.config);
-        model.backward(
-            std::slice::from_ref(&trace),
-            std::slice::from_mut(&mut workspace),
-            &mut gradient,
-        );
+        model.backward(from_ref(&trace), from_mut(&mut workspace), &mut gradient);
         let mut wanted = tensors(&case, "gradients", &config).into_iter();
         for (tensor, found) in gradient.named() {
             if !tensor.starts_with("initial") {

@@ -7,29 +7,19 @@
 use super::head::gate;
 use super::kind::{COSINES, INITIAL_ROWS, INTERPOLATION_GATE, SamConfig, WEIGHTS, WRITE_GATE};
 use crate::math::kernel::kernel;
-use crate::math::matrix::padded;
 use crate::math::similarity::quotient;
 use crate::math::softmax::{dot, softmax_backward};
 use crate::math::vectors::{add, add_multiple};
-use crate::math::{Real, Series};
+use crate::math::{Matrix, Real};
 use crate::model::array;
-use crate::model::controller::{Stack, StackGradient};
-use crate::model::machine::{Batch, GradientRecorder, longest, together};
-use crate::model::params::Params;
-use crate::model::readout;
+use crate::model::machine::GradientRecorder;
+use crate::model::memory_machine::Gradients;
 use crate::model::sparse::{norm_of, set_norm};
 use crate::model::spec::{Array, Place};
 use crate::model::trace::Trace;
 
 /// The gradients that travel from step to step, and scratch.
-pub(super) struct Scratch<R> {
-    stack: StackGradient<R>,
-    /// w.r.t. [h; reads] through the output layer.
-    seen: readout::Seen<R>,
-    /// w.r.t. the pre-activations of all heads, [T, P].
-    raw: Series<R>,
-    /// w.r.t. h_t through the heads.
-    hidden: Vec<R>,
+pub(in crate::model) struct Scratch<R> {
     /// The rows in slots, [slots, M + 1].
     contents: Vec<R>,
     /// w.r.t. them, [slots, M].
@@ -43,26 +33,16 @@ pub(super) struct Scratch<R> {
 impl<R: Real> Scratch<R> {
     pub(super) fn new(config: &SamConfig) -> Self {
         let zeros = |len| vec![R::ZERO; len];
-        let (heads, k, reads) = (
-            config.heads,
-            config.read_rows,
-            config.heads * config.columns,
-        );
+        let k = config.read_rows;
         Self {
-            stack: StackGradient::new(&config.controller, reads),
-            seen: readout::Seen::new(config.controller.size + reads, config.outputs),
-            raw: Series::new(padded(heads * (2 * config.columns + 3))),
-            hidden: zeros(config.controller.size),
             contents: Vec::new(),
             memory: Vec::new(),
-            weights: zeros(heads * k),
+            weights: zeros(config.heads * k),
             of_head: [zeros(k), zeros(k)],
         }
     }
 
-    fn reset(&mut self, trace: &Trace<R>, config: &SamConfig) {
-        self.stack.reset(trace.steps());
-        self.raw.clear(trace.steps());
+    pub(super) fn reset(&mut self, trace: &Trace<R>, config: &SamConfig) {
         self.weights.fill(R::ZERO);
         // Room for the most rows that an episode of this length may touch.
         let (most, m) = (
@@ -97,84 +77,23 @@ kernel! {
 }
 
 impl SamConfig {
-    pub(super) fn backward_all<R: Real>(
-        &self,
-        params: &Params<R>,
-        batch: &mut Batch<'_, R>,
-        gradient: &mut Params<R>,
-    ) {
-        let (stack, [heads, output]) = (self.stack(params), self.maps(params));
-        for mut group in batch.groups() {
-            for (trace, by, scratch, _) in group.each::<Scratch<R>>() {
-                scratch.reset(trace, self);
-                scratch.seen.backward(&output.weight, &by.logit);
-            }
-            let Batch { traces, workspaces } = &mut group;
-            for t in (0..longest(traces)).rev() {
-                let running = traces.partition_point(|trace| trace.steps() > t);
-                for (trace, workspace) in traces[..running].iter().zip(&mut **workspaces) {
-                    let (_, scratch, recorder) = workspace.parts_mut::<Scratch<R>>();
-                    self.remember_backward(trace, t, scratch, recorder);
-                }
-                together!(running, workspaces, |workspaces| {
-                    let mut scratches = workspaces.each_mut().map(|workspace| {
-                        let (_, scratch, recorder) = workspace.parts_mut::<Scratch<R>>();
-                        (scratch, recorder)
-                    });
-                    let raw_to_hidden = scratches
-                        .each_mut()
-                        .map(|(scratch, _)| (scratch.raw.row(t), &mut scratch.hidden[..]));
-                    heads.backward_from(0, raw_to_hidden);
-                    let gradients = scratches.map(|(scratch, recorder)| {
-                        add(scratch.stack.top(), &scratch.hidden);
-                        (&mut scratch.stack, recorder)
-                    });
-                    stack.backward(t, traces, gradients);
-                });
-            }
-        }
-        self.set_gradients(params, batch, gradient);
-    }
-
-    /// Through output, reads and writes of a step to what the heads emitted.
-    fn remember_backward<R: Real>(
-        &self,
-        trace: &Trace<R>,
-        t: usize,
-        scratch: &mut Scratch<R>,
-        mut recorder: GradientRecorder<'_, R>,
-    ) {
-        let (d_hidden, d_reads) = scratch.seen.gradient.row(t).split_at(self.controller.size);
-        add(scratch.stack.top(), d_hidden);
-        add(&mut scratch.stack.beside, d_reads);
-        for head in 0..self.heads {
-            self.read_backward(trace, (head, t), scratch, recorder.as_deref_mut());
-        }
-        for head in (0..self.heads).rev() {
-            self.write_backward(trace, (head, t), scratch, recorder.as_deref_mut());
-        }
-    }
-
     /// Through r = Σ w·M, the softmax and the cosines of a head.
-    fn read_backward<R: Real>(
+    pub(super) fn read_backward<R: Real>(
         &self,
         trace: &Trace<R>,
         (head, t): (usize, usize),
-        scratch: &mut Scratch<R>,
+        by: &mut Gradients<R, Scratch<R>>,
         recorder: GradientRecorder<'_, R>,
     ) {
         let (m, k, of) = (self.columns, self.read_rows, &trace.heads[head]);
         let ([rows, cosines, weights], key) = (of.of_score.all(), of.key.row(t));
         let Scratch {
-            stack,
-            raw,
             contents,
             memory,
             weights: later,
             of_head: [d_weights, d_scaled],
-            ..
-        } = scratch;
-        let d_read = &stack.beside[head * m..][..m];
+        } = &mut by.own;
+        let d_read = &by.frame.stack.beside[head * m..][..m];
         let slots = rows
             .row(t)
             .iter()
@@ -190,7 +109,7 @@ impl SamConfig {
         }
         let (strength, cosines) = (of.strength[t], cosines.row(t));
         let d_strength = weigh_backward(weights.row(t), cosines, d_weights, d_scaled);
-        let d_raw = &mut raw.row_mut(t)[self.raw(head)];
+        let d_raw = &mut by.frame.raw.row_mut(t)[self.raw(head)];
         let (d_key, d_raw_strength) = d_raw.split_at_mut(m);
         let norm = norm_of(key, self.similarity_epsilon);
         for ((slot, &d_scaled), &cosine) in slots.zip(&*d_scaled).zip(cosines) {
@@ -216,7 +135,6 @@ impl SamConfig {
             let mut record = |array: Array, values: &[R]| {
                 to.record_array(trace, Place::Head(head), array, t, values);
             };
-            record(array::READ, d_read);
             record(WEIGHTS, d_weights);
             let d_cosines: Vec<R> = d_scaled.iter().map(|&d| strength * d).collect();
             record(COSINES, &d_cosines);
@@ -226,24 +144,23 @@ impl SamConfig {
     }
 
     /// Through the writes of a head, whose rows are put back as they were before.
-    fn write_backward<R: Real>(
+    pub(super) fn write_backward<R: Real>(
         &self,
         trace: &Trace<R>,
         (head, t): (usize, usize),
-        scratch: &mut Scratch<R>,
+        by: &mut Gradients<R, Scratch<R>>,
         recorder: GradientRecorder<'_, R>,
     ) {
         let (m, k, pair) = (self.columns, self.read_rows, self.pair(&trace.heads, head));
         let ([_, _, weights], [alpha, gamma, _]) = (pair[0].of_score.all(), pair[1].of_score.all());
         let (alpha, gamma, add) = (alpha[t], gamma[t], pair[1].add.row(t));
         let Scratch {
-            raw,
             contents,
             memory,
             weights: later,
             ..
-        } = scratch;
-        let d_raw = &mut raw.row_mut(t)[self.raw(self.heads + head)];
+        } = &mut by.own;
+        let d_raw = &mut by.frame.raw.row_mut(t)[self.raw(self.heads + head)];
         let (d_add, d_gates) = d_raw.split_at_mut(m);
         let slots = self
             .written(pair, t)
@@ -292,43 +209,26 @@ impl SamConfig {
         }
     }
 
-    /// The gradients of all tensors, from those of every step.
-    fn set_gradients<R: Real>(
+    /// The gradient w.r.t. M_0, where it is learned.
+    pub(super) fn rows_backward<R: Real>(
         &self,
-        params: &Params<R>,
-        batch: &mut Batch<'_, R>,
-        gradient: &mut Params<R>,
+        trace: &Trace<R>,
+        by: &Scratch<R>,
+        to: &mut Matrix<R>,
+        recorder: GradientRecorder<'_, R>,
     ) {
-        let (m, layers) = (self.columns, self.controller.layers);
-        for (trace, by, scratch, recorder) in batch.each::<Scratch<R>>() {
-            let slots = (0..).zip(scratch.memory.chunks_exact(m));
-            let rows = slots.map(|(slot, by)| (trace.sparse.row_of(slot), by));
-            let mut memory = gradient.tensors[0].view_mut();
-            if !memory.is_empty() {
-                rows.clone()
-                    .for_each(|(row, by)| add(memory.row_mut(row), by));
-            }
-            scratch.stack.add_initial(&mut gradient.tensors[1..]);
-            if let Some(recorder) = recorder {
-                recorder.record_logits(trace, by);
-                self.stack(params)
-                    .record_inputs(trace, &scratch.stack, recorder);
-                let mut initial = vec![R::ZERO; trace.own.at(0).width()];
-                if !initial.is_empty() {
-                    rows.for_each(|(row, by)| initial[row * m..][..m].copy_from_slice(by));
-                }
-                recorder.record_array(trace, Place::Machine, INITIAL_ROWS, 0, &initial);
-            }
+        let (m, mut to) = (self.columns, to.view_mut());
+        let slots = (0..).zip(by.memory.chunks_exact(m));
+        let rows = slots.map(|(slot, by)| (trace.sparse.row_of(slot), by));
+        if !to.is_empty() {
+            rows.clone().for_each(|(row, by)| add(to.row_mut(row), by));
         }
-        let all = batch.done::<Scratch<R>>();
-        let (controller, others) = gradient.linears.split_at_mut(layers);
-        let stacks = all.clone();
-        let stacks = stacks.map(|(trace, _, scratch)| (trace, &scratch.stack));
-        Stack::set_gradients(&stacks, controller);
-        let heads = all.clone();
-        others[0].set_gradient(
-            heads.map(|(trace, _, scratch)| (&trace.layers[layers - 1].hidden, &scratch.raw)),
-        );
-        others[1].set_gradient(all.map(|(trace, logit, _)| (&trace.features, logit)));
+        if let Some(recorder) = recorder {
+            let mut initial = vec![R::ZERO; trace.own.at(0).width()];
+            if !initial.is_empty() {
+                rows.for_each(|(row, by)| initial[row * m..][..m].copy_from_slice(by));
+            }
+            recorder.record_array(trace, Place::Machine, INITIAL_ROWS, 0, &initial);
+        }
     }
 }

@@ -1,12 +1,10 @@
 //! What a head emits, and what it writes.
 
-use super::kind::{INTERPOLATION_GATE, SamConfig, WRITE_GATE};
+use super::kind::SamConfig;
 use crate::math::kernel::kernel;
 use crate::math::pack::map_packs;
 use crate::math::{Real, sigmoid, softplus};
-use crate::model::array;
-use crate::model::spec::Array;
-use crate::model::trace::{HeadTrace, Trace};
+use crate::model::trace::HeadTrace;
 
 kernel! {
     /// β from its pre-activation: 1 + softplus.
@@ -28,31 +26,17 @@ impl SamConfig {
         (number.to_f64() as usize).min(self.rows - 1)
     }
 
-    /// The arrays that a head emits.
-    pub(super) fn emitted(&self, head: usize) -> &'static [Array] {
-        if head < self.heads {
-            &[array::KEY, array::STRENGTH]
+    /// Sets what a head emits from its pre-activations.
+    pub(super) fn emit<R: Real>(&self, raw: &[R], head: &mut HeadTrace<R>, t: usize) {
+        let (vector, scalars) = raw.split_at(self.columns);
+        if head.is_write() {
+            let [write, interpolation, _] = head.of_score.all_mut();
+            head.add.row_mut(t).copy_from_slice(vector);
+            gate(&scalars[..1], write.row_mut(t));
+            gate(&scalars[1..], interpolation.row_mut(t));
         } else {
-            &[array::ADD, WRITE_GATE, INTERPOLATION_GATE]
-        }
-    }
-
-    /// Sets an array that a head emits from the pre-activations.
-    pub(super) fn emit<R: Real>(&self, trace: &mut Trace<R>, head: usize, array: Array, t: usize) {
-        let (m, raw) = (self.columns, &trace.raw.row(t)[self.raw(head)]);
-        let HeadTrace {
-            key,
-            strength,
-            add,
-            of_score,
-            ..
-        } = &mut trace.heads[head];
-        match array {
-            array::KEY => key.row_mut(t).copy_from_slice(&raw[..m]),
-            array::STRENGTH => one_plus(&raw[m..], strength.row_mut(t)),
-            array::ADD => add.row_mut(t).copy_from_slice(&raw[..m]),
-            WRITE_GATE => gate(&raw[m..=m], of_score.at_mut(0).row_mut(t)),
-            _ => gate(&raw[m + 1..], of_score.at_mut(1).row_mut(t)),
+            head.key.row_mut(t).copy_from_slice(vector);
+            one_plus(scalars, head.strength.row_mut(t));
         }
     }
 

@@ -18,22 +18,18 @@ mod kind;
 mod missed;
 mod tests;
 
-use std::any::Any;
-use std::ops::Range;
-
 use super::array;
-use super::controller::Stack;
+use super::config::ControllerConfig;
 use super::dependency::{Conventions, Dependency, Size};
-use super::machine::{Batch, Machine, together};
-use super::params::Params;
-use super::readout;
+use super::machine::{GradientRecorder, Upstream};
+use super::memory_machine::{Gradients, MemoryMachine};
 use super::sparse::{cosine, norm_of};
 use super::spec::{Array, Place};
 use super::trace::{HeadTrace, Trace};
 use crate::math::kernel::kernel;
 use crate::math::softmax::softmax;
 use crate::math::vectors::add_multiple;
-use crate::math::{Linear, Real};
+use crate::math::{Matrix, Real};
 
 pub use kind::{
     COSINES, EARLIER, INITIAL_ROWS, INTERPOLATION_GATE, ROW, ROWS, SamConfig, WEIGHTS, WRITE_GATE,
@@ -60,49 +56,6 @@ impl SamConfig {
             config: self,
             is_searching,
         }
-    }
-
-    fn stack<'a, R>(&'a self, params: &'a Params<R>) -> Stack<'a, R> {
-        Stack {
-            config: &self.controller,
-            inputs: self.inputs,
-            linears: &params.linears[..self.controller.layers],
-            hidden: &params.tensors[1],
-            cell: &params.tensors[2],
-        }
-    }
-
-    /// The linear maps to what the heads emit, and to the output.
-    fn maps<'a, R>(&self, params: &'a Params<R>) -> [&'a Linear<R>; 2] {
-        let layers = self.controller.layers;
-        [&params.linears[layers], &params.linears[layers + 1]]
-    }
-
-    /// Passes on the reads of the step before.
-    fn see_reads<R: Real>(&self, heads: &[HeadTrace<R>], t: usize, see: &mut dyn FnMut(&[R])) {
-        match t.checked_sub(1) {
-            Some(before) => heads[..self.heads]
-                .iter()
-                .for_each(|head| see(head.read.row(before))),
-            None => (0..self.heads * self.columns).for_each(|_| see(&[R::ZERO])),
-        }
-    }
-
-    /// The pre-activations of all heads.
-    fn set_raw<R: Real, const B: usize>(
-        &self,
-        params: &Params<R>,
-        t: usize,
-        traces: &mut [Trace<R>; B],
-    ) {
-        let [map, _] = self.maps(params);
-        let top = self.controller.layers - 1;
-        let hidden_to_raw = traces.each_mut().map(|trace| {
-            let raw = trace.raw.row_mut(t);
-            map.start(raw);
-            (trace.layers[top].hidden.row(t), raw)
-        });
-        map.forward_from(0, hidden_to_raw);
     }
 }
 
@@ -276,86 +229,50 @@ impl Sam<'_> {
         let read = of(read, array::READ, &needs, Size::One, Self::set_read);
         [vec![row], vec![rows, cosines, weights, read]]
     }
+
+    /// Those of all heads, in the order of the computation.
+    fn all_stages<'a, R: Real>(self) -> Vec<Dependency<'a, R>>
+    where
+        Self: 'a,
+    {
+        let all = (0..self.config.heads).map(|head| self.stages(head).into());
+        let (before, after): (Vec<_>, Vec<_>) = all.unzip();
+        before.into_iter().chain(after).flatten().collect()
+    }
 }
 
-impl<R: Real> Machine<R> for SamConfig {
-    fn run(&self, params: &Params<R>, traces: &mut [Trace<R>], steps: Range<usize>) {
-        let (sam, stack) = (self.sam(true), self.stack(params));
-        for at in (0..traces.len()).filter(|_| steps.start == 0) {
+impl MemoryMachine for SamConfig {
+    const STATES: usize = 1;
+    const EMITTED: &'static [Array] = &[
+        array::KEY,
+        array::STRENGTH,
+        array::ADD,
+        WRITE_GATE,
+        INTERPOLATION_GATE,
+    ];
+    type Scratch<R: Real> = backward::Scratch<R>;
+
+    fn controller(&self) -> &ControllerConfig {
+        &self.controller
+    }
+
+    fn begin<R: Real>(&self, tensors: &[Matrix<R>], traces: &mut [Trace<R>]) {
+        for at in 0..traces.len() {
             let (before, trace) = traces.split_at_mut(at);
-            let initial = trace[0]
-                .own
-                .at_mut(0)
-                .as_mut_slice()
-                .chunks_exact_mut(self.columns);
-            let rows = initial.enumerate();
-            rows.for_each(|(row, to)| to.copy_from_slice(params.tensors[0].row(row)));
-            sam.reset(&mut trace[0], before.first());
+            let initial = trace[0].own.at_mut(0).as_mut_slice();
+            let rows = initial.chunks_exact_mut(self.columns).enumerate();
+            rows.for_each(|(row, to)| to.copy_from_slice(tensors[0].row(row)));
+            self.sam(true).reset(&mut trace[0], before.first());
         }
-        let step = |t: usize, traces: &mut [Trace<R>]| {
-            together!(traces.len(), traces, |traces| {
-                stack.forward(t, traces, |heads, t, see| self.see_reads(heads, t, see));
-                self.set_raw(params, t, traces);
-                traces.iter_mut().for_each(|trace| self.remember(trace, t));
-            });
-        };
-        let [_, output] = self.maps(params);
-        stack.run(traces, steps, step, |trace, steps| {
-            readout::forward(output, trace, steps, |trace| &trace.features);
-        });
     }
 
-    fn scratch(&self) -> Box<dyn Any + Send> {
-        Box::new(backward::Scratch::<R>::new(self))
-    }
-
-    fn backward(&self, params: &Params<R>, batch: &mut Batch<'_, R>, gradient: &mut Params<R>) {
-        self.backward_all(params, batch, gradient);
-    }
-
-    fn dependencies<'a>(&'a self, _: &'a Conventions) -> Vec<Dependency<'a, R>> {
-        let all = (0..self.heads).map(|head| self.sam(false).stages(head));
-        let (before, after): (Vec<_>, Vec<_>) = all.map(|[before, after]| (before, after)).unzip();
-        // The rows that are read are taken as they were recorded.
-        let after = after.into_iter().flatten().filter(|one| one.array != ROWS);
-        before.into_iter().flatten().chain(after).collect()
-    }
-
-    fn step<'a>(&'a self, params: &'a Params<R>) -> Vec<Dependency<'a, R>> {
-        let reads = move |heads: &[HeadTrace<R>], t, see: &mut dyn FnMut(&[R])| {
-            self.see_reads(heads, t, see);
-        };
-        let mut all: Vec<_> = self.stack(params).step(reads).collect();
-        for head in 0..2 * self.heads {
-            all.extend(self.emitted(head).iter().map(|&array| {
-                let compute = move |trace: &mut Trace<R>, t: usize| {
-                    self.set_raw(params, t, std::array::from_mut(trace));
-                    self.emit(trace, head, array, t);
-                };
-                Dependency::with_weights(Place::Head(head), array, compute)
-            }));
+    fn activate<R: Real>(&self, raw: &[R], first: usize, heads: &mut [HeadTrace<R>], t: usize) {
+        for (head, of) in (first..).zip(heads) {
+            self.emit(&raw[self.raw(head)], of, t);
         }
-        let stages = (0..self.heads).map(|head| self.sam(true).stages(head));
-        let (before, after): (Vec<_>, Vec<_>) =
-            stages.map(|[before, after]| (before, after)).unzip();
-        all.extend(before.into_iter().chain(after).flatten());
-        let [_, output] = self.maps(params);
-        all.extend(readout::step(output, |trace, t| {
-            readout::gather(trace, t);
-            trace.features.row(t).to_vec()
-        }));
-        all
     }
-}
 
-impl SamConfig {
-    /// Writes and reads of one step.
     fn remember<R: Real>(&self, trace: &mut Trace<R>, t: usize) {
-        for head in 0..2 * self.heads {
-            self.emitted(head)
-                .iter()
-                .for_each(|array| self.emit(trace, head, array, t));
-        }
         let sam = self.sam(true);
         (0..self.heads).for_each(|head| sam.set_row(trace, head, t));
         for head in 0..self.heads {
@@ -364,6 +281,51 @@ impl SamConfig {
             sam.set_weights(trace, head, t);
             sam.set_read(trace, head, t);
         }
-        readout::gather(trace, t);
+    }
+
+    fn rules<'a, R: Real>(&'a self, _: &'a Conventions) -> Vec<Dependency<'a, R>> {
+        let all = self.sam(false).all_stages().into_iter();
+        // The rows that are read are taken as they were recorded.
+        all.filter(|one| one.array != ROWS).collect()
+    }
+
+    fn rules_of_step<R: Real>(&self) -> Vec<Dependency<'_, R>> {
+        self.sam(true).all_stages()
+    }
+
+    fn own<R: Real>(&self) -> backward::Scratch<R> {
+        backward::Scratch::new(self)
+    }
+
+    fn reset<R: Real>(&self, trace: &Trace<R>, by: &mut Gradients<R, backward::Scratch<R>>) {
+        // What the heads emit is added up.
+        by.frame.raw.clear(trace.steps());
+        by.own.reset(trace, self);
+    }
+
+    fn remember_backward<R: Real>(
+        &self,
+        trace: &Trace<R>,
+        t: usize,
+        _: &Upstream<R>,
+        by: &mut Gradients<R, backward::Scratch<R>>,
+        mut recorder: GradientRecorder<'_, R>,
+    ) {
+        for head in 0..self.heads {
+            self.read_backward(trace, (head, t), by, recorder.as_deref_mut());
+        }
+        for head in (0..self.heads).rev() {
+            self.write_backward(trace, (head, t), by, recorder.as_deref_mut());
+        }
+    }
+
+    fn begin_backward<R: Real>(
+        &self,
+        trace: &Trace<R>,
+        by: &mut Gradients<R, backward::Scratch<R>>,
+        tensors: &mut [Matrix<R>],
+        recorder: GradientRecorder<'_, R>,
+    ) {
+        self.rows_backward(trace, &by.own, &mut tensors[0], recorder);
     }
 }

@@ -16,7 +16,7 @@ use tapescope::model::sam::missed;
 use tapescope::model::{Draw, Model, ModelConfig, NtmConfig, SamConfig, Search, Trace};
 use tapescope::task::{Copy, Task};
 use tapescope::train::{Demand, Trainer};
-use tapescope_benches::training;
+use tapescope_benches::{Options, training};
 
 #[global_allocator]
 static HEAP: heap::Counting = heap::Counting;
@@ -25,16 +25,10 @@ static HEAP: heap::Counting = heap::Counting;
 const LARGEST: u64 = 2 << 30;
 
 fn main() {
-    let arguments: Vec<String> = std::env::args().collect();
-    let flag = |name: &str| arguments.iter().any(|argument| argument == name);
-    let option = |name: &str, default: &str| -> String {
-        let at = arguments.iter().position(|argument| argument == name);
-        at.and_then(|at| arguments.get(at + 1))
-            .map_or(default.into(), String::clone)
-    };
-    let seconds: f64 = option("--seconds", "1").parse().expect("seconds");
-    let rounds: usize = option("--rounds", "3").parse().expect("a whole number");
-    let rows = option("--rows", "1024,4096,16384,65536,262144,1048576");
+    let options = Options::read();
+    let seconds: f64 = options.value("--seconds", "1");
+    let rounds: usize = options.value("--rounds", "3");
+    let rows: String = options.value("--rows", "1024,4096,16384,65536,262144,1048576");
     let task = Task::Copy(Copy {
         bits: 8,
         length: 50..=50,
@@ -47,11 +41,11 @@ fn main() {
         let rows: usize = rows.parse().expect("a number of rows");
         let mut sam = SamConfig::new(task.inputs(), task.outputs());
         (sam.rows, sam.search) = (rows, Search::Hashed);
-        if flag("--exact") {
+        if options.has("--exact") {
             sam.search = Search::Exact;
         }
         measure(&task, sam.into(), seconds, rounds);
-        if !flag("--no-ntm") {
+        if !options.has("--no-ntm") {
             let mut ntm = NtmConfig::new(task.inputs(), task.outputs());
             ntm.rows = rows;
             measure(&task, ntm.into(), seconds, rounds);

@@ -19,31 +19,21 @@ use tapescope::model::{
 };
 use tapescope::task::{Copy, Task};
 use tapescope::train::Trainer;
-use tapescope_benches::training;
+use tapescope_benches::{Options, training};
 
 fn main() {
-    let arguments: Vec<String> = std::env::args().collect();
-    let flag = |name: &str| arguments.iter().any(|argument| argument == name);
-    let option = |name: &str, default: &str| -> String {
-        let at = arguments.iter().position(|argument| argument == name);
-        at.and_then(|at| arguments.get(at + 1))
-            .map_or(default.into(), String::clone)
-    };
-    let number = |name, default| {
-        option(name, default)
-            .parse::<usize>()
-            .expect("a whole number")
-    };
+    let options = Options::read();
+    let number = |name, default| options.value::<usize>(name, default);
     let (batch, threads) = (number("--batch", "1"), number("--threads", "1"));
     let (rows, columns) = (number("--n", "128"), number("--m", "20"));
-    let seconds: f64 = option("--seconds", "1").parse().expect("seconds");
-    let controller = option("--controller", "lstm");
+    let seconds: f64 = options.value("--seconds", "1");
+    let controller: String = options.value("--controller", "lstm");
 
     let task = Task::Copy(Copy {
         bits: 8,
         length: 20..=20,
     });
-    let model = match option("--machine", "ntm").as_str() {
+    let model = match options.value::<String>("--machine", "ntm").as_str() {
         "ntm" => model(&task, &controller, rows, columns),
         "bahdanau" => {
             let mut model = BahdanauConfig::new(task.inputs(), task.outputs());
@@ -59,7 +49,7 @@ fn main() {
         }
         other => panic!("`ntm`, `bahdanau` or `dnc`, not `{other}`"),
     };
-    let (mode, mut work) = if flag("--forward") {
+    let (mode, mut work) = if options.has("--forward") {
         ("forward", forward(task, model))
     } else {
         ("train", train(task, model, batch, threads))
@@ -79,7 +69,7 @@ fn main() {
             instruction_set()
         );
     };
-    if flag("--on-request") {
+    if options.has("--on-request") {
         println!("ready");
         std::io::stdin().lines().for_each(|_| report());
     } else {

@@ -80,13 +80,13 @@ impl ControllerConfig {
     pub(super) fn width_with_heads(
         &self,
         kind: &dyn Kind,
-        raw: usize,
+        raw: impl FnOnce() -> usize,
         (place, array): (Place, Array),
     ) -> usize {
         let sizes = kind.sizes();
         match (place, array) {
             (Place::Layer(layer), _) => self.width(layer, array, sizes.first_inputs()),
-            (_, array::RAW) => padded(raw),
+            (_, array::RAW) => padded(raw()),
             (_, array::FEATURES) => sizes.features(),
             (_, array::NORMS) => sizes.rows,
             _ => kind.values(array),

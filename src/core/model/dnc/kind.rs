@@ -241,7 +241,7 @@ impl Kind for DncConfig {
                 head::width(self, (&self.attention, ShiftForm::None), head, array)
             }
             _ => {
-                let raw = self.head_outputs();
+                let raw = || self.head_outputs();
                 self.controller.width_with_heads(self, raw, (place, array))
             }
         }

@@ -51,7 +51,7 @@ impl Kind for NtmConfig {
             let mechanism = (&self.attention, self.shift_form.of(head));
             return head::width(self, mechanism, head, array);
         }
-        let raw = self.head_outputs();
+        let raw = || self.head_outputs();
         self.controller.width_with_heads(self, raw, (place, array))
     }
 

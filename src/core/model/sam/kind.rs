@@ -217,7 +217,7 @@ impl Kind for SamConfig {
                 Place::Machine,
                 array::INPUT | array::LOGIT | array::OUTPUT | array::RAW | array::FEATURES,
             ) => {
-                let raw = self.heads * (2 * m + 3);
+                let raw = || self.heads * (2 * m + 3);
                 self.controller.width_with_heads(self, raw, (place, array))
             }
             _ => 0,

@@ -75,8 +75,8 @@ pub struct Dependency<'a, R = f32> {
     pub array: Array,
     /// The arrays that a step depends on, as far as the trace has them.
     pub needs: Vec<(Place, Array)>,
-    /// The array that the first step also depends on, of the same place.
-    pub start: Option<Array>,
+    /// The arrays that the first step also depends on.
+    pub start: Vec<(Place, Array)>,
     /// Words of the file without which it cannot be computed, and which are not known.
     pub unknown: Option<UnknownConvention>,
     /// True where a step depends on the next one: see [`super::Model::run_again`].
@@ -102,7 +102,7 @@ impl<'a, R: Real> Dependency<'a, R> {
             place,
             array,
             needs: needs.into(),
-            start: None,
+            start: Vec::new(),
             unknown: None,
             is_backwards: false,
             pass: 0,

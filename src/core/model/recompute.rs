@@ -194,8 +194,9 @@ impl<'a> Rules<'a> {
                 Some(stage),
             );
         };
+        let start = (stage == Stage::Interpolation).then_some((place, array::INITIAL));
         Some(Dependency {
-            start: (stage == Stage::Interpolation).then_some(array::INITIAL),
+            start: start.into_iter().collect(),
             ..Dependency::new(place, made, self.own(place, stage.needs(of)), size, compute)
         })
     }

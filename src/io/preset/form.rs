@@ -174,6 +174,11 @@ pub(in crate::io) fn is_key(section: &str, key: &str) -> bool {
     at(every_key(), section).is_some_and(|section| section.get(key).is_some())
 }
 
+/// True when that key is a range in some preset.
+pub(in crate::io) fn is_range(section: &str, key: &str) -> bool {
+    at(every_key(), section).is_some_and(|section| section[key] == true)
+}
+
 /// A task of this kind with these parameters, as presets have them.
 pub(in crate::io) fn task(
     kind: &str,

@@ -24,7 +24,7 @@ pub(in crate::io) fn visit(config: &mut dyn Keys, each: &mut dyn FnMut(Key<'_>))
     config.keys(&mut Table::new(each));
 }
 
-/// A tree of every key that any preset may have; its leaves are null.
+/// A tree of every key that any preset may have; its leaves are true for ranges, null for others.
 pub(super) fn every_key() -> &'static Value {
     static KEYS: LazyLock<Value> = LazyLock::new(|| {
         let mut root = Value::Null;
@@ -33,6 +33,9 @@ pub(super) fn every_key() -> &'static Value {
                 let mut place = &mut root;
                 for key in key.path.split('.') {
                     place = &mut place[key];
+                }
+                if matches!(key.field, Field::Range(..)) {
+                    *place = true.into();
                 }
             });
         }

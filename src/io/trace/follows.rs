@@ -7,7 +7,8 @@ use crate::io::error::short;
 use crate::keys::Words as _;
 use crate::math::Answer;
 use crate::model::{
-    Conventions, Dependency, ModelConfig, Scoring, Trace, Turns, UnknownConvention, array,
+    Array, Conventions, Dependency, ModelConfig, Place, Scoring, Trace, Turns, UnknownConvention,
+    array,
 };
 use crate::task::{Episode, Task};
 use crate::train::{ABSENT, Recording, is_unrecorded, score};
@@ -25,7 +26,7 @@ pub(super) fn complete(config: &ModelConfig, recording: &mut Recording) {
         if !is_lost || obstacle(config, recording, &rule).is_some() {
             continue;
         }
-        let lacks_start = lacks_start(&recording.trace, &rule);
+        let lacks_start = lacks_start(&recording.trace, &rule).is_some();
         let trace = &mut recording.trace;
         for t in 0..trace.steps() {
             rule.compute(trace, t);
@@ -35,6 +36,11 @@ pub(super) fn complete(config: &ModelConfig, recording: &mut Recording) {
             .filter(|_| lacks_start)
         {
             series.row_mut(0).fill(ABSENT);
+            // What follows from the step before is lost in all steps.
+            if series.as_slice().iter().all(|value| value.is_nan()) {
+                series.as_mut_slice().fill(ABSENT);
+                continue;
+            }
         }
         recording.computed.push(name);
     }
@@ -120,15 +126,14 @@ fn loss_obstacle(recording: &Recording) -> Option<String> {
     })
 }
 
-/// True when the first step of an array depends on unknown values.
-pub(super) fn lacks_start(trace: &Trace<f32>, rule: &Dependency<'_>) -> bool {
-    let starts = rule.start.map(|array| (rule.place, array));
-    let mut needs = rule.needs.iter().copied().chain(starts);
-    let is_lost = |(place, array)| {
+/// The first array with unknown values that the first step of an array depends on.
+pub(super) fn lacks_start(trace: &Trace<f32>, rule: &Dependency<'_>) -> Option<(Place, Array)> {
+    let mut needs = rule.start.iter().chain(&rule.needs).copied();
+    let is_lost = |&(place, array): &(Place, Array)| {
         let series = trace.series(place, array);
         series.is_some_and(|series| array != array::MEMORY && is_unrecorded(series.row(0)))
     };
-    needs.any(is_lost)
+    needs.find(is_lost)
 }
 
 /// Returns the recorded arrays that follow from others, but not from the known ones, and why.

@@ -149,16 +149,13 @@ impl Visitor<'_> for Digits {
 fn parameters<'de, D: Deserializer<'de>>(from: D) -> Result<Map<String, Value>, D::Error> {
     // A vocabulary may be as large as this.
     const LONGEST: usize = 100_000;
-    const RANGES: [&str; 9] = [
-        "length", "items", "repeats", "glyphs", "duration", "aspects", "span", "edges", "path",
-    ];
     let all: BTreeMap<Cow<'de, str>, &'de RawValue> = Deserialize::deserialize(from)?;
     let ours = all.into_iter().filter(|(key, value)| {
         form::is_key("task", key) && value.get() != "null" && value.get().len() < LONGEST
     });
     let parsed = ours.map(|(key, value)| {
         let mut value: Value = serde_json::from_str(value.get()).map_err(D::Error::custom)?;
-        if value.is_number() && RANGES.contains(&&*key) {
+        if value.is_number() && form::is_range("task", &key) {
             value = json!([value, value]);
         }
         Ok((key.into_owned(), value))

@@ -82,6 +82,8 @@ pub(super) fn read(
 ) -> Result<Machine, Error> {
     let (mut config, given) = form::model(model, label)?;
     let is_feedforward = from.has("controller.hidden") && !from.has("controller.cell");
+    // Other kinds than this may have no learned memory; of theirs the default stands for any.
+    let may_be_learned = config.ntm().is_some();
     let mut sizes = None;
     visit(&mut config, &mut |key| match (key.field, key.path) {
         (_, path) if at(&given, path).is_some() => {}
@@ -99,7 +101,7 @@ pub(super) fn read(
         (Field::Choice(choice), "controller.kind") if is_feedforward => {
             choice.choose("feedforward");
         }
-        (Field::Constant(constant, _), "memory.initial") => *constant = None,
+        (Field::Constant(constant, _), "memory.initial") if may_be_learned => *constant = None,
         _ => {}
     });
     let mut config = form::complete_model(&config, task, label);

@@ -4,6 +4,8 @@
 use std::collections::BTreeSet;
 use std::iter;
 
+use serde_json::Value;
+
 use super::compare::{
     Comparison, LEAST, OfSteps, Piece, Side, asked, before, compare, initial, memory, of_step,
     piece, unlike, widths, with_heads,
@@ -15,7 +17,6 @@ use super::imported::{Imported, Source};
 use super::write;
 use crate::keys::Choice as _;
 use crate::math::Series;
-use crate::model::config::InitialMemory;
 use crate::model::{
     Array, Dependency, Intervention, Model, Place, Range, Size, Trace, apply_all, array,
 };
@@ -297,11 +298,11 @@ impl Check<'_> {
         }
         self.beginning(first);
         for rule in self.rules {
-            let name = |array| self.trace.config.array_name(rule.place, array);
-            let array = name(rule.array);
-            let is_lost = lacks_start(&self.recording.trace, rule);
-            if is_lost && self.is_checked(&array) {
-                let why = format!("step 0 needs {}, which is absent", name(array::INITIAL));
+            let name = |(place, array)| self.trace.config.array_name(place, array);
+            let array = name((rule.place, rule.array));
+            let lost = lacks_start(&self.recording.trace, rule);
+            if let Some(lost) = lost.filter(|_| self.is_checked(&array)) {
+                let why = format!("step 0 needs {}, which is absent", name(lost));
                 self.found.unchecked.push((array, why));
             }
         }
@@ -310,11 +311,9 @@ impl Check<'_> {
     /// Checks the initial memory and weightings against the file.
     fn beginning(&mut self, first: Side<'_>) {
         let imported = self.trace;
-        let constant = match imported.config.ntm().map(|config| config.initial_memory) {
-            Some(InitialMemory::Constant(constant)) => Some([constant as f32; 2]),
-            _ => None,
-        };
-        let constant = constant.filter(|_| !imported.says("model.memory.initial").is_empty());
+        let said = serde_json::from_str::<Value>(imported.says("model.memory.initial"));
+        let constant = said.ok().and_then(|said| said["constant"].as_f64());
+        let constant = constant.map(|constant| [constant as f32; 2]);
         let one_hot =
             (imported.says("model.heads.initial_weighting") == "one-hot").then_some([1.0, 0.0]);
         for recorded in initial(first).into_iter().chain(before(first)) {
@@ -382,7 +381,7 @@ impl Check<'_> {
         let recorded = &self.recording.trace;
         for rule in self.rules {
             let (place, array) = (rule.place, rule.array);
-            let is_lost = t == 0 && lacks_start(recorded, rule);
+            let is_lost = t == 0 && lacks_start(recorded, rule).is_some();
             let Some(series) = recorded.series(place, array).filter(|_| !is_lost) else {
                 continue;
             };

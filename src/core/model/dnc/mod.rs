@@ -126,16 +126,19 @@ impl MemoryMachine for DncConfig {
             };
         let mut all = Vec::new();
         if self.allocates() {
-            let readers = (0..count).map(Place::Head);
-            let needs = readers.flat_map(|read| [(read, FREE_GATE), (read, array::WEIGHTING)]);
-            let needs = needs.chain([(write, array::WEIGHTING)]).collect::<Vec<_>>();
+            let readers = || (0..if self.frees() { count } else { 0 }).map(Place::Head);
+            let heads = || readers().chain([write]);
+            let needs = heads().map(|head| (head, array::WEIGHTING));
+            let needs = needs.chain(readers().map(|head| (head, FREE_GATE)));
+            let needs = needs.collect::<Vec<_>>();
+            let start = heads().map(|head| (head, array::INITIAL));
             let compute = move |trace: &mut Trace<R>, t: usize| {
                 let (readers, writers) = trace.heads.split_at_mut(count);
                 set_usage(readers, &mut writers[0], t);
             };
             let usage = Dependency::new(write, USAGE, needs, Size::One, compute);
             all.push(Dependency {
-                start: Some(INITIAL_USAGE),
+                start: [(write, INITIAL_USAGE)].into_iter().chain(start).collect(),
                 ..usage
             });
             all.push(of_write(ALLOCATION, vec![(write, USAGE)], |writer, t| {
@@ -168,7 +171,10 @@ impl MemoryMachine for DncConfig {
                         follow_links(readers, &matrix, t);
                     });
                 };
-                all.push(Dependency::new(place, array, needs, Size::Share, compute));
+                all.push(Dependency {
+                    start: vec![(place, array::INITIAL)],
+                    ..Dependency::new(place, array, needs, Size::Share, compute)
+                });
             }
         }
         if self.has_links() {

@@ -140,6 +140,29 @@ def convert(state: Dict[str, torch.Tensor], reads: int = 1, writes: int = 1,
     return tensors, model
 
 
+def copy_inputs(vectors: torch.Tensor) -> torch.Tensor:
+    """Returns the inputs of a copy episode: the vectors [L, …, bits], a delimiter, and silence for the answer."""
+    length, bits = len(vectors), vectors.shape[-1]
+    inputs = torch.zeros(2 * length + 1, *vectors.shape[1:-1], bits + 1)
+    inputs[:length, ..., :bits], inputs[length, ..., bits] = vectors, 1
+    return inputs
+
+
+def export(machine: nn.Module, tensors: Dict[str, np.ndarray], model: Dict[str, Any], recorder: Recorder, weights: str,
+           trace: str, bits: int, length: int) -> np.ndarray:
+    """Writes the weights, a recorded episode of copy, and its vectors as bits.json; returns the vectors."""
+    preset = {"name": "from_torch", "task": {"kind": "copy", "bits": bits, "length": [1, 20]}, "model": model}
+    write_weights(weights, tensors, preset, command="python " + " ".join(sys.argv))
+    vectors = torch.randint(0, 2, (length, bits)).float()
+    with torch.no_grad():
+        machine(copy_inputs(vectors), recorder)
+    phases = [("input", 0, length), ("delimiter", length, length + 1), ("answer", length + 1, 2 * length + 1)]
+    recorder.save(trace, phases)
+    with open("bits.json", "w") as file:
+        json.dump(vectors.int().tolist(), file)
+    return vectors.numpy()
+
+
 def main(weights: str, trace: str, write_first: bool = False) -> None:
     torch.manual_seed(1)
     bits, length = 8, 12
@@ -149,22 +172,11 @@ def main(weights: str, trace: str, write_first: bool = False) -> None:
             parameter.mul_(2.0)  # far enough from zero for every stage to have an effect
         machine.w0.normal_(0, 2)  # identical rows would stay identical
     tensors, model = convert(machine.state_dict(), write_first=write_first)
-    preset = {"name": "from_torch", "task": {"kind": "copy", "bits": bits, "length": [1, 20]}, "model": model}
-    write_weights(weights, tensors, preset, command="python " + " ".join(sys.argv))
-
-    vectors = torch.randint(0, 2, (length, bits)).float()
-    inputs = torch.zeros(2 * length + 1, bits + 1)
-    inputs[:length, :bits], inputs[length, bits] = vectors, 1
     w0 = torch.softmax(machine.w0, -1)
     recorder = Recorder("copy", memory=machine.mem0, read0=w0[0], write0=w0[1],
                         params={"bits": bits}, length=length, order="write-first" if write_first else "read-first",
                         similarity="cosine-plus-epsilon", epsilon=1e-8)
-    with torch.no_grad():
-        machine(inputs, recorder)
-    phases = [("input", 0, length), ("delimiter", length, length + 1), ("answer", length + 1, 2 * length + 1)]
-    recorder.save(trace, phases)
-    with open("bits.json", "w") as file:
-        json.dump(vectors.int().tolist(), file)
+    export(machine, tensors, model, recorder, weights, trace, bits, length)
 
 
 if __name__ == "__main__":

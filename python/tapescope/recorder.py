@@ -14,6 +14,7 @@ from .arrays import PARTS as OF_HEADS
 from .attention import CHOICES, LEARNED, SAMPLINGS, SHIFT_FORMS, chosen, head_order
 from .errors import RecordError, WeightsError, is_whole, meant
 from .files import Path
+from .keys import Key
 from .preset import TASKS, TREE, channels, check_keys, check_task, has_bits
 from .trace import FORMAT, VERSION, Trace
 
@@ -23,6 +24,9 @@ ORDERS = ("read-first", "write-first", "in-turn")
 SIMILARITIES = ("cosine", "cosine-plus-epsilon", "cosine-clamped-product", "cosine-clamped-norms")
 # Kinds of machines whose memory rows are the steps of a source.
 SOURCES = ("bahdanau", "luong", "caption")
+# Arrays of a Differentiable Neural Computer, by the key of `model.heads` without which it does not have them.
+MECHANISMS = {"links": ("read_modes", "backward", "forward", "precedence"),
+              "allocation": ("usage", "allocation", "allocation_gate"), "free_gates": ("free_gate",)}
 # The form of the answer: every channel 0 or 1 by itself, or one channel 1.
 ANSWERS = ("bits", "symbols")
 HEAD = re.compile(r"(read|write)(0|[1-9][0-9]*)")
@@ -61,11 +65,21 @@ STEP = {array.name.replace("controller.", ""): _field(array)
 PARTS = {name: _field(array) for name, array in OF_HEADS.items() if array.dims[0] == "t"}
 INITIAL = _field(OF_HEADS["initial"])
 CONSTANT = {name: _field(OF_HEADS[name]) for name, *_ in LEARNED}
+INITIAL_USAGE = _field(OF_HEADS["initial_usage"])
 MEMORY = next(_field(array) for array in ARRAYS if array.name == "memory.initial")
 # Of machines with a source: k is the size of a key, and n of the source. They have no stages after `content`.
 KEYED = {"key": ("k",), **{tensor.array: tensor.axes for tensor in LEARNED}}
 BIASES = {name: _field(array) for name, array in OF_HEADS.items() if name.startswith("additive_") and name not in CONSTANT}
+OF_DNC = ("write_gate", *(part for parts in MECHANISMS.values() for part in parts))
+# Those of them that sum to at most 1.
+AT_MOST_ONE = ("allocation", "backward", "forward", "precedence")
 NOT_OF_SOURCES = ("strength", "gate", "shift", "sharpening", "gated", "shifted")
+# Of the arrays of other machines those of a Differentiable Neural Computer.
+ALSO_OF_DNC = ("key", "strength", "similarity", "content", "weighting", "read", "erase", "add")
+# Options that a kind does not have.
+NO_OPTIONS = {"ntm": ("encoder", "heads"),
+              "dnc": ("encoder", "order", "shifts", "shift_form", "attention", "learned", "sampling", "partial_weightings"),
+              **dict.fromkeys(SOURCES, ("encoder", "memory", "order", "layers", "shifts", "shift_form", "epsilon", "heads"))}
 INPUTS, ROWS = Field(("n", "x")), Field(("n", "m"))
 AXES = {"memory": "[rows, columns]", "inputs": "[source steps, inputs]", "rows": "[source steps, columns]"}
 
@@ -94,14 +108,25 @@ class Recorder:
             recorder.step(logit=z, target=y, hidden=h, cell=c, read0=dict(key=k, weighting=alignment, read=context))
         recorder.save("mine.ntmtrace.json")
 
+    A Differentiable Neural Computer (Graves 2016) has kind="dnc", a write head, and these arrays of its own, all optional:
+
+        recorder = Recorder("copy", kind="dnc", memory=M)
+        ...
+            recorder.step(..., read0=dict(..., free_gate=f, read_modes=pi, backward=b, forward=fw),
+                          write0=dict(..., usage=u, allocation=a, allocation_gate=ga, write_gate=gw, precedence=p))
+
     task        name of the task. For a task of Tapescope the channels have names if `params` and the size of the
                 episode are given
     memory      [rows, columns] before the first step
     read0=, …   [rows]: weighting of each head before the first step; all zeros if the machine starts without one, None
-                if it is unknown. These arguments declare the heads; without them the first step does
-    kind        "ntm"; or a machine with a source: "bahdanau", whose key is the state of the decoder after the step before;
-                "luong", the state of the same step; "caption", as in bahdanau, where rows are places of a picture. Their
-                head is read0, and `attention` has the keys of `model.attention` of a preset
+                if it is unknown. These arguments declare the heads; without them the first step does, and those of "dnc"
+                are zeros
+    kind        "ntm"; "dnc"; or a machine with a source: "bahdanau", whose key is the state of the decoder after the step
+                before; "luong", the state of the same step; "caption", as in bahdanau, where rows are places of a picture.
+                Their head is read0, and `attention` has the keys of `model.attention` of a preset
+    usage       [rows] before the first step of "dnc"; zeros if absent
+    heads       mechanisms that a "dnc" does not have, as `model.heads` of a preset: {"links": "off"}, also "allocation" and
+                "free_gates"
     encoder     its `cell`, "lstm" or "gru", and `direction`, "both" or "forward", as `model.encoder` of a preset
     answer      "bits", or "symbols" if one channel of every target is 1 and the output is a softmax
     params      parameters of a task of Tapescope, as in a preset: {"bits": 8}
@@ -133,11 +158,11 @@ class Recorder:
                  similarity: str = SIMILARITIES[0], epsilon: float = 0.0,
                  partial_weightings: bool = False, attention: Optional[Mapping[str, Any]] = None,
                  shift_form: str = "softmax", learned: Optional[Mapping[str, Mapping[str, Any]]] = None,
-                 sampling: str = "mean", **initial: Any) -> None:
+                 sampling: str = "mean", heads: Optional[Mapping[str, Any]] = None, usage: Any = None, **initial: Any) -> None:
         options = [name for name in Recorder.__init__.__annotations__ if name not in ("return", "initial")]
         own = "bits" if task not in TASKS or task == "episodes" or has_bits(task) else "symbols"
         self._answer, self._kind = answer or own, kind
-        for name, word, known in (("kind", kind, ("ntm", *SOURCES)), ("answer", self._answer, ANSWERS),
+        for name, word, known in (("kind", kind, ("ntm", "dnc", *SOURCES)), ("answer", self._answer, ANSWERS),
                                   ("order", order, ORDERS), ("similarity", similarity, SIMILARITIES),
                                   ("shift_form", shift_form, SHIFT_FORMS), ("sampling", sampling, SAMPLINGS)):
             if word not in known and (name != "similarity" or word.startswith("cosine")):
@@ -155,34 +180,39 @@ class Recorder:
             self._task["answer"] = self._answer
         self._attention, self._shift_form = dict(attention or {}), shift_form
         self._encoder = {**_OWN_ENCODER.get(kind, {}), **(encoder or {})}
-        if kind == "ntm":
-            _check_attention(self._attention)
+        self._has_source = kind in SOURCES
+        if self._has_source:
+            _check_parts(TREE["model"], attention=self._attention, encoder=self._encoder)
         else:
-            _check_parts(attention=self._attention, encoder=self._encoder)
-        of_ntm = {"memory": memory is not None, "order": order != ORDERS[0], "layers": layers not in (None, 1),
-                  "shifts": shifts is not None, "shift_form": shift_form != "softmax", "epsilon": epsilon != 0,
-                  **dict.fromkeys(initial, True)}
-        foreign = {"encoder": encoder is not None} if kind not in _OWN_ENCODER else {}
-        foreign.update(of_ntm if kind != "ntm" else {})
-        for name in (name for name, is_given in foreign.items() if is_given):
+            _check_attention(self._attention)
+        given = {"encoder": encoder is not None, "memory": memory is not None, "order": order != ORDERS[0],
+                 "layers": layers not in (None, 1), "shifts": shifts is not None, "shift_form": shift_form != "softmax",
+                 "epsilon": epsilon != 0, "attention": bool(attention), "learned": bool(learned), "sampling": sampling != "mean",
+                 "partial_weightings": partial_weightings, "heads": heads is not None}
+        foreign = [name for name in NO_OPTIONS[kind] if given[name] and (name != "encoder" or kind not in _OWN_ENCODER)]
+        for name in [*foreign, *(initial if self._has_source else ())]:
             raise RecordError(f"is not an option of `{kind}`", place=f"`{name}`")
+        self._mechanisms = {} if heads is None else heads
+        _check_parts({"heads": {name: TREE["model"]["heads"][name] for name in MECHANISMS}}, heads=self._mechanisms)
         self._order, self._layers, self._shifts = order, layers, shifts if shifts is None else list(shifts)
         self._similarity, self._epsilon = similarity, float(epsilon)
         self._partial = partial_weightings
         self._sizes: Dict[str, Tuple[int, str]] = {}
         # Axes that have the size of another one: the key is a state of the decoder, which in `luong` is as long as a row.
-        self._same = {"ntm": {}, "luong": {"k": "m", "c": "m"}}.get(kind, {"k": "c"})
+        self._same = {"ntm": {}, "dnc": {}, "luong": {"k": "m", "c": "m"}}.get(kind, {"k": "c"})
+        if kind == "dnc":
+            self._sizes["i"] = (3, "backward, content, forward")
         self._source: Optional[Dict[str, Vector]] = None
         if shifts is not None:
             span = len(shifts) // 2
             if sorted(shifts) != list(range(-span, span + 1)):
                 raise RecordError(f"are {list(shifts)}", place="`shifts`", expected="the numbers from -k to k, each once")
             self._sizes["s"] = (len(shifts), "shifts")
-        before = "before the first step"
+        before, self._is_declared = "before the first step", bool(initial)
         self._heads: Optional[List[str]] = None
         if initial:
-            self._heads = _head_names(before, initial, options)
-        elif kind != "ntm":
+            self._heads = self._named_heads(before, initial, options)
+        elif self._has_source:
             self._heads = ["read0"]
         self._memory: Optional[Vector] = None
         if memory is not None:
@@ -191,7 +221,10 @@ class Recorder:
                          for head, weighting in initial.items() if weighting is not None}
         for head, weighting in self._initial.items():
             if weighting.any():
-                self._check_sum(before, head, weighting, "share")
+                self._check_sum(before, head, weighting, "at most" if kind == "dnc" else "share")
+        if usage is not None and (kind != "dnc" or "usage" not in self._own_of_dnc):
+            raise RecordError("is given, but the machine does not allocate", place="`usage`")
+        self._usage = None if usage is None else self._value(before, "usage", INITIAL_USAGE, usage, self._sizes)
         self._learned = {head: {part: self._constant(head, part, value) for part, value in parts.items()}
                          for head, parts in (learned or {}).items()}
         self._rows: Dict[str, List[Vector]] = {}
@@ -220,8 +253,8 @@ class Recorder:
         Raises RecordError for a wrong shape, with the expected one; nothing is recorded then.
         """
         where = "the source"
-        if self._kind == "ntm":
-            raise RecordError("a machine of the kind `ntm` has none", place=where,
+        if not self._has_source:
+            raise RecordError(f"a machine of the kind `{self._kind}` has none", place=where,
                               expected=f"Recorder(…, kind=…) with one of {', '.join(SOURCES)}")
         if self._source is not None:
             raise RecordError("was recorded before", place=where, expected="one source, before the first step")
@@ -260,13 +293,14 @@ class Recorder:
         read0=dict(…), write0=dict(…)
                     values of each head: key [columns], after a source [units], strength, gate, shift [shifts], sharpening;
                     similarity, content, gated, shifted, weighting [rows]; read [columns], or erase and add [columns].
-                    Local heads: centre. Hard heads: draw and distribution [rows]. Bayesian heads: noise or normal
-                    [rows], prior [rows], and divergence
+                    "dnc": free_gate, read_modes [backward, content, forward], backward, forward [rows]; or usage,
+                    allocation, precedence [rows], allocation_gate, write_gate. Local heads: centre. Hard heads: draw and
+                    distribution [rows]. Bayesian heads: noise or normal [rows], prior [rows], and divergence
 
         Raises RecordError for an invalid step, with the step, the head and the part; nothing of it is recorded.
         """
         where = f"step {self.steps}"
-        if self._kind != "ntm":
+        if self._has_source:
             if self._source is None:
                 raise RecordError("there is no source", place=where, expected="source(inputs, rows) before the first step")
             input = np.zeros(self._sizes["x"][0]) if input is None else input
@@ -320,6 +354,8 @@ class Recorder:
             dims[name] = ("t", *axes[len(axes) + 1 - arrays[name].ndim:])
         for head, weighting in self._initial.items():
             arrays[f"{head}.initial"], dims[f"{head}.initial"] = weighting, ("n",)
+        if self._kind == "dnc":
+            self._put_start(arrays, dims)
         for head, parts in self._learned.items():
             if head not in (self._heads or ()):
                 raise RecordError(f"is not a head of the recording{meant(head, self._heads or ())}", place=f"learned: `{head}`")
@@ -336,6 +372,22 @@ class Recorder:
     def save(self, path: Path, phases: Optional[Sequence[Tuple[str, int, int]]] = None) -> None:
         """Writes the trace; see `trace` and `Trace.save`."""
         self.trace(phases).save(path)
+
+    def _put_start(self, arrays: Dict[str, Vector], dims: Dict[str, Tuple[str, ...]]) -> None:
+        """Puts the usage before the first step, and zeros for weightings if the first step declared the heads."""
+        zeros = np.zeros(self._sizes["n"][0], np.float32)
+        start = {} if self._is_declared else {f"{head}.initial": zeros for head in self._heads or ()}
+        if "usage" in self._own_of_dnc:
+            start["write0.initial_usage"] = zeros if self._usage is None else self._usage
+        arrays.update(start)
+        dims.update(dict.fromkeys(start, ("n",)))
+
+    @property
+    def _own_of_dnc(self) -> List[str]:
+        """The arrays that only a Differentiable Neural Computer has, without those of mechanisms that are off."""
+        off = [name for name, word in self._mechanisms.items() if word == "off"]
+        off += ["free_gates"] if "allocation" in off else []
+        return [part for part in OF_DNC if not any(part in MECHANISMS[name] for name in off)]
 
     def _put_source(self, source: Mapping[str, Vector], arrays: Dict[str, Vector], dims: Dict[str, Tuple[str, ...]]) -> None:
         """Puts the source before the recorded steps: its inputs, its rows as a memory, and the start of the decoder."""
@@ -388,7 +440,7 @@ class Recorder:
     def _field_of_part(self, part: str) -> Field:
         """Returns the field of an array of a head."""
         field = {**PARTS, **CONSTANT, **BIASES}[part]
-        return field if self._kind == "ntm" else field._replace(axes=KEYED.get(part, field.axes))
+        return field._replace(axes=KEYED.get(part, field.axes)) if self._has_source else field
 
     def _field_of(self, array: str) -> Field:
         """Returns the field of an array by its name in the file."""
@@ -397,19 +449,19 @@ class Recorder:
 
     def _constant(self, head: str, part: str, given: Any) -> Vector:
         """Returns a learned tensor of a head, which is the same in every step."""
-        where, known = f"learned, {head}", CONSTANT if self._kind == "ntm" else {**CONSTANT, **BIASES}
+        where, known = f"learned, {head}", {**CONSTANT, **BIASES} if self._has_source else CONSTANT
         if part not in known:
             raise RecordError(f"is not a learned tensor of a head{meant(part, known)}", place=f"{where}: `{part}`")
         return self._value(where, part, self._field_of_part(part), given, self._sizes)
 
     def _is_partial(self, names: Sequence[str], head: str) -> bool:
-        """Returns whether a head has a Gaussian window, which reduces the sum of its weighting."""
+        """Returns whether the weighting of a head may sum to less than 1: with a Gaussian window, and of a "dnc"."""
         index = sorted(names, key=head_order).index(head)
         words = self._attention.get("weighting")
         if isinstance(words, (list, tuple)) and len(words) != len(names):
             raise RecordError(f"is a list of {len(words)}", place="`attention.weighting`",
                               expected=f"one word for all heads, or a list of {len(names)}, read heads first")
-        return chosen(self._attention, "weighting", index) == "local-predictive"
+        return self._kind == "dnc" or chosen(self._attention, "weighting", index) == "local-predictive"
 
     def _value(self, where: str, name: str, field: Field, given: Any, sizes: Dict[str, Tuple[int, str]]) -> Vector:
         """Returns a value as an array; checks its axes, its sizes against earlier ones, and its range."""
@@ -424,7 +476,7 @@ class Recorder:
                 raise RecordError(f"has the shape {list(vector.shape)}", place=place,
                                   expected=f"{expected} in place of {size}, as in `{first}`")
         low, high = field.low, field.high
-        score = self._attention.get("score", "cosine" if self._kind == "ntm" else "additive")
+        score = self._attention.get("score", "additive" if self._has_source else "cosine")
         if name == "similarity" and self._similarity in SIMILARITIES and score == "cosine":
             low, high = -1.0, 1.0
         inside = (vector >= low - SLACK) & (vector <= high + SLACK)
@@ -438,10 +490,16 @@ class Recorder:
             self._check_sum(where, name, vector, "one")
         return vector
 
+    def _named_heads(self, where: str, heads: Mapping[str, Any], others: Sequence[str]) -> List[str]:
+        names = _head_names(where, heads, others)
+        if self._kind == "dnc" and names and ("read0" not in names or "write0" not in names or "write1" in names):
+            raise RecordError(f"are {', '.join(names)}", place=f"{where}: the heads", expected="read0, … and one write head, write0")
+        return names
+
     def _check_heads(self, where: str, heads: Mapping[str, Any]) -> List[str]:
         """Returns the names of the heads in order; every step must have the same heads, each with its parts."""
         if self._heads is None:
-            names = _head_names(where, heads, [*STEP, "memory", "phase"])
+            names = self._named_heads(where, heads, [*STEP, "memory", "phase"])
             if not names:
                 raise RecordError("there is no head", place=where,
                                   expected="read0=dict(weighting=…), write0=dict(weighting=…)")
@@ -457,8 +515,7 @@ class Recorder:
             if not isinstance(parts, Mapping):
                 found = "is missing" if parts is None else f"is a {type(parts).__name__}"
                 raise RecordError(found, place=f"{where}: `{head}`", expected="dict(weighting=…)")
-            own = [part for part, field in PARTS.items() if kind in field.of
-                   and (self._kind == "ntm" or part not in NOT_OF_SOURCES)]
+            own = [part for part, field in PARTS.items() if kind in field.of and self._has_part(part)]
             for part in parts:
                 if part not in own:
                     raise RecordError(f"a {kind} head has no `{part}`{meant(part, own)}", place=f"{where}, {head}")
@@ -466,11 +523,18 @@ class Recorder:
                 raise RecordError("`weighting` is missing", place=f"{where}, {head}")
         return names
 
+    def _has_part(self, part: str) -> bool:
+        if self._kind == "dnc":
+            return part in ALSO_OF_DNC or part in self._own_of_dnc
+        return part not in OF_DNC and not (self._has_source and part in NOT_OF_SOURCES)
+
     def _check_shares(self, where: str, head: str, given: Mapping[str, Vector], is_partial: bool) -> None:
-        """Checks that the weightings of a head sum to 1. With a Gaussian window they may sum to less. If the initial weighting
-        is zero or unknown, they may sum to less until they are sharpened."""
-        if f"{head}.content" in given:
-            self._check_sum(f"{where}, {head}", "content", given[f"{head}.content"], "at most" if is_partial else "one")
+        """Checks that the weightings of a head sum to 1. With a Gaussian window, and in a Differentiable Neural Computer, they may
+        sum to less. If the initial weighting is zero or unknown, they may sum to less until they are sharpened."""
+        for part in ("content", *AT_MOST_ONE):
+            if f"{head}.{part}" in given:
+                at_most = part in AT_MOST_ONE or is_partial and self._kind != "dnc"
+                self._check_sum(f"{where}, {head}", part, given[f"{head}.{part}"], "at most" if at_most else "one")
         initial = self._initial.get(head)
         starts = self._recorded == 0 and (initial is None or not initial.any())
         for part in SHARES_OF_THE_FIRST:
@@ -537,6 +601,8 @@ class Recorder:
         if self._attention:
             heads["attention"] = self._attention
         model: Dict[str, Any] = {"heads": heads}  # the arrays show its sizes
+        if self._kind == "dnc":
+            model = {"kind": "dnc", "heads": {**self._mechanisms, "similarity_epsilon": self._epsilon}}
         if self._source is not None:
             made, columns = self._made_of(self._source), self._source["rows"].shape[1]
             part = {"annotations": {"filters": columns if made else 0}} if self._kind == "caption" else {
@@ -576,11 +642,11 @@ def _check_attention(attention: Mapping[str, Any]) -> None:
 _OWN_ENCODER = {"bahdanau": {"direction": "both"}, "luong": {"direction": "forward"}}
 
 
-def _check_parts(**parts: Mapping[str, Any]) -> None:
-    """Raises RecordError for unknown keys and words in parts of a `model` with a source."""
+def _check_parts(known: Mapping[str, Any], **parts: Mapping[str, Any]) -> None:
+    """Raises RecordError for unknown keys and words in parts of a `model`."""
     for name, given in parts.items():
         try:
-            check_keys(f"{name}.", given, TREE["model"][name])
+            check_keys(f"{name}.", given, known[name])
         except WeightsError as error:
             raise RecordError(error.problem, place=error.place, expected=error.expected) from error
 
@@ -612,11 +678,10 @@ def _task_channels(task: str, params: Optional[Mapping[str, Any]]) -> Optional[T
     """Returns the numbers of inputs and outputs of a task of Tapescope with its `params`, which are checked; otherwise None."""
     if task not in TASKS or not params:
         return None
-    ends = {key: [value, value] if is_whole(value) and key in ("length", "items", "repeats", "aspects", "span", "edges", "path") else value
-            for key, value in params.items()}
+    ranges = {name: key for name, key in TASKS[task].items() if isinstance(key, Key) and key.form == "ends"}
+    ends = {name: [value, value] if is_whole(value) and name in ranges else value for name, value in params.items()}
     # Sizes of an episode do not affect its channels.
-    sizes = {"length": [1, 1], "repeats": [1, 1]} if task in ("copy", "repeat_copy") else {}
-    whole = {"kind": task, **{key: size for key, size in sizes.items() if key in TASKS[task]}, **ends}
+    whole = {"kind": task, **{name: [1, 1] for name, key in ranges.items() if key.is_required}, **ends}
     try:
         check_task(whole)
     except WeightsError as error:

@@ -147,7 +147,7 @@ class Trace:
     @property
     def _has_source(self) -> bool:
         """Whether every source step appends a memory row, and nothing else writes."""
-        return self.meta.get("model", {}).get("kind", "ntm") not in ("ntm", "plain")
+        return self.meta.get("model", {}).get("kind", "ntm") not in ("ntm", "dnc", "plain")
 
     @property
     def phases(self) -> List[str]:

@@ -411,6 +411,17 @@ class Io(Test):
         self.assertIn("with w.safetensors reproduced", said)
 
     @needs("torch")
+    def test_a_torch_machine_that_manages_its_memory_runs_to_the_same_outputs(self):
+        for reads in ("1", "3"):
+            said = self.run_example("dnc_from_torch.py", "w.safetensors", "e.npz", "--seconds", "1", "--reads", reads)
+            self.assertIn("compared" if not is_built() else "largest difference of an output", said)
+            self.run_program("trace", "w.safetensors", "--input", "bits.json", "--out", "ours.npz")
+            theirs, ours = load(self.path("e.npz")), load(self.path("ours.npz"))
+            self.assertEqual(set(ours) - set(theirs), {"target", "mask", "loss"})
+            np.testing.assert_allclose(theirs["output"], ours["output"], atol=1e-4)
+            self.assertIn("every stage holds", self.run_program("verify", "e.npz"))
+
+    @needs("torch")
     def test_only_an_lstm_has_the_tensors_of_an_lstm(self):
         from torch import nn
 

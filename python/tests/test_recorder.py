@@ -41,6 +41,56 @@ WITH_SOURCE = (("bahdanau", {}), ("bahdanau", dict(units=6)), ("luong", dict(uni
                ("luong", dict(units=6, encoder={"direction": "both", "cell": "gru"})))
 
 
+def softmax(x):
+    return np.exp(x) / np.exp(x).sum()
+
+
+MANAGED = ({}, {"links": "off"}, {"allocation": "off"}, {"free_gates": "off"})
+
+
+def managed(heads=(), steps=6, leave_out=(), **options):
+    """Records an invented episode of a Differentiable Neural Computer with two read heads, as docs/formats.md has its equations;
+    `leave_out`: arrays that are not given."""
+    heads, random, n, m = dict(heads), np.random.default_rng(7), 5, 3
+    memory, u = random.normal(size=(n, m)), random.uniform(size=n)
+    allocates, links = heads.get("allocation") != "off", heads.get("links") != "off"
+    frees = allocates and heads.get("free_gates") != "off"
+    recorder = Recorder("mine", kind="dnc", memory=memory, usage=u if allocates else None, heads=heads, **options)
+    ww, wr, p, matrix = np.zeros(n), np.zeros((2, n)), np.zeros(n), np.zeros((n, n))
+
+    def content(key, strength):
+        similarity = memory @ key / np.linalg.norm(memory, axis=1) / np.linalg.norm(key)
+        return dict(key=key, strength=strength, similarity=similarity, content=softmax(strength * similarity))
+
+    for _ in range(steps):
+        free, (ga, gw) = random.uniform(size=2), random.uniform(size=2)
+        u = (u + ww - u * ww) * np.prod(1 - free[:, None] * wr * frees, 0)
+        order, a = np.argsort(u, kind="stable"), np.zeros(n)
+        a[order] = (1 - u[order]) * np.cumprod([1, *u[order][:-1]])
+        write = content(random.normal(size=m), random.uniform(1, 3))
+        ww = gw * (ga * a + (1 - ga) * write["content"] if allocates else write["content"])
+        erase, add = random.uniform(size=m), random.normal(size=m)
+        memory = memory * (1 - np.outer(ww, erase)) + np.outer(ww, add)
+        matrix = ((1 - ww[:, None] - ww) * matrix + np.outer(ww, p)) * (1 - np.eye(n))
+        p = (1 - ww.sum()) * p + ww
+        reads = []
+        for i in range(2):
+            read, modes = content(random.normal(size=m), random.uniform(1, 3)), softmax(random.normal(size=3))
+            ways = matrix.T @ wr[i], read["content"], matrix @ wr[i]
+            wr[i] = modes @ ways if links else read["content"]
+            read.update(weighting=wr[i].copy(), read=wr[i] @ memory)
+            read.update(dict(free_gate=free[i]) if frees else {})
+            read.update(dict(read_modes=modes, backward=ways[0], forward=ways[2]) if links else {})
+            reads.append(read)
+        write.update(weighting=ww, erase=erase, add=add, write_gate=gw)
+        write.update(dict(usage=u, allocation=a, allocation_gate=ga) if allocates else {})
+        write.update(dict(precedence=p) if links else {})
+        given = {head: {part: value for part, value in parts.items() if part not in leave_out}
+                 for head, parts in (("read0", reads[0]), ("read1", reads[1]), ("write0", write))}
+        recorder.step(input=[1], memory=memory, **given)
+    return recorder
+
+
 class Recording(Test):
     def refused(self, words, call, *arguments, **named):
         """A refusal in words that stand in its message, as an error of ours that is a ValueError."""
@@ -247,6 +297,87 @@ class Recording(Test):
                 false.save(self.path("false.npz"))
                 self.assertIn(array.replace(".last", ""), self.run_program("verify", "false.npz", code=1))
 
+    def test_a_machine_that_manages_its_memory_is_recorded_and_recomputed(self):
+        for heads in MANAGED:
+            managed(heads).save(self.path("t.npz"))
+            trace = load(self.path("t.npz"))
+            self.assertEqual(trace.meta["model"], {"kind": "dnc", "heads": {**heads, "similarity_epsilon": 0}})
+            self.assertIn("every stage holds", self.run_program("verify", "t.npz"))
+            self.run_program("render", "t.npz", "--layout", "debug", "--out", "t.svg")
+            for array in ("read1.backward", "read0.forward", "read1.content", "read0.weighting", "read1.read", "write0.usage",
+                          "write0.allocation", "write0.content", "write0.weighting", "write0.precedence", "memory"):
+                false = load(self.path("t.npz"))
+                if array in false:
+                    false.arrays[array][3].flat[2] += 0.01
+                    false.save(self.path("false.npz"))
+                    self.assertIn(f"step {2 if array == 'memory' else 3}: {array}", self.run_program("verify", "false.npz", code=1))
+
+    def test_what_is_left_out_of_managed_memory_follows_or_is_said(self):
+        derived = ("backward", "forward", "precedence", "usage", "allocation", "content", "similarity")
+        managed(leave_out=derived).save(self.path("t.npz"))
+        self.assertIn("not recorded, computed from other arrays: ", self.run_program("verify", "t.npz"))
+        whole, few = managed().trace(), load(self.path("t.npz"))
+        self.assertEqual(set(whole) - set(few), {f"{head}.{part}" for head in whole.heads for part in derived} & set(whole))
+        # Without what was before the first step, its own values are lost, and later ones are not.
+        managed(read0=None, read1=None, write0=None).save(self.path("t.npz"))
+        said = self.run_program("verify", "t.npz", code=3)
+        self.assertIn("write0.usage (step 0 needs write0.initial, which is absent)", said)
+        trace = load(self.path("t.npz"))
+        del trace.arrays["write0.initial_usage"], trace.arrays["write0.usage"]
+        trace.save(self.path("t.npz"))
+        self.assertIn("write0.allocation (write0.usage is absent)", self.run_program("verify", "t.npz", code=3))
+        managed(leave_out=("read_modes", "erase")).save(self.path("t.npz"))
+        self.assertIn("read0.weighting (read0.read_modes is absent)", self.run_program("verify", "t.npz", code=3))
+
+    def test_managed_memory_is_rebuilt_from_the_writes(self):
+        trace = managed().trace()
+        memory = trace.arrays.pop("memory")
+        trace.arrays["memory.last"] = memory[-1]
+        for step in range(7):
+            np.testing.assert_allclose(trace.memory(step), memory[step], atol=1e-6)
+
+    def test_a_constant_first_memory_is_compared_with_what_is_declared(self):
+        for constant, code in ((0.5, 0), (0.25, 1)):
+            recorder = Recorder("mine", kind="dnc", memory=np.full((4, 2), 0.5))
+            recorder.step(input=[1], memory=np.full((4, 2), 0.5), read0=dict(weighting=ROW[0], read=[0.5, 0.5]),
+                          write0=dict(weighting=ROW[0] * 0, erase=[0, 0], add=[0, 0], write_gate=0))
+            trace = recorder.trace()
+            trace.meta["model"]["memory"] = {"initial": {"constant": constant}}
+            trace.save(self.path("t.npz"))
+            said = self.run_program("verify", "t.npz", code=code or 3)
+            self.assertEqual("memory.initial" in said, bool(code), said)
+
+    def test_managed_memory_that_does_not_fit_is_refused(self):
+        def of(read=(), write=(), **options):
+            recorder = Recorder("mine", kind="dnc", **options)
+            recorder.step(input=[1], read0={"weighting": ROW[0] / 2, **dict(read)}, write0={"weighting": ROW[0] / 2, **dict(write)})
+            return recorder
+
+        self.assertEqual(of().trace()["write0.initial_usage"].tolist(), [0, 0, 0, 0])
+        self.assertNotIn("write0.initial_usage", of(heads={"allocation": "off"}).trace())
+        for words, call in (
+            ("`order`: is not an option of `dnc`", lambda: of(order="write-first")),
+            ("`usage`: is given, but the machine does not allocate", lambda: Recorder("mine", usage=ROW[0])),
+            ("`usage`: is given, but the machine does not allocate", lambda: of(usage=ROW[0], heads={"allocation": "off"})),
+            ("`heads`: is not an option of `luong`", lambda: Recorder("mine", kind="luong", heads={})),
+            ("`usage`: has the value 2; expected 0 to 1", lambda: of(usage=[2, 0, 0, 0])),
+            ("`heads.links`: is 'of'; expected `on` or `off`", lambda: of(heads={"links": "of"})),
+            ("`heads.link`: unknown key; did you mean `links`?", lambda: of(heads={"link": "off"})),
+            ("a read head has no `gate`", lambda: of(read=dict(gate=1))),
+            ("a write head has no `usage`", lambda: of(write=dict(usage=ROW[0]), heads={"allocation": "off"})),
+            ("a read head has no `free_gate`", lambda: of(read=dict(free_gate=1), heads={"allocation": "off"})),
+            ("a write head has no `usage`", lambda: Recorder("mine").step(input=[1], write0=dict(weighting=ROW[0], usage=ROW[0]))),
+            ("`read_modes`: has the shape [2]; expected 3 in place of 2, as in `backward, content, forward`",
+             lambda: of(read=dict(read_modes=[0.5, 0.5]))),
+            ("`read_modes`: sums to 1.5; expected 1", lambda: of(read=dict(read_modes=[0.5, 0.5, 0.5]))),
+            ("`weighting`: sums to 2; expected at most 1", lambda: of(write=dict(weighting=ROW[0] + ROW[1]))),
+            ("`precedence`: sums to 2; expected at most 1", lambda: of(write=dict(precedence=ROW[0] + ROW[1]))),
+            ("`content`: sums to 0.5; expected 1", lambda: of(write=dict(content=ROW[0] / 2))),
+            ("the heads: are read0; expected read0, … and one write head, write0", lambda: of(read0=ROW[0])),
+            ("the source: a machine of the kind `dnc` has none", lambda: of().source(ROW, ROW)),
+        ):
+            self.refused(words, call)
+
     def test_rows_that_no_encoder_makes_are_recorded_as_they_are(self):
         for kind in ("bahdanau", "caption"):
             recorder, rows, _ = with_source(kind, scale=-3)
@@ -269,7 +400,7 @@ class Recording(Test):
 
         with open(os.path.join(HERE, "..", "..", "docs", "ntm-trace-2.0.schema.json"), encoding="utf-8") as file:
             schema = json.load(file)
-        for recorder in (self.recorded(), *(with_source(kind, **options)[0] for kind, options in WITH_SOURCE)):
+        for recorder in (self.recorded(), managed(), *(with_source(kind, **options)[0] for kind, options in WITH_SOURCE)):
             recorder.save(self.path("t.ntmtrace.json"))
             with open(self.path("t.ntmtrace.json"), encoding="utf-8") as file:
                 jsonschema.validate(json.load(file), schema)
@@ -387,6 +518,12 @@ class Recording(Test):
         self.refused("`phase`: is given in some steps only", recorder.step, input=[1], read0=dict(weighting=ROW[0]))
         for phases in ([("a", 0, 2)], [("a", 0, 2), ("b", 1, 3)], [("a", 0, 4)]):
             self.refused("one after the other from 0 to 3", recorder.trace, phases)
+
+    def test_one_number_stands_for_a_range_of_any_task(self):
+        for task, params in (("caption", {"glyphs": 3}), ("frames", {"duration": 2, "length": 4}), ("span", {"span": 2, "length": 9}),
+                             ("graph", {"edges": 6, "path": 2}), ("aspects", {"aspects": 2}), ("copy", {"bits": 3})):
+            Recorder(task, params=params)
+        self.refused("`params.glyphs`: is [17]; expected [lowest, highest]", Recorder, "caption", params={"glyphs": [17]})
 
     def test_the_size_of_an_episode_is_said_not_guessed(self):
         """17 steps of copy are 8 vectors when they are said to be, and else 17 steps."""

@@ -82,7 +82,7 @@ pub(super) fn read(
 ) -> Result<Machine, Error> {
     let (mut config, given) = form::model(model, label)?;
     let is_feedforward = from.has("controller.hidden") && !from.has("controller.cell");
-    // Other kinds than this may have no learned memory; of theirs the default stands for any.
+    // In other kinds, where the memory cannot be learned, the default stands for an unknown one.
     let may_be_learned = config.ntm().is_some();
     let mut sizes = None;
     visit(&mut config, &mut |key| match (key.field, key.path) {

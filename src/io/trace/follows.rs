@@ -19,14 +19,16 @@ const LARGEST_EPISODE: usize = 1 << 22;
 /// Computes arrays that were not recorded but follow from recorded ones.
 pub(super) fn complete(config: &ModelConfig, recording: &mut Recording) {
     let conventions = recording.conventions.clone();
-    for rule in config.dependencies(&conventions) {
+    let rules = config.dependencies(&conventions);
+    // Again, because a rule may need what a later one makes of the step before: links the precedence.
+    for rule in rules.iter().chain(&rules) {
         let name = config.array_name(rule.place, rule.array);
         // Memories are made when the file is read.
         let is_lost = rule.array != array::MEMORY && !recording.knows(&name);
-        if !is_lost || obstacle(config, recording, &rule).is_some() {
+        if !is_lost || obstacle(config, recording, rule).is_some() {
             continue;
         }
-        let lacks_start = lacks_start(&recording.trace, &rule).is_some();
+        let lacks_start = lacks_start(&recording.trace, rule).is_some();
         let trace = &mut recording.trace;
         for t in 0..trace.steps() {
             rule.compute(trace, t);

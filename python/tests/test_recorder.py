@@ -321,7 +321,7 @@ class Recording(Test):
         # Without what was before the first step, its own values are lost, and later ones are not.
         managed(read0=None, read1=None, write0=None).save(self.path("t.npz"))
         said = self.run_program("verify", "t.npz", code=3)
-        self.assertIn("write0.usage (step 0 needs write0.initial, which is absent)", said)
+        self.assertIn("write0.usage (step 0 needs read0.initial, which is absent)", said)
         trace = load(self.path("t.npz"))
         del trace.arrays["write0.initial_usage"], trace.arrays["write0.usage"]
         trace.save(self.path("t.npz"))

@@ -274,11 +274,11 @@ mod tests {
         };
         #[rustfmt::skip] // A line for each.
         let table = [
-            (0, Some(Stage::Controller), 1, "Input: 6 vectors, one per step. Then the machine outputs them from memory.", "Input: 6 vectors, one per step. Then the machine outputs them from memory. The controller emits for W0: key k, β 0.64, g 0.08, γ 4.53."),
-            (3, Some(Stage::Content), 1, "The write head compares its key with every row: no row stands out.", "W0 compares its key with every row: no row stands out (1 % on row 1, β 0.58)."),
-            (3, Some(Stage::Gate), 1, "The write head ignores content, keeps its previous weighting (93 %).", "W0 ignores content, keeps its previous weighting (93 %): g 0.07, 93 % on row 3."),
-            (3, Some(Stage::Shift), 1, "The write head moves on by one row: 92 % on row 4.", "W0 moves on by one row: 92 % on row 4, before on row 3."),
-            (3, Some(Stage::Sharpen), 1, "The write head sharpens its focus: 100 % on row 4.", "W0 sharpens its focus: 100 % on row 4, before 92 % (γ 4.65)."),
+            (0, Some(Stage::Controller), 1, "Input: 6 vectors, one per step. Then the machine outputs them from memory.", "Input: 6 vectors, one per step. Then the machine outputs them from memory. The controller emits for W0: key k, β 0.89, g 0.03, γ 4.93."),
+            (3, Some(Stage::Content), 1, "The write head compares its key with every row: no row stands out.", "W0 compares its key with every row: no row stands out (1 % on row 1, β 0.78)."),
+            (3, Some(Stage::Gate), 1, "The write head ignores content, keeps its previous weighting (97 %).", "W0 ignores content, keeps its previous weighting (97 %): g 0.03, 97 % on row 3."),
+            (3, Some(Stage::Shift), 1, "The write head moves on by one row: 97 % on row 4.", "W0 moves on by one row: 97 % on row 4, before on row 3."),
+            (3, Some(Stage::Sharpen), 1, "The write head sharpens its focus: 100 % on row 4.", "W0 sharpens its focus: 100 % on row 4, before 97 % (γ 5.56)."),
             (3, Some(Stage::Read), 0, "The read head reads row 0.", "R0 reads row 0 (100 % of its weight)."),
             (3, Some(Stage::Erase), 1, "The write head erases almost nothing.", "W0 erases almost nothing of row 4."),
             (3, Some(Stage::Add), 1, "The write head writes to row 4.", "W0 writes to row 4 (100 % of its weight)."),

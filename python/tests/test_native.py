@@ -331,7 +331,7 @@ class Machines(support.Test):
     def test_a_machine_says_what_it_is(self):
         self.assertEqual(repr(ts.machine("copy")),
                          "<Machine copy: LSTM of 100 units, 1 read head, 1 write head, memory 128 × 20; 62,480 weights; "
-                         "0.000943 bits per sequence in validation>")
+                         "0.00292 bits per sequence in validation>")
         for name in ts.machines():
             self.assertIn("weights", repr(ts.machine(name)))
         self.assertLess(set(ts.machines()), set(ts.presets()))

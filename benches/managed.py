@@ -27,7 +27,7 @@ TASKS = {
     "recall": ("recall_dnc", 2, 100_000, ["--items", "6"]),
     "reuse": ("reuse_dnc", 1, 100_000, ["--items", "30"]),
     "graph": ("graph_dnc", 2, 400_000, ["--items", "12"]),
-    "priority_sort": ("priority_sort_fast", 5, 250_000, ["--items", "20"]),
+    "priority_sort": ("priority_sort", 5, 250_000, ["--items", "20"]),
 }
 NTM_HEADS = {"shift": {"form": "softmax", "range": 1}, "key_activation": "tanh", "add_activation": "tanh",
              "similarity_epsilon": 1e-6, "initial_weighting": "one-hot"}

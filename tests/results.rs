@@ -108,7 +108,7 @@ fn skills() -> Vec<Skill> {
         Skill::of("ngrams", 200, 3.0, 0.0),
         Skill {
             episodes: 50,
-            ..Skill::of("priority_sort", 20, 25.0, 0.2)
+            ..Skill::of("priority_sort", 20, 10.0, 0.8)
         },
         Skill::of("copy_additive", 20, 0.1, 1.0),
         Skill::of("copy_location", 20, 0.1, 1.0),

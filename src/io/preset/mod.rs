@@ -58,7 +58,7 @@ const INCLUDED: &[Group] = included! {
         "repeat_copy" "repeat_copy_feedforward" "repeat_copy_lstm" "repeat_copy_unary"
         "associative_recall" "associative_recall_feedforward" "associative_recall_lstm"
         "ngrams" "ngrams_fast" "ngrams_feedforward" "ngrams_lstm"
-        "priority_sort" "priority_sort_fast" "priority_sort_feedforward" "priority_sort_lstm";
+        "priority_sort" "priority_sort_feedforward" "priority_sort_lstm";
     SECTIONS[0] =>
         "copy_additive" "copy_location" "copy_general" "copy_dot" "copy_scaled_dot"
         "copy_local_monotonic" "copy_local_predictive" "copy_hard" "copy_plain"

@@ -1,13 +1,13 @@
 //! The tour: how it goes on, and back.
 
-use crate::figure::Picture;
 use crate::figure::narrate::failure::shown_in;
 use crate::figure::narrate::mechanism;
+use crate::figure::{Picture, Stage};
 use crate::train::Recording;
 use crate::viewer::command::{Command, Look, Play, Tour as About};
 use crate::viewer::state::{
     Act, EpisodeRequest, Mode, SameArc, State, StepZoom, TOUR_STEPS, Target, Tour, TourState, Wait,
-    best_query,
+    best_link, best_query,
 };
 
 impl Tour {
@@ -89,17 +89,28 @@ impl State {
         }
     }
 
+    /// True in the tour of a machine that manages its memory, and where one would begin.
+    pub fn manages(&self) -> bool {
+        let on_screen = || {
+            let open = self.session.open.as_ref()?;
+            open.facts.stages.place(Stage::Usage, None)
+        };
+        self.tour()
+            .map_or_else(|| on_screen().is_some(), |tour| tour.manages)
+    }
+
     /// True where there is a machine for a stop.
     fn has_machine_for(&self, stop: usize) -> bool {
-        let act = TOUR_STEPS[stop].act;
-        act != Act::Content || act.request(&self.session).is_some()
+        let of = &TOUR_STEPS[stop];
+        let has_machine = of.act != Act::Content || of.act.request(&self.session).is_some();
+        has_machine && of.is_told(self.manages())
     }
 
     /// Returns the episode of a tour step, where it is not on screen.
     fn missing(&self, act: Act) -> Option<EpisodeRequest> {
         let (request, shown) = (act.request(&self.session), self.request_on_screen());
         let is_there = match act {
-            Act::Any => true,
+            Act::Manage | Act::Any => true,
             Act::Content => shown.is_some() && shown == request.as_ref(),
             // Whatever episode of copying is on screen.
             Act::Place => self.recording().is_some_and(|recording| {
@@ -118,10 +129,16 @@ impl State {
 
     /// A stop, with those that led to it.
     fn go_to_tour_step(&mut self, stop: usize, trail: Vec<TourState>) {
-        let tour = Tour {
+        let mut tour = Tour {
             trail,
             ..Tour::new(stop)
         };
+        let act = tour.at().act;
+        // Whoever comes back to a stop that is not for this machine goes on from there.
+        tour.manages = self.manages() && (act != Act::Place || self.missing(act).is_none());
+        while !tour.at().is_told(tour.manages) {
+            tour.stop += 1;
+        }
         let act = tour.at().act;
         self.settings.stop = tour.stop;
         self.enter(Mode::Tour(tour));
@@ -192,7 +209,12 @@ impl State {
     fn view_of(&self, tour: &Tour, recording: &Recording) -> (Option<usize>, usize) {
         let stop = tour.at();
         let is_content = stop.act == Act::Content;
-        let found = best_query(&recording.trace, &recording.episode).filter(|_| is_content);
+        let follows = matches!(stop.about(), Some(Stage::Links | Stage::Weigh));
+        let found = if follows {
+            best_link(&recording.trace)
+        } else {
+            best_query(&recording.trace, &recording.episode).filter(|_| is_content)
+        };
         let asked = recording.episode.first_scored().unwrap_or(0);
         let steps = self.player.steps();
         let step = match (stop.wait, found) {
@@ -227,7 +249,7 @@ impl State {
         let before = mark.map(|_| SameArc(open.shown.clone()));
         let player = &mut self.player;
         player.pause();
-        let is_active = stop.act == Act::Place && !player.whole_steps();
+        let is_active = matches!(stop.act, Act::Place | Act::Manage) && !player.whole_steps();
         match stage {
             // In the middle of a step: on from there.
             Some(stage) if is_active && player.stage() == stage => {}

@@ -8,7 +8,7 @@ use crate::figure::page::debug::geometry::Columns;
 use crate::figure::{Stage, head_label};
 use crate::viewer::command::{Command, Edit, Episode, Play, Tour as About, Window};
 use crate::viewer::keys;
-use crate::viewer::state::{FAILURES, NARROW, State, TOUR_STEPS, Tour, TourTarget, Wait};
+use crate::viewer::state::{FAILURES, NARROW, State, Tour, TourTarget, Wait, numbered};
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::{named_rects, on_click, primary_button, send, text_button, words};
 
@@ -27,6 +27,8 @@ fn names(tour: &Tour, head: &str, on_phone: bool) -> Vec<String> {
         TourTarget::Weighting if on_phone => (head, &["sharpen"]),
         TourTarget::Weighting => ("weighting of", &[head]),
         TourTarget::Stage if about == Stage::Content => (head, &["match", about.word()]),
+        TourTarget::Stage if about == Stage::Links => (head, &["backward", "forward"]),
+        TourTarget::Stage if about == Stage::Weigh => (head, &["mix"]),
         TourTarget::Stage => (head, &[about.word()]),
     };
     let named = names.iter().map(|name| format!("{of} {name}"));
@@ -75,8 +77,8 @@ fn touched(wait: Wait) -> Option<Command> {
 pub fn stop_ui(ui: &mut Ui, state: &State, tour: &Tour) {
     let (palette, by_finger) = (Palette::of(ui), theme::is_by_finger(ui.ctx()));
     let size = if by_finger { 15.0 } else { 13.0 };
-    let (stop, number) = (tour.at(), tour.stop + 1);
-    let count = format!("{number} of {}", TOUR_STEPS.len());
+    let (stop, [number, all]) = (tour.at(), numbered(tour.stop, tour.manages));
+    let count = format!("{number} of {all}");
     let (told, ink) = if tour.met {
         (state.describe(tour), palette.strong)
     } else {
@@ -95,7 +97,7 @@ pub fn stop_ui(ui: &mut Ui, state: &State, tour: &Tour) {
     }
     ui.horizontal_wrapped(|ui| {
         if tour.met {
-            let last = number == TOUR_STEPS.len();
+            let last = number == all;
             let next = if last { "Finish" } else { "Next" };
             if primary_button(ui, next).clicked() || pressed(ui, Key::Enter) {
                 send(ui.ctx(), About::Next);

@@ -54,7 +54,9 @@ pub use session::{SAMPLES, Session, own_request, size_label, sizes, stops};
 pub use settings::{Appearance, Panels, SCALES, Settings, Theme};
 pub use start::{InvalidStart, StartOptions};
 pub use step_zoom::StepZoom;
-pub use tour::{Act, TOUR_STEPS, Tour, TourState, TourTarget, Wait, best_query};
+pub use tour::{
+    Act, TOUR_STEPS, Tour, TourState, TourTarget, Wait, best_link, best_query, numbered,
+};
 pub use view_state::{List, TOLERANCES, Target, ViewState};
 
 use std::collections::HashMap;

@@ -2,6 +2,7 @@
 
 use super::{EpisodeRequest, Machine, RecordedEpisode, SameArc, Session, Target, own_request};
 use crate::figure::{Stage, Stages};
+use crate::model::dnc::{BACKWARD, FORWARD, READ_MODES};
 use crate::model::{HeadTrace, Trace, peak};
 use crate::player::Player;
 use crate::task::{Episode, Phase, Task};
@@ -21,6 +22,8 @@ pub struct Tour {
     pub before: Option<SameArc<RecordedEpisode>>,
     /// The mark in the input: step and channel.
     pub mark: Option<(usize, usize)>,
+    /// True in the tour of a machine that manages its memory.
+    pub manages: bool,
 }
 
 /// The view of a tour step.
@@ -49,6 +52,8 @@ pub enum Act {
     Place,
     /// Associative recall: a head finds a row by its content.
     Content,
+    /// A Differentiable Neural Computer, while one is on screen: it manages its memory.
+    Manage,
     /// Any.
     Any,
 }
@@ -133,7 +138,7 @@ const fn stop(
 }
 
 /// All stops.
-pub const TOUR_STEPS: [TourStep; 13] = [
+pub const TOUR_STEPS: [TourStep; 17] = [
     stop(
         (Act::Place, TourTarget::Play, Wait::Play),
         "Play",
@@ -181,6 +186,22 @@ pub const TOUR_STEPS: [TourStep; 13] = [
         "Press the button below again.",
     ),
     stop(
+        (Act::Manage, TourTarget::Stage, Wait::Stage(Stage::Usage)),
+        "Usage: which rows are taken",
+        "This machine keeps account of its rows. Writing to a row raises its usage u towards 1. Reading it can free it \
+         again, by the free gate f.",
+        "Press . until the stage is usage.",
+        "Press the button below until the stage is usage.",
+    ),
+    stop(
+        (Act::Manage, TourTarget::Stage, Wait::Stage(Stage::Allocate)),
+        "Allocation: the next free row",
+        "The rows are sorted by usage, and the least used one is offered for writing. The allocation gate decides \
+         between it and a row found by content.",
+        "Press . again.",
+        "Press the button below again.",
+    ),
+    stop(
         (Act::Place, TourTarget::Memory, Wait::Stage(Stage::Add)),
         "Erase and add",
         "Now it has its row. A write head first erases that row, then adds a vector: this is how a vector gets \
@@ -203,6 +224,21 @@ pub const TOUR_STEPS: [TourStep; 13] = [
          the same order.",
         "Click a bit of the answer, in the right half of the output.",
         "Touch a bit of the answer that comes out.",
+    ),
+    stop(
+        (Act::Manage, TourTarget::Stage, Wait::Stage(Stage::Links)),
+        "Links: the order of writing",
+        "Free rows can be anywhere, so this machine remembers which row was written after which: an arrow for each \
+         link. From the row that it read last, a head can follow the links forward f or backward b.",
+        "Press . until the stage is read links.",
+        "Press the button below until the stage is read links.",
+    ),
+    stop(
+        (Act::Manage, TourTarget::Stage, Wait::Stage(Stage::Weigh)),
+        "Read modes: back, content, or forward",
+        "Three weightings are mixed: backward, by content, and forward. The read modes π are their shares and sum to 1.",
+        "Press . again.",
+        "Press the button below again.",
     ),
     stop(
         (Act::Content, TourTarget::Stage, Wait::Stage(Stage::Content)),
@@ -244,6 +280,16 @@ impl TourStep {
             _ => None,
         }
     }
+
+    /// True of a stop in the tour of a machine that manages its memory, or of one that does not: both have stages that
+    /// the other lacks.
+    pub fn is_told(&self, manages: bool) -> bool {
+        match (self.act, self.about()) {
+            (Act::Manage, _) => manages,
+            (Act::Place, Some(Stage::Gate | Stage::Shift | Stage::Sharpen)) => !manages,
+            _ => true,
+        }
+    }
 }
 
 impl Act {
@@ -252,7 +298,7 @@ impl Act {
         let name = match self {
             Self::Place => "copy",
             Self::Content => "recall_four_heads",
-            Self::Any => return None,
+            Self::Manage | Self::Any => return None,
         };
         let machines = || session.machines.iter().enumerate();
         let is_alike = |machine: &Machine| {
@@ -276,7 +322,7 @@ impl Act {
         match self {
             Self::Place => matches!(task, Task::Copy(_)),
             Self::Content => matches!(task, Task::AssociativeRecall(_)),
-            Self::Any => true,
+            Self::Manage | Self::Any => true,
         }
     }
 }
@@ -291,6 +337,7 @@ impl Tour {
             coming: None,
             before: None,
             mark: None,
+            manages: false,
         }
     }
 
@@ -308,11 +355,39 @@ impl Tour {
     /// Returns the first stage of the tour step: the last of the previous one, or just before its own.
     pub fn begins_at(&self, stages: &Stages, head: Option<&HeadTrace>) -> Option<usize> {
         let own = stages.place(self.at().about()?, head)?;
-        let before = self.stop.checked_sub(1);
-        let before = before.and_then(|stop| TOUR_STEPS[stop].about());
+        let mut before = TOUR_STEPS[..self.stop].iter().rev();
+        let before = before.find(|stop| stop.is_told(self.manages));
+        let before = before.and_then(TourStep::about);
         let ended = before.and_then(|before| stages.place(before, head));
         ended.or(own.checked_sub(1))
     }
+}
+
+/// Returns the number of a stop, from 1, and how many there are, in the tour of a machine that manages its memory or of
+/// another.
+pub fn numbered(stop: usize, manages: bool) -> [usize; 2] {
+    let told = TOUR_STEPS.iter().enumerate();
+    let told = told.filter(|(_, stop)| stop.is_told(manages));
+    let places: Vec<_> = told.map(|(place, _)| place).collect();
+    let before = places.iter().filter(|&&place| place < stop).count();
+    [before + 1, places.len()]
+}
+
+/// The step and the read head whose weighting has the largest share from a single link, backward or forward.
+pub fn best_link(trace: &Trace) -> Option<(usize, usize)> {
+    let share = |head: &HeadTrace, step: usize| {
+        let modes = head.series(READ_MODES)?.row(step);
+        let ways = [(BACKWARD, modes[0]), (FORWARD, modes[2])].into_iter();
+        let weights =
+            ways.filter_map(|(way, mode)| Some(peak(head.series(way)?.row(step))?.1 * mode));
+        weights.max_by(f32::total_cmp)
+    };
+    let heads = trace.heads.iter().enumerate();
+    let all = heads.flat_map(|(index, head)| {
+        (0..trace.steps()).filter_map(move |step| Some((step, index, share(head, step)?)))
+    });
+    let most = all.max_by(|a, b| a.2.total_cmp(&b.2))?;
+    Some((most.0, most.1))
 }
 
 /// The step and the read head of a query that finds most by content: where gate times the largest weight by content is

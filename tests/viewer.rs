@@ -33,6 +33,8 @@ mod lists;
 mod loaded_run;
 #[path = "viewer/machine_kinds.rs"]
 mod machine_kinds;
+#[path = "viewer/managed_memory.rs"]
+mod managed_memory;
 #[path = "viewer/motion.rs"]
 mod motion;
 #[path = "viewer/opening.rs"]

@@ -82,6 +82,7 @@ fn row_card(open: &Open, focus: usize, row: usize, step: usize) -> Option<Card> 
     let (columns, arrays) = columns(head);
     head.weighting.row(step).get(row)?;
     let at = InStep::of(&recording.trace, open.writes_first(), focus, step)?;
+    let at = at.with_links(&open.facts.links);
     let value = |column: &Column, t| column.values(head, t)[row];
     let lines = columns.iter().map(|column| {
         let sum = (column.sum)(&at, row);

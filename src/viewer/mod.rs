@@ -14,7 +14,6 @@ mod glossary;
 mod inspect;
 mod keys;
 mod link;
-mod memo;
 mod narration;
 mod options;
 #[cfg(target_arch = "wasm32")]

@@ -64,7 +64,7 @@ fn walked_from(machine: Machine, step: usize) -> Vec<String> {
 }
 
 /// An untrained machine of some kind, for copying.
-fn of_kind(model: &str) -> Machine {
+pub fn of_kind(model: &str) -> Machine {
     of_task(r#"{"kind": "copy", "bits": 4, "length": [1, 5]}"#, model)
 }
 

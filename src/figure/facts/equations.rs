@@ -1,11 +1,14 @@
 //! The equations of a head with the numbers of a step: the computation of each stage for a row, term by term.
 
+use std::sync::Arc;
+
 use crate::figure::facts::heads::{offset, signed};
+use crate::figure::facts::links::{LinkCache, TemporalLinks};
 use crate::figure::facts::numbers;
 use crate::math::Series;
 use crate::model::attention::Weighting;
 use crate::model::dnc::{
-    ALLOCATION, ALLOCATION_GATE, BACKWARD, FORWARD, READ_MODES, USAGE, WRITE_GATE, link_matrix,
+    ALLOCATION, ALLOCATION_GATE, BACKWARD, FORWARD, READ_MODES, USAGE, WRITE_GATE,
 };
 use crate::model::weighting::local::Window;
 use crate::model::weighting::{bayesian, hard};
@@ -27,6 +30,8 @@ pub struct InStep<'a> {
     memory: &'a [f32],
     /// The episode.
     trace: &'a Trace,
+    /// Its temporal links that are known already.
+    links: Option<&'a LinkCache>,
 }
 
 impl<'a> InStep<'a> {
@@ -42,7 +47,22 @@ impl<'a> InStep<'a> {
             sampling: trace.sampling,
             memory: memory.map_or(&[], |memory| memory.row(seen)),
             trace,
+            links: None,
         })
+    }
+
+    /// Returns it with the known links of the episode, which are not computed again.
+    #[must_use]
+    pub fn with_links(self, links: &'a LinkCache) -> Self {
+        let links = Some(links);
+        Self { links, ..self }
+    }
+
+    /// The temporal links after the step.
+    fn links(&self) -> Option<Arc<TemporalLinks>> {
+        let compute = || TemporalLinks::after(self.trace, self.step);
+        self.links
+            .map_or_else(compute, |known| known.get(self.step, compute))
     }
 
     /// β, where the head emits it.
@@ -247,26 +267,44 @@ pub(crate) fn usage(at: &InStep<'_>, row: usize) -> String {
     let used = before + written - before * written;
     let kept = if used > 0.0 { own / used } else { 1.0 };
     let [before, written, kept] = [before, written, kept].map(n);
-    format!("({before} + {written} − {before} · {written}) · {kept}")
+    let place = place(at.own(USAGE), row);
+    format!("({before} + {written} − {before} · {written}) · {kept}\n{place}")
 }
 
-/// The allocation of a row: its place in the order of usage, and the product of the usages before it.
+/// The place of every row in the order in which rows are allocated, from 1: the least used first, of equal ones the
+/// lowest.
+pub(crate) fn allocation_places(usage: &[f32]) -> Vec<usize> {
+    let mut order: Vec<_> = (0..usage.len()).collect();
+    order.sort_by(|&a, &b| usage[a].total_cmp(&usage[b]));
+    let mut places = vec![0; order.len()];
+    for (place, row) in order.into_iter().enumerate() {
+        places[row] = place + 1;
+    }
+    places
+}
+
+/// The place of a row in words.
+fn place(usage: &[f32], row: usize) -> String {
+    let (place, all) = (allocation_places(usage)[row], usage.len());
+    format!("place {place} of {all} in the order of allocation")
+}
+
+/// The allocation of a row: the product of the usages before it, and its place in the order of allocation.
 pub(crate) fn allocation(at: &InStep<'_>, row: usize) -> String {
     let usage = at.own(USAGE);
-    let own = usage[row];
-    let is_before = |other: usize| (usage[other], other) < (own, row);
-    let before = (0..usage.len()).filter(|&other| is_before(other));
-    let place = before.clone().count();
-    let product: f32 = before.map(|other| usage[other]).product();
-    let [free, product] = [1.0 - own, product].map(n);
-    format!("{free} · {product}\nplace {place} in the order of usage")
+    let places = allocation_places(usage);
+    let before = usage.iter().zip(&places);
+    let before = before.filter(|(_, place)| **place < places[row]);
+    let product: f32 = before.map(|(used, _)| used).product();
+    let [free, product] = [1.0 - usage[row], product].map(n);
+    format!("{free} · {product}\n{}", place(usage, row))
 }
 
 /// What the links to or from a row pass on of the previous weighting.
 pub(crate) fn links(at: &InStep<'_>, row: usize, is_forward: bool) -> String {
     let before = at.head.previous_weighting(at.step);
     let rows = before.len();
-    let Some(links) = link_matrix(at.trace, at.step) else {
+    let Some(links) = at.links() else {
         return String::new();
     };
     let terms = (0..rows).map(|other| {
@@ -275,7 +313,7 @@ pub(crate) fn links(at: &InStep<'_>, row: usize, is_forward: bool) -> String {
         } else {
             [other, row]
         };
-        let link = links[from * rows + to];
+        let link = links.matrix[from * rows + to];
         let text = format!(
             "L({from}, {to}) {} · w({other}) {}",
             n(link),

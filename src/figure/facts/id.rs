@@ -31,6 +31,8 @@ pub enum Picture {
     Modes,
     /// The link matrix in a step.
     Links,
+    /// The strongest links at a moment, as arrows beside the memory.
+    Arrows,
     /// The memory at the current stage of a step.
     Memory,
     /// The stages of the addressing of a head in a step.

@@ -1,7 +1,18 @@
-//! Lines between the columns of the pipeline: the flow of weight from one stage of the addressing to the next.
+//! Lines between the columns of the pipeline: the flow of weight from one stage of the addressing to the next; and the
+//! links between memory rows that were written one after the other.
 
+use std::sync::Arc;
+
+use crate::figure::facts::memo::Memo;
 use crate::figure::{facts::numbers, offset};
-use crate::model::HeadTrace;
+use crate::model::dnc::link_matrix;
+use crate::model::{HeadTrace, Trace};
+
+/// The symbols and the names of the weightings that a read head mixes, in the order of its read modes.
+pub const MODES: [[&str; 3]; 2] = [["b", "wᶜ", "f"], ["backward", "content", "forward"]];
+
+/// Smallest temporal link that is drawn and named, 0 to 1.
+pub const LINKED: f32 = 0.1;
 
 /// Smallest weight that is drawn: a line for each row would hide the important ones.
 const LEAST: f32 = 0.02;
@@ -82,6 +93,37 @@ fn heaviest(links: impl Iterator<Item = WeightFlow>) -> Vec<WeightFlow> {
     links.sort_by(|a, b| b.weight.total_cmp(&a.weight));
     links.truncate(MOST);
     links
+}
+
+/// The link matrix of a Differentiable Neural Computer after a step.
+#[derive(Debug)]
+pub struct TemporalLinks {
+    /// [N, N] row after row, 0 to 1: how much row i was written right after row j.
+    pub matrix: Vec<f32>,
+    /// The links of [`LINKED`] or more, the heaviest first, from the row written before to the one written after it.
+    pub strongest: Vec<WeightFlow>,
+}
+
+/// The links after the last steps asked for of one episode: each is a pass over all steps before it.
+pub type LinkCache = Memo<usize, Option<Arc<TemporalLinks>>, 2>;
+
+impl TemporalLinks {
+    /// Returns the links after a step; `None` for a machine without links.
+    pub fn after(trace: &Trace, step: usize) -> Option<Arc<Self>> {
+        let (matrix, [rows, _]) = (link_matrix(trace, step)?, trace.memory_size());
+        let links = matrix.iter().enumerate().filter(|link| *link.1 >= LINKED);
+        let strongest = heaviest(links.map(|(at, &weight)| {
+            let (to, from) = (at / rows, at % rows);
+            let by = to.cast_signed() - from.cast_signed();
+            WeightFlow {
+                from,
+                to,
+                weight,
+                by,
+            }
+        }));
+        Some(Arc::new(Self { matrix, strongest }))
+    }
 }
 
 /// The heaviest links in words.

@@ -8,6 +8,7 @@ pub mod gradients;
 pub mod heads;
 pub mod id;
 pub mod links;
+pub mod memo;
 pub mod moment;
 pub mod numbers;
 pub mod rows;

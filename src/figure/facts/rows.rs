@@ -32,6 +32,9 @@ impl Span {
     }
 }
 
+/// Height of the mark for a single row left out, between rows that are higher.
+const ONE_LEFT_OUT: f32 = 4.0;
+
 /// Runs of rows that are shown, in address order (row 0 follows the last row), with their true numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rows {
@@ -100,13 +103,24 @@ impl Rows {
     /// The runs and the gaps between them, placed in this range.
     pub fn place(&self, y: Span, placing: Placing) -> Axis {
         let all = 0..self.runs.len();
-        let marks = all.filter(|&run| self.left_out_after(run) > 0).count() as f32;
         let shown = self.shown().max(1) as f32;
-        let full = (y.span() - marks * placing.gap).max(0.0) / shown;
+        // A single row left out needs no words, and no more room than a row.
+        let one = if y.span() / shown > 3.0 * ONE_LEFT_OUT {
+            ONE_LEFT_OUT
+        } else {
+            1.0
+        };
+        let gap_of = |left_out: usize| match left_out {
+            0 => 0.0,
+            1 => placing.gap.min(one),
+            _ => placing.gap,
+        };
+        let marks: f32 = all.map(|run| gap_of(self.left_out_after(run))).sum();
+        let full = (y.span() - marks).max(0.0) / shown;
         // With hardly any room the rows matter more than the marks between them.
-        let (mut gap, mut height) = (placing.gap, full.min(placing.tallest));
+        let (mut has_marks, mut height) = (true, full.min(placing.tallest));
         if full < 2.0 {
-            (gap, height) = (0.0, y.span().max(0.0) / shown);
+            (has_marks, height) = (false, y.span().max(0.0) / shown);
         }
         let (mut runs, mut gaps, mut at) = (Vec::new(), Vec::new(), 0.0);
         let mut part = |height: f32| {
@@ -121,7 +135,8 @@ impl Rows {
         for (index, run) in self.runs.iter().enumerate() {
             runs.push((run.clone(), part(run.len() as f32 * height)));
             let left_out = self.left_out_after(index);
-            if left_out > 0 && gap > 0.0 {
+            let gap = gap_of(left_out);
+            if gap > 0.0 && has_marks {
                 gaps.push((left_out, part(gap)));
             }
         }

@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 
 use crate::figure::facts::equations::{self, InStep, SYMBOLS};
 use crate::figure::facts::heads::{EMITTED, Emitted, derived, signed};
+use crate::figure::facts::links::MODES;
 use crate::figure::facts::scores::score_text;
 use crate::figure::{facts::numbers, offset};
 use crate::math::Series;
@@ -352,20 +353,22 @@ fn write_equation(head: &HeadTrace) -> String {
     }
 }
 
-/// The gates of the write head: `gʷ .98 gᵃ .02`.
+/// The gate that tells most of the write head: `gᵃ .98`; `gʷ .02` where it hardly writes.
 fn write_parameter(at: &InStep<'_>) -> String {
-    let gate = |symbol, array| {
-        let value = at.own(array).first();
-        value.map(|&value| format!("{symbol} {}", numbers::cell(value)))
-    };
-    let gates = [gate("gʷ", WRITE_GATE), gate("gᵃ", ALLOCATION_GATE)];
-    gates.into_iter().flatten().collect::<Vec<_>>().join(" ")
+    let gate = |array| at.own(array).first().copied();
+    let write = gate(WRITE_GATE).unwrap_or(f32::NAN);
+    match gate(ALLOCATION_GATE).filter(|_| write >= 0.5) {
+        Some(allocation) => format!("gᵃ {}", numbers::cell(allocation)),
+        None => format!("gʷ {}", numbers::cell(write)),
+    }
 }
 
-/// The read modes: `π .02 .08 .90`.
+/// The largest read mode, by the weighting that it takes: `f .90`.
 fn modes_parameter(at: &InStep<'_>) -> String {
-    let modes = at.own(READ_MODES).iter().map(|&mode| numbers::cell(mode));
-    format!("π {}", modes.collect::<Vec<_>>().join(" "))
+    let most = peak(at.own(READ_MODES));
+    most.map_or_else(String::new, |(mode, share)| {
+        format!("{} {}", MODES[0][mode], numbers::cell(share))
+    })
 }
 
 /// True of a head whose weighting is a mixture of several.

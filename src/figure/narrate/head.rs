@@ -1,6 +1,7 @@
 //! The action of one head, in a stage or in a whole step.
 
 use crate::figure::facts::equations::{self, InStep};
+use crate::figure::facts::links::LINKED;
 use crate::figure::facts::numbers::{self, percent};
 use crate::figure::facts::scores::score_text;
 use crate::figure::facts::stages::{Stage, columns_of, is_mixed, moved, moves};
@@ -105,9 +106,6 @@ pub(super) fn action(at: &InStep<'_>, stage: Option<Stage>) -> [String; 2] {
         }
     }
 }
-
-/// The least weight along links that is named.
-const LINKED: f32 = 0.1;
 
 /// Names what the weighting of a head of a Differentiable Neural Computer mostly comes from.
 fn source(at: &InStep<'_>) -> String {

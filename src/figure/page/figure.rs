@@ -532,6 +532,7 @@ impl<'a> Figure<'a> {
             | Picture::Keys
             | Picture::Shifts
             | Picture::Units
+            | Picture::Arrows
             | Picture::Learned => Vec::new(),
         }
     }

@@ -17,6 +17,8 @@ pub(crate) const PRINTED: Printed = ([34.0, 14.5], Anchor::End);
 const HATCHES: f32 = 7.0;
 /// The least side of a cell whose true alignment is outlined.
 const LEAST_ALIGNED: f32 = 4.0;
+/// Least size of the letters of a place in an order.
+const LEAST_PLACE: f32 = 7.0;
 /// Size of letters next to pictures.
 const SMALL: f32 = 10.0;
 
@@ -44,6 +46,24 @@ impl Cells<'_> {
             }
         }
         heads(on, &self.marks, area, axis);
+        for (row, place) in axis.all() {
+            self.print_place(on, row, area.down(place.min, place.max));
+        }
+    }
+
+    /// Prints the place of a row in its cell, if it has room.
+    pub(crate) fn print_place(&self, on: &mut Surface<'_>, row: usize, cell: Area) {
+        let Some(place) = self.places.get(row) else {
+            return;
+        };
+        // All of them have one size: that of the largest number.
+        let widest = text_width(&self.places.len().to_string(), 1.0);
+        let size = (0.7 * cell.height()).min(9.0).min(cell.width() / widest);
+        if let Some(value) = self.value(0, row).filter(|_| size >= LEAST_PLACE) {
+            let ink = Ink::from(text_on(on.page.colours.of(self.scale, value)));
+            let style = Style::new(size, ink.faded(0.8)).middle();
+            on.text(place.to_string(), [cell.middle(), cell.centre()], style);
+        }
     }
 
     /// Outlines the true alignment in two inks, one of which is seen on any weight, where its cells are large enough.
@@ -106,7 +126,8 @@ pub(crate) fn gaps(on: &mut Surface<'_>, area: &Area, axis: &Axis) {
     for (rows, place) in axis.gaps.iter().filter(|(_, place)| place.span() >= 4.0) {
         let band = area.down(place.min, place.max);
         on.rect(band, on.page.colours.raised);
-        let fits = |text: &String| text_width(text, SMALL) + 4.0 < area.width();
+        let fits =
+            |text: &String| text_width(text, SMALL) + 4.0 < area.width() && band.height() >= SMALL;
         if let Some(text) = untouched(*rows).into_iter().rfind(|text| fits(text)) {
             let style = Style::new(SMALL, on.page.colours.subdued).middle();
             on.text(text, [area.middle(), band.centre()], style);

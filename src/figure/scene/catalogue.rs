@@ -2,11 +2,13 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::figure::facts::episode::{SalientHead, Scales, Written, wrong_bits};
-use crate::figure::facts::equations::InStep;
+use crate::figure::facts::equations::{InStep, allocation_places};
 use crate::figure::facts::events::{Event, HeadLines, events};
 use crate::figure::facts::gradients::{Gradients, Layer};
+use crate::figure::facts::links::{LINKED, LinkCache, TemporalLinks, describe};
 use crate::figure::facts::moment::Moment;
 use crate::figure::facts::rows::{Rows, runs_of};
 use crate::figure::facts::scores::score_text;
@@ -21,7 +23,7 @@ use crate::figure::scene::panel::{Across, Content, Down, Panel};
 use crate::figure::scene::patches::Patches;
 use crate::figure::{HeadName, PanelId, Picture, Scale, facts::numbers, head_label};
 use crate::math::{Answer, Matrix, Series};
-use crate::model::dnc::link_matrix;
+use crate::model::dnc::{PRECEDENCE, USAGE};
 use crate::model::weighting::bayesian::PRIOR;
 use crate::model::{Array, HeadTrace, NoiseMode, Place, Trace, array};
 use crate::train::Recording;
@@ -118,11 +120,9 @@ fn scale_of(
     Some(match id.picture {
         Picture::Keys | Picture::Adds => scales.vector,
         Picture::Reads => scales.memory,
-        Picture::Shifts
-        | Picture::Weightings
-        | Picture::Usage
-        | Picture::Precedence
-        | Picture::Modes => weights.of_head(HeadName::of(trace, id.of?)),
+        Picture::Shifts | Picture::Weightings | Picture::Precedence | Picture::Modes => {
+            weights.of_head(HeadName::of(trace, id.of?))
+        }
         Picture::Overlap | Picture::Links => weights,
         Picture::Cells => scales.state,
         Picture::Hidden => Scale::Signed(1.0),
@@ -238,6 +238,8 @@ pub struct Facts {
     pub symbols: Vec<StepSymbol>,
     /// The source, of a machine that reads one.
     pub source: Option<SourceSteps>,
+    /// The temporal links after the steps last looked at.
+    pub links: LinkCache,
 }
 
 impl Facts {
@@ -254,6 +256,7 @@ impl Facts {
             events: events(recording),
             symbols: StepSymbol::of_all(recording),
             source: SourceSteps::of(recording),
+            links: LinkCache::default(),
         }
     }
 }
@@ -288,6 +291,8 @@ impl<'a> Catalogue<'a> {
             (Picture::Memory, ..) => self.memory(),
             (Picture::Overlap, None, _) => self.overlap(),
             (Picture::Links, ..) => self.links(),
+            (Picture::Arrows, ..) => self.arrows(id),
+            (Picture::Usage, ..) if id.now => self.usage(id),
             (Picture::Stages, Some(head), Some(part)) => {
                 let bars = self.bars(head, COLUMNS.get(part)?)?;
                 Some(self.column(bars))
@@ -357,7 +362,8 @@ impl<'a> Catalogue<'a> {
             "row" => (self.down(), 190.0, "memory rows over time"),
             row => {
                 let (each, least, most) = match row {
-                    "channel" | "mode" => (7.0, 14.0, 110.0),
+                    "channel" => (7.0, 14.0, 110.0),
+                    "mode" => (16.0, 14.0, 110.0),
                     _ => (5.0, 30.0, 120.0),
                 };
                 let natural = (rows as f32 * each).clamp(least, most);
@@ -365,6 +371,11 @@ impl<'a> Catalogue<'a> {
             }
         };
         let verb = if self.as_paper { "" } else { source.verb };
+        let content = match id.picture {
+            // Derivatives are no shares of a whole.
+            Picture::Modes if self.layer.is_none() => Content::Shares(cells),
+            _ => Content::Cells(cells),
+        };
         Some(Panel {
             title: source.title.to_owned(),
             name: source.name,
@@ -376,7 +387,7 @@ impl<'a> Catalogue<'a> {
             down,
             natural,
             done: steps_done(id, &self.now),
-            ..Panel::new(id, Content::Cells(cells))
+            ..Panel::new(id, content)
         })
     }
 
@@ -505,10 +516,10 @@ impl<'a> Catalogue<'a> {
 
     /// The link matrix after the step.
     fn links(&self) -> Option<Panel<'a>> {
-        let (trace, step) = (self.now.trace(), self.now.step);
-        let links = link_matrix(trace, step)?;
-        let [rows, _] = trace.memory_size();
-        let value = move |before: usize, row: usize| links[row * rows + before];
+        let step = self.now.step;
+        let [rows, _] = self.now.trace().memory_size();
+        let links = self.links_after(step)?;
+        let value = move |before: usize, row: usize| links.matrix[row * rows + before];
         let mut cells = Cells::new([rows, rows], self.shades[1], value);
         cells.version = (step, self.layered());
         Some(Panel {
@@ -521,6 +532,56 @@ impl<'a> Catalogue<'a> {
             down: self.down(),
             natural: 190.0,
             ..Panel::new(PanelId::new(Picture::Links), Content::Cells(cells))
+        })
+    }
+
+    /// The temporal links after a step, if the machine has them; computed once.
+    fn links_after(&self, step: usize) -> Option<Arc<TemporalLinks>> {
+        let compute = || TemporalLinks::after(self.now.trace(), step);
+        self.facts.links.get(step, compute)
+    }
+
+    /// The strongest links at the moment.
+    fn arrows(&self, id: PanelId) -> Option<Panel<'a>> {
+        // L_0 is 0, as before the first step.
+        let step = steps_done(id, &self.now).saturating_sub(1);
+        let links = self.links_after(step)?;
+        let [rows, _] = self.now.trace().memory_size();
+        let alt = format!("arrows to the row written next, of links of {LINKED} or more");
+        Some(Panel {
+            name: "order of writing".to_owned(),
+            whose: format!("links after step {step}"),
+            note: alt.clone(),
+            alt: format!("{alt}: {}", describe(&links.strongest, rows)).replace('\n', ", "),
+            down: self.down(),
+            ..Panel::new(id, Content::Arrows(links))
+        })
+    }
+
+    /// The usage of the rows at the moment, with their places in the order of allocation.
+    fn usage(&self, id: PanelId) -> Option<Panel<'a>> {
+        let source = self.source(id)?;
+        let done = steps_done(id, &self.now);
+        let after = done.checked_sub(1);
+        let value = |row| after.map_or(0.0, |step| source.value(step, row));
+        let usage: Vec<f32> = (0..source.rows).map(value).collect();
+        let places = allocation_places(&usage);
+        let mut cells = Cells::new([1, source.rows], source.scale, move |_, row| usage[row]);
+        cells.version = (done, self.layered());
+        if self.layer.is_none() {
+            cells.places = places;
+        }
+        let when = after.map_or("before step 0".to_owned(), |step| {
+            format!("after step {step}")
+        });
+        let note = format!("{} {when}", source.note);
+        Some(Panel {
+            name: source.name,
+            whose: source.whose,
+            alt: format!("{note}; numbers: order of allocation"),
+            note,
+            down: self.down(),
+            ..Panel::new(id, Content::Cells(cells))
         })
     }
 
@@ -667,6 +728,15 @@ impl<'a> Catalogue<'a> {
     }
 }
 
+/// The pictures beside the memory of a Differentiable Neural Computer: the order of writing, and the usage of the rows.
+pub(crate) fn beside_memory(trace: &Trace) -> [Option<PanelId>; 2] {
+    [(PRECEDENCE, Picture::Arrows), (USAGE, Picture::Usage)].map(|(array, picture)| {
+        let mut heads = trace.heads.iter();
+        let head = heads.position(|head| head.series(array).is_some())?;
+        Some(PanelId::of(picture, head).now())
+    })
+}
+
 /// Returns the number of steps of a picture over time that have happened, with the step under way where its values are
 /// there; of given values all.
 pub(crate) fn steps_done(id: PanelId, now: &Moment<'_>) -> usize {
@@ -680,6 +750,7 @@ pub(crate) fn steps_done(id: PanelId, now: &Moment<'_>) -> usize {
         Picture::Adds | Picture::Precedence => stages.place(Stage::Add, head),
         Picture::Weightings => head.and_then(|head| stages.addressing(head).pop()),
         Picture::Usage => stages.place(Stage::Usage, head),
+        Picture::Arrows => stages.place(Stage::Weigh, head),
         _ => None,
     };
     let is_there = |place: usize| place < now.place || (place == now.place && !now.moves());

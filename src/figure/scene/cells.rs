@@ -27,6 +27,8 @@ pub struct Cells<'a> {
     pub(crate) veiled: Vec<Range<usize>>,
     /// The heads at the rows of a memory.
     pub(crate) marks: Vec<HeadMark>,
+    /// A number of every row, printed where there is room: places in an order, from 1.
+    pub(crate) places: Vec<usize>,
     /// Columns and rows of the cells that are outlined.
     pub(crate) outlined: Option<Outlines<'a>>,
     /// The rows of the true alignment, by column.
@@ -79,6 +81,7 @@ impl<'a> Cells<'a> {
             skipped: Vec::new(),
             veiled: Vec::new(),
             marks: Vec::new(),
+            places: Vec::new(),
             outlined: None,
             aligned: Vec::new(),
             others: Vec::new(),

@@ -2,6 +2,7 @@
 
 pub mod addressing;
 pub mod annotations;
+pub mod arrows;
 pub mod axes;
 pub mod catalogue;
 pub mod cells;
@@ -18,4 +19,5 @@ pub mod panel;
 pub mod patches;
 pub mod pool;
 pub mod provenance;
+pub mod shares;
 pub mod units;

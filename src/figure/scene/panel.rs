@@ -2,12 +2,15 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::Arc;
 
+use crate::figure::facts::links::{MODES, TemporalLinks};
 use crate::figure::facts::numbers::end_text;
 use crate::figure::facts::rows::{Axis, Placing, Rows, Span, numbered_every};
 use crate::figure::facts::source::StepSymbol;
 use crate::figure::scene::addressing::{self, Addressing, Bars};
 use crate::figure::scene::annotations::{PRINTED, ROOM_FOR_HEADS};
+use crate::figure::scene::arrows::arrows;
 use crate::figure::scene::axes::{self, play_head};
 use crate::figure::scene::cells::Cells;
 use crate::figure::scene::fonts::text_width;
@@ -15,6 +18,7 @@ use crate::figure::scene::lanes::{self, Decades};
 use crate::figure::scene::overlap::{LABELS, Overlap};
 use crate::figure::scene::paint::{At, Draw, Surface};
 use crate::figure::scene::patches::Patches;
+use crate::figure::scene::shares;
 use crate::figure::{
     Area, HeadName, Image, Mark, PanelId, Picture, Rgb, Scalar, Scale, Slot, Style,
 };
@@ -119,6 +123,10 @@ pub enum Content<'a> {
     Lanes(Vec<(Scalar, Option<HeadName>)>),
     /// A bar per step, by the logarithm of its value.
     Decades(Decades<'a>),
+    /// Shares of a whole, one above the other for every step.
+    Shares(Cells<'a>),
+    /// Arrows from every row to the one written next.
+    Arrows(Arc<TemporalLinks>),
     /// A small picture for every answer, its patches in the colours of their weights.
     Patches(Patches<'a>),
     /// Something to point at, without values.
@@ -167,7 +175,9 @@ impl<'a> PlacedPanel<'a> {
     /// The numbers behind it, where each has a cell or a bar.
     pub fn cells(&self) -> Option<&Cells<'a>> {
         match &self.panel.content {
-            Content::Cells(cells) | Content::Decades(Decades { values: cells, .. }) => Some(cells),
+            Content::Cells(cells)
+            | Content::Shares(cells)
+            | Content::Decades(Decades { values: cells, .. }) => Some(cells),
             Content::Bars(bars) => Some(&bars.cells),
             Content::Overlap(overlap) => Some(&overlap.cells),
             _ => None,
@@ -181,13 +191,29 @@ impl<'a> PlacedPanel<'a> {
             let value = patches.cells.value(column, row)?;
             return Some(Hit { column, row, value });
         }
+        if let Content::Arrows(links) = &self.panel.content {
+            // The strongest of those at the row.
+            let at = self.axis.row_at(y)?;
+            let mut links = links.strongest.iter();
+            let link = links.find(|link| [link.from, link.to].contains(&at))?;
+            return Some(Hit {
+                column: link.from,
+                row: link.to,
+                value: link.weight,
+            });
+        }
         let (cells, area) = (self.cells()?, &self.area);
         if !(area.left..area.right).contains(&x) {
             return None;
         }
         let share = (x - area.left) / area.width();
         let column = ((share * cells.columns as f32) as usize).min(cells.columns.checked_sub(1)?);
-        let row = self.axis.row_at(y)?;
+        let row = match self.panel.content {
+            Content::Shares(_) => {
+                shares::mode_at(cells, column, (area.bottom - y) / area.height())?
+            }
+            _ => self.axis.row_at(y)?,
+        };
         let value = cells.value(column, row)?;
         let column = self.panel.first + column;
         Some(Hit { column, row, value })
@@ -212,6 +238,11 @@ impl<'a> PlacedPanel<'a> {
                 }
             }
             Content::Bars(bars) => bars.paint(on, self.place()),
+            Content::Shares(cells) => shares::paint(on, cells, &self.area),
+            Content::Arrows(links) => {
+                let y = |row| self.axis.place_of(row).map(Span::center);
+                arrows(on, links, &self.area, y);
+            }
             Content::Addressing(all) => all.paint(on, &self.area, &self.axis),
             Content::Overlap(overlap) => overlap.paint(on, self.place()),
             Content::Lanes(all) => lanes::all(on, all, &self.area),
@@ -264,9 +295,11 @@ impl<'a> Panel<'a> {
     pub(crate) fn during(mut self, steps: Range<usize>) -> Self {
         (self.across, self.first) = (Across::Steps(steps.len()), steps.start);
         self.symbols = self.symbols.get(steps.clone()).unwrap_or_default();
-        if let Content::Cells(cells) = self.content {
-            self.content = Content::Cells(cells.during(steps));
-        }
+        self.content = match self.content {
+            Content::Cells(cells) => Content::Cells(cells.during(steps)),
+            Content::Shares(cells) => Content::Shares(cells.during(steps)),
+            other => other,
+        };
         self
     }
 
@@ -318,6 +351,7 @@ impl<'a> Panel<'a> {
         match panel.content {
             Content::Lanes(..)
             | Content::Decades(_)
+            | Content::Shares(_)
             | Content::Overlap(_)
             | Content::Patches(_) => {}
             _ => panel.rows_axis(on, area, &place.axis),
@@ -349,6 +383,9 @@ impl<'a> Panel<'a> {
         }) = &self.content
         {
             right = words.right;
+        }
+        if let Content::Shares(_) = self.content {
+            right = shares::key(on, [right, y], MODES[1]);
         }
         let cells = match &self.content {
             Content::Cells(cells)

@@ -53,6 +53,11 @@ pub fn card(open: &Open, id: PanelId, column: usize, step: usize) -> Option<Card
             let name = HeadName::of(trace, column);
             format!("{} with {name}, overlap", source.whose)
         }
+        Some(_) if id.picture == Picture::Usage => {
+            let at = InStep::of(&recording.trace, open.writes_first(), id.of?, step)?;
+            lines.push(line("u", equations::usage(&at, column), value));
+            format!("{} usage u of row {column}", source.whose)
+        }
         Some(trace) => {
             // The memory that this head sees.
             let seen = step + usize::from(open.writes_first() && !trace.is_write());
@@ -149,7 +154,7 @@ fn of_head(
             let way = ["backward", "content", "forward"].get(column)?;
             lines.push(line("π", format!("share of the {way} weighting"), value));
         }
-        Picture::Usage | Picture::Precedence => {
+        Picture::Precedence => {
             lines.push(line(symbol, format!("of row {column}"), value));
         }
         _ => lines.push(line("r", read_sum(weighting, &at), value)),

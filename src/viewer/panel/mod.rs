@@ -39,11 +39,11 @@ use egui::{
 
 use super::command::Play;
 use super::inspect::Card;
-use super::memo::Memo;
 use super::state::{NARROW, Open, State, Target};
 use super::theme::{Palette, Scale};
 use super::widget::{Canvas, Readout, Textures, area, named_rects, rect, send, spot};
 use crate::figure::facts::equations::InStep;
+use crate::figure::facts::memo::Memo;
 use crate::figure::facts::moment::Moment;
 use crate::figure::facts::rows::Rows;
 use crate::figure::facts::signal_path::SignalPath;
@@ -175,7 +175,8 @@ impl<'a> View<'a> {
 
     /// A head in this step, as its equations see it.
     pub fn in_step(&self, head: usize) -> Option<InStep<'a>> {
-        InStep::of(self.trace(), self.open.writes_first(), head, self.step())
+        let at = InStep::of(self.trace(), self.open.writes_first(), head, self.step())?;
+        Some(at.with_links(&self.open.facts.links))
     }
 
     /// The pictures of the episode at this moment, on the rows that are shown.

@@ -9,10 +9,12 @@ use egui::{Response, Ui};
 
 use super::copy_menu::{More, Sheet};
 use super::{View, part, pointer, scrub, signal_path};
+use crate::figure::facts::equations::{self, InStep};
+use crate::figure::facts::links::MODES;
 use crate::figure::facts::source::name_of;
 use crate::figure::facts::stages::{Column, columns_of};
 use crate::figure::page::compare::SIDES;
-use crate::figure::scene::catalogue::{Catalogue, learned_axes, learned_of};
+use crate::figure::scene::catalogue::{Catalogue, learned_axes, learned_of, steps_done};
 use crate::figure::scene::panel::{Content, Hit};
 use crate::figure::scene::units::QUANTITIES;
 use crate::figure::{PanelId, Picture, PlacedPanel, Surface, facts::numbers, head_label, narrate};
@@ -33,6 +35,8 @@ pub fn is_of_units(id: PanelId) -> bool {
 /// True for pictures whose rows are those of the memory.
 pub fn has_rows(id: PanelId) -> bool {
     let of_rows = [
+        Picture::Arrows,
+        Picture::Usage,
         Picture::Weightings,
         Picture::Memory,
         Picture::Stages,
@@ -163,6 +167,13 @@ fn readout(place: &PlacedPanel<'_>, at: Hit, all: &[PlacedPanel<'_>], view: &Vie
         _ => format!("{row_name} {row}{source}"),
     };
     let said = match (&panel.content, id.picture) {
+        (_, Picture::Arrows) => format!("{whose}  row {column} → row {row}"),
+        (_, Picture::Modes) => {
+            let step = if id.now { step } else { column };
+            let mode = MODES[1].get(channel).copied().unwrap_or_default();
+            format!("{whose}  step {step}  {mode}")
+        }
+        (_, Picture::Usage) if id.now => format!("{}  row {row}", panel.note),
         (_, Picture::Differences) => format!("{whose}  step {column}"),
         (Content::Bars(bars), _) => {
             let symbol = bars.column.symbol;
@@ -231,6 +242,17 @@ fn meaning(place: &PlacedPanel<'_>, at: Hit, view: &View<'_>) -> String {
         Content::Overlap(_) => {
             inspect::vector::overlap_told(view.trace(), step, [at.row, at.column])
         }
+        _ if id.picture == Picture::Usage && id.now => {
+            let after = steps_done(id, &view.open.moment(view.player)).checked_sub(1);
+            let of = id.of.zip(after).and_then(|(head, step)| {
+                InStep::of(view.trace(), view.open.writes_first(), head, step)
+            });
+            of.map_or_else(String::new, |of| equations::usage(&of, at.row))
+        }
+        _ if id.picture == Picture::Arrows => {
+            let Hit { column, row, .. } = at;
+            format!("L({row}, {column}): row {row} was written right after row {column}")
+        }
         _ if id.picture == Picture::Memory && id.side.is_none() => {
             view.catalogue().now.memory().words().to_owned()
         }
@@ -285,7 +307,9 @@ fn target(id: PanelId, at: Hit) -> Target {
     let value = |id, column| Target::Value { id, column };
     let (row, column) = (at.row, at.column);
     match id.picture {
-        Picture::Weightings | Picture::Stages | Picture::Patches => Target::Row(row),
+        Picture::Weightings | Picture::Stages | Picture::Patches | Picture::Arrows => {
+            Target::Row(row)
+        }
         Picture::Memory => Target::Cell { row, column },
         Picture::Hidden | Picture::Cells | Picture::Units => Target::Unit {
             layer: id.of.unwrap_or(0),

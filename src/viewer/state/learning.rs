@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use super::LoadedRun;
 use crate::figure::chart::data::Line;
+use crate::figure::facts::memo::Memo;
 use crate::io::Experiment;
 use crate::io::preset::{WHOLE, ablations};
 use crate::learn::{Finding, Pace, RunProgress, RunUpdate, Snapshot};
 use crate::model::Model;
 use crate::train::{Clip, OptimizerConfig, State, chance, optimum};
-use crate::viewer::memo::Memo;
 use crate::viewer::state::{EpisodeRequest, Open, SameArc};
 
 /// Updates per second at which a person can follow, to begin with.

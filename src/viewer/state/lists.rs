@@ -6,9 +6,9 @@ use super::{List, Open};
 use crate::analysis::disassembly::{Disassembly, Fold, TOLERANCE};
 use crate::analysis::provenance::{Origin, Part, Provenance, Target as Value, Writes};
 use crate::figure::facts::events::Event;
+use crate::figure::facts::memo::Memo;
 use crate::figure::head_label;
 use crate::model::config::Order;
-use crate::viewer::memo::Memo;
 
 /// Parts below this share are not listed.
 const LEAST: f64 = 0.005;

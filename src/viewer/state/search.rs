@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::Open;
 use crate::analysis::expression::{Checked, Expression, ExpressionError};
 use crate::figure::facts::events::Event;
+use crate::figure::facts::memo::Memo;
 use crate::model::Trace;
-use crate::viewer::memo::Memo;
 
 /// The number of seeds that are searched for the next episode with a match.
 pub const SEEDS: usize = 100;

@@ -8,10 +8,10 @@ use super::{
     EpisodeRequest, ExternalEpisode, LONGEST, MOST_REPEATS, Machine, Open, RecordingInputs,
     SameArc, drawn,
 };
+use crate::figure::facts::memo::Memo;
 use crate::model::{ModelConfig, NtmConfig};
 use crate::task::Task;
 use crate::train::{Demand, LARGEST_RECORDING, Recording, UNSEEN_SEED};
-use crate::viewer::memo::Memo;
 
 /// The least and the most memory rows on the track, where a machine runs on any number of them.
 const ROWS: [usize; 2] = [32, 4096];

@@ -11,12 +11,12 @@ use egui::{
     StrokeKind, TextureHandle, TextureId, TextureOptions, Vec2, pos2,
 };
 
+use crate::figure::facts::memo::Memo;
 use crate::figure::facts::rows::Span;
 use crate::figure::scene::cells::Cells;
 use crate::figure::{
     Anchor, Area, At, Drawing, Image, Ink, Mark, Paint, PanelId, Text, Weight, scene::paint,
 };
-use crate::viewer::memo::Memo;
 use crate::viewer::theme;
 use crate::viewer::widget::text;
 

@@ -181,7 +181,11 @@ impl<'a> Pane<'a, '_> {
             shift if placed.column.array == array::SHIFTED => shift.replacen(' ', ": ", 1),
             number => number.to_owned(),
         };
-        let both = format!("{} {number}", placed.column.symbol);
+        // What is mixed has a symbol of its own.
+        let both = match placed.column.stage {
+            Stage::Weigh if !number.is_empty() => number.clone(),
+            _ => format!("{} {number}", placed.column.symbol),
+        };
         let ink = Ink::from(colours.subdued).faded(fade);
         let style = self.letters(10.5, ink).middle();
         let texts = [both.trim_end(), &number, placed.column.symbol];

@@ -4,11 +4,12 @@ use super::{Pane, edge, fitting};
 use crate::figure::facts::rows::Span;
 use crate::figure::facts::scores::score_text;
 use crate::figure::facts::stages::Stage;
+use crate::figure::scene::arrows::arrows;
 use crate::figure::scene::motion::{
     self, CHANGE, COME, FILL, SWEEP, TRAVEL, between, in_turn, within,
 };
 use crate::figure::scene::paint::{Draw, Surface};
-use crate::figure::scene::panel::PlacedPanel;
+use crate::figure::scene::panel::{Content, PlacedPanel};
 use crate::figure::{Area, Ink, PanelId, Picture, Scale};
 use crate::math::Series;
 
@@ -112,7 +113,28 @@ impl<'a> Pane<'a, '_> {
             panel.id.of = Some(self.area.head);
             places.push(panel.along(area, self.view.axis()));
         }
+        self.beside(on, places);
         self.strips(on, places);
+    }
+
+    /// Paints the order of writing and the usage of the rows left of the memory.
+    fn beside(&self, on: &mut Surface<'_>, places: &mut Vec<PlacedPanel<'a>>) {
+        for (id, area) in self.area.beside.iter().flatten() {
+            let Some(mut panel) = self.seen.panel(*id) else {
+                continue;
+            };
+            // With two heads, each has a memory of its own.
+            panel.id.part = Some(self.area.head);
+            let place = panel.along(*area, self.view.axis());
+            if let Content::Arrows(links) = &place.panel.content {
+                // Those from and to rows out of view, too.
+                let y = |row| Some(self.view.span(row as f32).center());
+                arrows(on, links, area, y);
+            } else {
+                place.paint(on);
+            }
+            places.push(place);
+        }
     }
 
     fn strips(&self, on: &mut Surface<'_>, places: &mut Vec<PlacedPanel<'a>>) {

@@ -199,20 +199,31 @@ impl<'a> CloseUp<'a, '_> {
             right += width + 16.0;
             (left + width <= end && y <= plan.middle.bottom).then_some([left, y])
         };
-        for (name, scale) in entries {
-            let width = width_of(name, &style) + LEGEND;
+        let [links, usage] = pane.map_or([None; 2], |pane| pane.beside);
+        let writes = pane.is_some() && !self.seen.facts.written.is_empty();
+        let words = [
+            (links.is_some(), "arrow: written next, link 0.1 or more"),
+            (usage.is_some(), "grey: usage; number: order of allocation"),
+            (writes, "faint bar: row not yet written"),
+        ];
+        let mut all: Vec<_> = entries
+            .into_iter()
+            .map(|(name, of)| (name, Some(of)))
+            .collect();
+        // After the memory comes what stands beside it.
+        let words = words.into_iter().filter(|(is_there, _)| *is_there);
+        let place = if links.or(usage).is_some() {
+            1
+        } else {
+            all.len()
+        };
+        all.splice(place..place, words.map(|(_, words)| (words, None)));
+        for (name, scale) in all {
+            let width = width_of(name, &style) + if scale.is_some() { LEGEND } else { 0.0 };
             if let Some([left, y]) = next(width) {
-                let end = legend(on, [left + width, y], 36.0, scale);
-                on.text(name, [end, y], style.end());
+                let end = scale.map(|scale| legend(on, [left + width, y], 36.0, scale));
+                on.text(name, [end.unwrap_or(left + width), y], style.end());
             }
-        }
-        let faint = "faint bar: row not yet written";
-        let writes = !self.seen.facts.written.is_empty();
-        if let Some(at) = pane
-            .filter(|_| writes)
-            .and_then(|_| next(width_of(faint, &style)))
-        {
-            on.text(faint, at, style);
         }
     }
 

@@ -1,7 +1,8 @@
 //! Layout of a close-up.
 
-use crate::figure::Area;
 use crate::figure::facts::stages::columns_of;
+use crate::figure::scene::catalogue::beside_memory;
+use crate::figure::{Area, PanelId};
 use crate::model::{HeadTrace, Trace};
 
 /// The smallest close-up.
@@ -22,6 +23,8 @@ const UPRIGHT_ROW: f32 = 22.0;
 const LETTERS: [f32; 2] = [9.0, 10.0];
 /// Least width of the room for the source left of the columns.
 const BESIDE: f32 = 56.0;
+/// Least width of a memory that gives room to what stands beside it.
+const BESIDE_MEMORY: f32 = 180.0;
 /// Greatest height of a row where some have no room, and where all have.
 const TALLEST: [f32; 2] = [34.0, 110.0];
 
@@ -63,6 +66,8 @@ pub(super) struct PaneArea {
     pub(super) spine: Area,
     /// The memory at the rows.
     pub(super) memory: Area,
+    /// The order of writing and the usage of the rows left of it, where the machine has them and there is room.
+    pub(super) beside: [Option<(PanelId, Area)>; 2],
     /// Number of rows that fit, perhaps all.
     pub(super) rows: usize,
     /// The key, above the memory.
@@ -170,7 +175,19 @@ impl PaneArea {
         let memory = (whole.width() * share).min(wide as f32 * of(30.0));
         let right = whole.right - heads;
         let memory = whole.across(right - memory, right).down(top, bottom);
-        let columns = whole.across(whole.left, memory.left - spine);
+        let numbers = memory.across(memory.left - spine, memory.left);
+        let columns = whole.across(whole.left, numbers.left);
+        let mut left = memory.left;
+        let widths = [of(30.0), of(18.0)];
+        let pictures = beside_memory(trace).into_iter().zip(widths);
+        let beside = pictures.map(|(id, width)| {
+            let id = id.filter(|_| memory.width() >= of(BESIDE_MEMORY))?;
+            let area = memory.across(left, left + width);
+            left = area.right + of(4.0);
+            Some((id, area))
+        });
+        let beside: Vec<_> = beside.collect();
+        let memory = memory.across(left, memory.right);
         // A few columns need not fill a wide page.
         let count = columns_of(is_there).count().max(1) as f32;
         let most = count * of(128.0);
@@ -186,8 +203,9 @@ impl PaneArea {
             head,
             before: Some(before).filter(|area| area.width() >= BESIDE),
             columns: columns.across(left, columns.right).down(top, bottom),
-            spine: memory.across(memory.left - spine, memory.left),
+            spine: numbers,
             rows,
+            beside: [beside[0], beside[1]],
             key: (is_there.key.width() > 0).then_some(key),
             vectors: strips.collect(),
             memory,

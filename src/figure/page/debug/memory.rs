@@ -2,19 +2,31 @@
 
 use super::geometry::Bands;
 use super::{NAME, Painting, area, ends};
+use crate::figure::facts::links::LINKED;
 use crate::figure::facts::rows::{Axis, Span};
+use crate::figure::scene::catalogue::beside_memory;
 use crate::figure::scene::fonts::width_of;
 use crate::figure::scene::paint::Draw;
-use crate::figure::scene::panel::Panel;
-use crate::figure::{PanelId, Picture, Style};
+use crate::figure::scene::panel::{Panel, shades};
+use crate::figure::{Area, PanelId, Picture, Scale, Slot, Style};
+
+/// Widths of the order of writing and of the usage left of the memory, with the room after each.
+const BESIDE: [f32; 2] = [34.0, 20.0];
+/// That room.
+const APART: f32 = 3.0;
 
 impl<'a> Painting<'_, 'a> {
     /// The memory, the vectors of the step, the table of the heads, and the legends.
     pub(super) fn memory(&mut self, bands: &Bands, axis: &Axis) {
         self.memory_heading(bands.ruler.min + 8.0);
+        let ([links, usage, x], y) = (self.memory_spans(), ends(axis));
         if let Some(memory) = self.of.seen.panel(PanelId::new(Picture::Memory)) {
-            let area = area(self.columns.memory, ends(axis));
-            self.picture(memory.along(area, axis.clone()));
+            self.picture(memory.along(area(x, y), axis.clone()));
+        }
+        for (id, x) in beside_memory(self.trace()).into_iter().zip([links, usage]) {
+            if let Some(panel) = id.and_then(|id| self.of.seen.panel(id)) {
+                self.picture(panel.along(area(x, y), axis.clone()));
+            }
         }
         let has_others = bands.others.span() > 0.0;
         let start = [bands.adds, bands.others][usize::from(has_others)].min;
@@ -24,6 +36,22 @@ impl<'a> Painting<'_, 'a> {
         let words = if has_note { 20.0 } else { 6.0 };
         let below_stages = Span::new(start + words, bottom);
         self.below_stages(below_stages, Span::new(free + 4.0, bottom));
+    }
+
+    /// The order of writing, the usage, and the memory right of them; each of the first two may be empty.
+    fn memory_spans(&self) -> [Span; 3] {
+        let Span { min, max } = self.columns.memory;
+        let beside = beside_memory(self.trace());
+        let widths =
+            [0, 1].map(|index| BESIDE[index] * f32::from(u8::from(beside[index].is_some())));
+        let squeeze = (0.4 * (max - min) / widths.iter().sum::<f32>()).min(1.0);
+        let mut left = min;
+        let [links, usage] = widths.map(|width| {
+            let start = left;
+            left += width * if width > 0.0 { squeeze } else { 0.0 };
+            Span::new(start, (left - APART).max(start))
+        });
+        [links, usage, Span::new(left, max)]
     }
 
     /// Which memory is shown, and its size.
@@ -51,6 +79,30 @@ impl<'a> Painting<'_, 'a> {
             _ => format!("{n} rows × {m} columns"),
         };
         self.on.text(size, [left, top + 32.0], quiet);
+        self.beside_legend([left, top + 48.0]);
+    }
+
+    /// The meaning of what stands beside the memory, in as many words as there is room for.
+    fn beside_legend(&mut self, [left, mut y]: [f32; 2]) {
+        let (quiet, room) = (self.quiet(NAME), self.columns.marks.max - left);
+        let fit = |words: &str, more: &str, apart: f32| {
+            let all = format!("{words}{more}");
+            let fits = apart + width_of(&all, &quiet) <= room;
+            if fits { all } else { words.to_owned() }
+        };
+        let [links, usage] = beside_memory(self.trace());
+        if links.is_some() {
+            let words = format!("arrows: links of {LINKED} or more");
+            let words = fit(&words, ", to the row written next", 0.0);
+            self.text(Slot::Text("links"), &words, [left, y], quiet);
+            y += 16.0;
+        }
+        if usage.is_some_and(|_| self.of.seen.layer.is_none()) {
+            let swatch = Area::new(left, y - 4.0, 20.0, 8.0);
+            shades(&mut self.on, swatch, Scale::Bits);
+            let words = fit("usage 0 to 1", "; numbers: order of allocation", 25.0);
+            self.text(Slot::Text("usage"), &words, [left + 25.0, y], quiet);
+        }
     }
 
     /// The vectors of the selected head and of the machine at the step; returns where they end.
@@ -92,7 +144,8 @@ impl<'a> Painting<'_, 'a> {
 
     /// A quantity at the step, its name left of it.
     fn vector(&mut self, panel: Panel<'a>, y: Span) {
-        let place = panel.at(area(self.columns.memory, y));
+        let [.., x] = self.memory_spans();
+        let place = panel.at(area(x, y));
         let at = [place.area.left - 8.0, y.center()];
         self.on
             .text(place.panel.title.as_str(), at, self.quiet(NAME).end());

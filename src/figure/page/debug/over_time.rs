@@ -2,13 +2,18 @@
 
 use super::geometry::{Bands, PHASES};
 use super::{NAME, Painting, ROWS, SMALL, area, ends};
+use crate::figure::facts::links::MODES;
 use crate::figure::facts::rows::{Axis, Span, numbered_every};
 use crate::figure::facts::source::{SourceSteps, StepSymbol, TRUTH};
 use crate::figure::scene::axes;
 use crate::figure::scene::catalogue::steps_done;
 use crate::figure::scene::fonts::width_of;
 use crate::figure::scene::paint::Draw;
+use crate::figure::scene::shares;
 use crate::figure::{Area, PanelId, Picture, Slot, Style};
+
+/// Height of the band of read modes.
+const MODES_BAND: f32 = 9.0;
 
 impl Painting<'_, '_> {
     /// Phases and step numbers: the top of the time axis.
@@ -85,6 +90,8 @@ impl Painting<'_, '_> {
         let others: Vec<usize> = others.filter(weighs).collect();
         if weighs(&self.of.focus) {
             self.lane(self.of.focus, axis);
+            let top = ends(axis).max + 3.0;
+            self.modes(self.of.focus, Span::new(top, top + MODES_BAND));
             let next = [bands.adds, bands.others][usize::from(bands.others.span() > 0.0)];
             self.below_lane(ends(axis).max + 9.0, next.min);
         }
@@ -107,9 +114,25 @@ impl Painting<'_, '_> {
         for (index, &head) in others.iter().enumerate() {
             let top = bands.others.min + index as f32 * height;
             let gap = if index + 1 < others.len() { 5.0 } else { 0.0 };
-            let y = Span::new(top, top + height - gap);
+            let mut y = Span::new(top, top + height - gap);
+            if self.modes(head, Span::new(y.max - MODES_BAND, y.max)) {
+                y.max -= MODES_BAND + 3.0;
+            }
             self.lane(head, &self.of.whole.place(y, ROWS));
         }
+    }
+
+    /// The read modes of a head below its weighting, with the colours of their symbols; false without any.
+    fn modes(&mut self, head: usize, y: Span) -> bool {
+        let panel = self.of.over_time(PanelId::of(Picture::Modes, head));
+        let Some(panel) = panel.filter(|_| self.of.seen.layer.is_none()) else {
+            return false;
+        };
+        let place = panel.at(area(self.columns.whole, y));
+        self.in_time(|this| this.picture(place));
+        let right = self.columns.time.min - 8.0;
+        shares::key(&mut self.on, [right, y.center()], MODES[0]);
+        true
     }
 
     /// The symbols of the steps below the weighting of the selected head, and the meaning of its outlines.

@@ -128,6 +128,9 @@ fn skills() -> Vec<Skill> {
         Skill::of("aspects_structured", 20, 1.0, 0.95),
         Skill::of("span_coattention", 20, 1.0, 0.95),
         Skill::of("span_attention_over_attention", 20, 1.0, 0.9),
+        Skill::of("copy_dnc", 20, 0.1, 1.0),
+        Skill::of("copy_dnc", 30, 1.0, 0.9),
+        Skill::of("graph_dnc", 12, 0.1, 0.95),
     ]
 }
 

@@ -54,7 +54,7 @@ fn at(rect: Rect, x: f32, y: f32) -> egui::Pos2 {
 }
 
 /// The array of a head of the trace at the step.
-fn own<'a>(trace: &'a Trace<f32>, head: usize, of: tapescope::model::Array) -> &'a [f32] {
+fn own(trace: &Trace<f32>, head: usize, of: tapescope::model::Array) -> &[f32] {
     trace.heads[head].series(of).unwrap().row(STEP)
 }
 
@@ -66,11 +66,11 @@ fn usage_beside_the_memory_tells_number_and_place_of_every_row() {
         let (usage, allocation) = (own(&trace, 2, USAGE), own(&trace, 2, ALLOCATION));
         let strip = rect_of(&screen, "usage of W0: ");
         let mut places = Vec::new();
-        for row in 0..9 {
+        for (row, &wanted) in usage.iter().enumerate() {
             let y = (row as f32 + 0.5) / 9.0;
             let told = point(&mut screen, at(strip, 0.5, y)).unwrap();
             assert_eq!(told.place, format!("u of W0 after step {STEP}  row {row}"));
-            assert_eq!(told.number, usage[row]);
+            assert_eq!(told.number, wanted);
             let place = told.meaning.lines().find_map(|line| {
                 let place = line.strip_prefix("place ")?;
                 place

@@ -274,7 +274,7 @@ fn every_variant_can_be_typed() {
 fn unknown_keys() {
     assert_eq!(
         error(r#""model": {"memory": {"rowz": 64}}"#),
-        "my.json: `model.memory.rowz`: unknown key; did you mean `rows`? allowed: columns, initial, rows"
+        "my.json: `model.memory.rowz`: unknown key; did you mean `rows`? allowed: columns, index, initial, rows, seed"
     );
     assert_eq!(
         error(r#""modle": {}"#),
@@ -429,7 +429,7 @@ fn wrong_types() {
     );
     assert_eq!(
         error(r#""model": {"memory": [128, 20]}"#),
-        "my.json: `model.memory`: is [128,20]; expected an object with the keys columns, initial, rows"
+        "my.json: `model.memory`: is [128,20]; expected an object with the keys columns, index, initial, rows, seed"
     );
     assert_eq!(
         error(r#""model": {"memory": {"initial": 1e-6}}"#),
@@ -665,7 +665,7 @@ fn overrides_are_as_strict_as_the_file() {
     );
     assert_eq!(
         message("rows=64"),
-        "--set: `rows`: unknown key; did you mean `model.attention.rows` or `model.memory.rows`?"
+        "--set: `rows`: unknown key; did you mean `model.attention.rows` or `model.heads.rows` or `model.memory.rows`?"
     );
     assert_eq!(
         message("training.learning_rate=1e-3"),
@@ -693,7 +693,7 @@ fn overrides_are_as_strict_as_the_file() {
     );
     assert_eq!(
         message("model.memory=7"),
-        "--set: `model.memory`: is 7; expected an object with the keys columns, initial, rows"
+        "--set: `model.memory`: is 7; expected an object with the keys columns, index, initial, rows, seed"
     );
     assert_eq!(
         message("model.memory.rows.deep=7"),
@@ -713,11 +713,11 @@ fn overrides_are_as_strict_as_the_file() {
 fn a_typo_in_the_name() {
     assert_eq!(
         Experiment::find("cpoy", &[]).unwrap_err().to_string(),
-        "there is no preset `cpoy`; did you mean `copy`? known: copy, copy_feedforward, copy_lstm, repeat_copy, repeat_copy_feedforward, … (`tapescope tasks` lists all 67)"
+        "there is no preset `cpoy`; did you mean `copy`? known: copy, copy_feedforward, copy_lstm, repeat_copy, repeat_copy_feedforward, … (`tapescope tasks` lists all 69)"
     );
     assert_eq!(
         Experiment::find("frobnicate", &[]).unwrap_err().to_string(),
-        "there is no preset `frobnicate`; known: copy, copy_feedforward, copy_lstm, repeat_copy, repeat_copy_feedforward, … (`tapescope tasks` lists all 67)"
+        "there is no preset `frobnicate`; known: copy, copy_feedforward, copy_lstm, repeat_copy, repeat_copy_feedforward, … (`tapescope tasks` lists all 69)"
     );
     let missing = Experiment::find("no/such.json", &[])
         .unwrap_err()

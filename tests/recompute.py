@@ -411,6 +411,46 @@ def recompute_dnc(config, arrays, compare):
             compare("read", before[head] @ memory, arrays[f"{head}.read"][t])
 
 
+def recompute_sam(config, rows, arrays, compare):
+    """Sparse access memory (Rae 2016), of the rows that the trace shows."""
+    heads, number = range(config["count"]), arrays["touched"].astype(int)
+    place = {row: at for at, row in enumerate(number)}
+    memory, accessed = arrays["memory.initial"], number - rows
+    before = [np.eye(len(number))[place[0]] for _ in heads]
+    for t in range(len(arrays["input"])):
+        used, taken = np.zeros(len(number)), []
+        for head in heads:
+            write, weighting = f"write{head}", np.zeros(len(number))
+            compare("age", t - accessed, arrays[f"{write}.age"][t])
+            # The least recently accessed row, another one for each head.
+            ages = np.where(np.isin(number, taken), -1, t - accessed)
+            row = int(arrays[f"{write}.row"][t])
+            compare("row", ages.max(), ages[place[row]])
+            taken.append(row)
+            write_gate, interpolation = (arrays[f"{write}.{gate}"][t] for gate in ("write_gate", "interpolation_gate"))
+            weighting = write_gate * interpolation * before[head]
+            weighting[place[row]] += write_gate * (1 - interpolation)
+            compare("weighting", weighting, arrays[f"{write}.weighting"][t])
+            used += arrays[f"{write}.weighting"][t]
+            memory = np.where(number[:, None] == row, 0, memory) + np.outer(weighting, arrays[f"{write}.add"][t])
+        compare("memory", memory, arrays["memory"][t + 1])
+        memory = arrays["memory"][t + 1]
+        for head in heads:
+            read = f"read{head}"
+            at = [place[int(row)] for row in arrays[f"{read}.rows"][t]]
+            similarity = cosines(memory, arrays[f"{read}.key"][t], config["similarity_epsilon"])
+            compare("similarity", similarity, arrays[f"{read}.similarity"][t])
+            compare("cosines", similarity[at], arrays[f"{read}.cosines"][t])
+            weights = softmax(arrays[f"{read}.strength"][t] * arrays[f"{read}.cosines"][t])
+            compare("weights", weights, arrays[f"{read}.weights"][t])
+            before[head] = np.zeros(len(number))
+            before[head][at] = arrays[f"{read}.weights"][t]
+            compare("weighting", before[head], arrays[f"{read}.weighting"][t])
+            compare("read", before[head] @ memory, arrays[f"{read}.read"][t])
+            used += before[head]
+        accessed = np.where(used > config["threshold"], t, accessed)
+
+
 def recompute(path):
     model, arrays, task = load(path)
     worst = {}
@@ -430,6 +470,8 @@ def recompute(path):
         recompute_question(model, arrays, compare)
     elif model.get("kind") == "dnc":
         recompute_dnc(model["heads"], arrays, compare)
+    elif model.get("kind") == "sam":
+        recompute_sam(model["heads"], model["memory"]["rows"], arrays, compare)
     else:
         recompute_memory(model.get("heads", {}), arrays, task, compare)
     logit, target, mask = arrays["logit"], arrays["target"], arrays["mask"]

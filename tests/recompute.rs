@@ -16,10 +16,13 @@ use tapescope::train::Recording;
 
 /// Machines other than the Neural Turing Machine: their task and `model`, which have every score, weighting and bias.
 #[rustfmt::skip]
-const OTHERS: [(&str, &str); 20] = [
+const OTHERS: [(&str, &str); 23] = [
     (BITS, r#"{"kind": "dnc", "memory": {"rows": 9, "columns": 5}, "heads": {"read": 2}}"#),
     (BITS, r#"{"kind": "dnc", "memory": {"rows": 9}, "heads": {"free_gates": "off"}, "controller": {"kind": "feedforward"}}"#),
     (BITS, r#"{"kind": "dnc", "memory": {"rows": 9}, "heads": {"links": "off", "allocation": "off"}}"#),
+    (BITS, r#"{"kind": "sam", "memory": {"rows": 9, "columns": 5}, "heads": {"count": 2, "rows": 3}}"#),
+    (BITS, r#"{"kind": "sam", "memory": {"rows": 5000, "index": "hashed"}, "controller": {"kind": "feedforward"}}"#),
+    (BITS, r#"{"kind": "sam", "memory": {"rows": 30, "initial": "learned"}, "heads": {"threshold": 0.2}}"#),
     (SYMBOLS, r#"{"kind": "bahdanau", "attention": {"bias": {"position": "on", "markov": 1, "fertility": 3}}}"#),
     (SYMBOLS, r#"{"kind": "bahdanau", "encoder": {"cell": "gru"}, "attention": {"score": "location", "rows": 12, "weighting": "hard"}}"#),
     (BITS, r#"{"kind": "bahdanau", "attention": {"score": "cosine", "weighting": "weibull"}}"#),

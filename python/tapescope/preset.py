@@ -40,7 +40,7 @@ def read_preset(source: Union[Path, Preset]) -> Dict[str, Any]:
     return read
 
 # The keys of `model` of every kind of machine.
-_SECTIONS = {"ntm": ("memory", "controller", "heads"), "dnc": ("memory", "controller", "heads"), "plain": ("controller",), "bahdanau": ("encoder", "decoder", "attention"),
+_SECTIONS = {"ntm": ("memory", "controller", "heads"), "dnc": ("memory", "controller", "heads"), "sam": ("memory", "controller", "heads"), "plain": ("controller",), "bahdanau": ("encoder", "decoder", "attention"),
              "fixed-context": ("encoder",), "luong": ("encoder", "decoder", "attention"),
              "caption": ("annotations", "decoder", "attention"), "lstmn": ("controller", "attention"),
              "lstmn-decoder": ("decoder", "attention"),
@@ -192,8 +192,8 @@ def tensor_shapes(preset: Union[Path, Preset]) -> Dict[str, Shape]:
     own = _OWN_DEFAULTS.get(given.get("kind", ""), {})
     given = {**given, **{section: {**keys, **given.get(section, {})} for section, keys in own.items()}}
     model = _with_defaults(given, TREE["model"])
-    if model["kind"] == "dnc":
-        return _dnc_shapes(model, *channels(preset["task"]))
+    if model["kind"] in ("dnc", "sam"):
+        return _managed_shapes(model, *channels(preset["task"]))
     if model["kind"] not in ("ntm", "plain"):
         return _sequence_shapes(model, *channels(preset["task"]))
     memory, controller, heads = model["memory"], model["controller"], model["heads"]
@@ -231,20 +231,24 @@ def tensor_shapes(preset: Union[Path, Preset]) -> Dict[str, Shape]:
     return shapes
 
 
-def _dnc_shapes(model: Mapping[str, Any], x: int, y: int) -> Dict[str, Shape]:
-    """Returns the shapes of a Differentiable Neural Computer."""
+def _managed_shapes(model: Mapping[str, Any], x: int, y: int) -> Dict[str, Shape]:
+    """Returns the shapes of a Differentiable Neural Computer, or of sparse access memory."""
     controller, heads, m = model["controller"], model["heads"], model["memory"]["columns"]
-    c, layers, reads, lstm = controller["size"], controller["layers"], heads["read"], controller["kind"] == "lstm"
+    c, layers, lstm, is_sparse = controller["size"], controller["layers"], controller["kind"] == "lstm", model["kind"] == "sam"
+    reads = heads["count" if is_sparse else "read"]
     allocates = heads["allocation"] == "on"
     of_read = m + 1 + (allocates and heads["free_gates"] == "on") + 3 * (heads["links"] == "on")
     maps = [(f"controller{layer}", (c if layer else x + reads * m) + c * lstm, 4 * c if lstm else c) for layer in range(layers)]
-    maps += [(f"read{head}", c, of_read) for head in range(reads)]
-    maps += [("write0", c, 3 * m + 2 + allocates), ("output", c + reads * m, y)]
+    maps += [(f"read{head}", c, m + 1 if is_sparse else of_read) for head in range(reads)]
+    maps += [(f"write{head}", c, m + 2) for head in range(reads)] if is_sparse else [("write0", c, 3 * m + 2 + allocates)]
+    maps += [("output", c + reads * m, y)]
     shapes: Dict[str, Shape] = {}
     for name, inputs, outputs in maps:
         shapes[name + ".weight"], shapes[name + ".bias"] = (inputs, outputs), (outputs,)
     if lstm:
         shapes["initial.hidden"] = shapes["initial.cell"] = (layers, c)
+    if is_sparse and model["memory"]["initial"] == "learned":
+        shapes["initial.memory"] = (model["memory"]["rows"], m)
     return shapes
 
 

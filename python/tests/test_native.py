@@ -69,6 +69,7 @@ class Traces(support.Test):
                       {"kind": "bahdanau", "encoder": {"fertility": 3}, "attention": {"bias": {"position": "on", "markov": 3, "fertility": 1}}},
                       {"kind": "dnc"}, {"kind": "dnc", "heads": {"read": 3, "free_gates": "off"}, "controller": {"layers": 2}},
                       {"kind": "dnc", "heads": {"links": "off", "allocation": "off"}, "controller": {"kind": "feedforward"}},
+                      {"kind": "sam"}, {"kind": "sam", "heads": {"count": 2, "rows": 3}, "memory": {"rows": 9, "initial": "learned"}},
                       {"kind": "fixed-context"}, {"kind": "fixed-context", "encoder": {"cell": "gru", "direction": "both"}},
                       {"kind": "luong"}, {"kind": "luong", "encoder": {"size": 3}, "decoder": {"input_feeding": "on", "attentional": 7}},
                       {"kind": "caption"}, {"kind": "caption", "annotations": {"filters": 3}, "decoder": {"gate": "on", "embedding": 6}},

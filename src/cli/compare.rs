@@ -11,6 +11,7 @@ use super::error::CliError;
 use super::{gradient, machine};
 use crate::io::trace::{self, Comparison, Imported, Outcome, Verified};
 use crate::io::{Trained, label, preset, shell};
+use crate::model::sam::Missed;
 use crate::train::Demand;
 
 /// Returns the help text behind `verify`, with the list of recomputed arrays.
@@ -185,6 +186,18 @@ pub(super) fn verified(
         tell(out, told, &found.comparison, tolerance, values)?;
     }
     details(out, imported, &found)?;
+    if let Some(missed) = found.missed {
+        let Missed {
+            rows,
+            other_rows,
+            reads,
+            other_reads,
+        } = missed;
+        writeln!(
+            out,
+            "exact search would have read other rows in {other_reads} of {reads} reads: {other_rows} of {rows} rows"
+        )?;
+    }
     Ok(outcome)
 }
 

@@ -10,6 +10,7 @@ use super::episode::{EpisodeArgs, note_wrap_around};
 use super::table::{Column, Format, Table};
 use crate::analysis::disassembly::{Count, Disassembly, Fold, Totals};
 use crate::io::instructions;
+use crate::model::ModelConfig;
 use crate::task::Phase;
 
 const EXAMPLES: &str = "\
@@ -63,6 +64,11 @@ impl Disassemble {
         ensure!(
             config.heads() > 0,
             "{name}: the machine has no heads, so there are no instructions"
+        );
+        ensure!(
+            !matches!(config, ModelConfig::Sam(_)),
+            "{name}: instructions run again from set weightings, but those of sparse access memory follow from its rows; \
+             `tapescope provenance` shows which writes its reads come from"
         );
         if self.episodes > 1 {
             self.episode.check_of_seed()?;

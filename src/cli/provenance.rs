@@ -137,7 +137,7 @@ impl Provenance {
         let (first, others) = parts.split_at(self.most.min(parts.len()));
         let lines = first
             .iter()
-            .map(|(name, share, part)| line(name, *share, part.amount, part.row()));
+            .map(|(name, share, part)| line(name, *share, part.amount, part.number));
         let mut lines: Vec<_> = lines.collect();
         let rest = format!("{} others", others.len());
         match total {

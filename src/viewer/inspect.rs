@@ -18,6 +18,7 @@ use crate::figure::scene::units::Units;
 use crate::figure::{head_label, narrate};
 use crate::math::{Answer, Series};
 use crate::model::HeadTrace;
+use crate::model::sam::row_number;
 use crate::model::weighting::bayesian::PRIOR;
 
 impl Target {
@@ -164,7 +165,7 @@ fn cell_card(open: &Open, row: usize, column: usize, step: usize) -> Option<Card
     lines.push(line("Mₜ", now.join("\n"), memory(step + 1)));
     lines.extend(reads);
     Some(Card {
-        title: format!("M row {row} column {column}"),
+        title: format!("M row {} column {column}", row_number(trace, row)),
         lines,
         table: Table::counted(("steps_done", &["memory"]), trace.steps() + 1, |t| {
             [memory(t)]

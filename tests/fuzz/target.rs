@@ -50,6 +50,8 @@ const MACHINES: [&str; 12] = [
         "model": {"kind": "bahdanau", "encoder": {"size": 1}, "decoder": {"size": 1}, "attention": {"units": 1}}}"#,
     r#"{"task": {"kind": "reuse", "bits": 1, "together": 1, "items": [2, 2]},
         "model": {"kind": "dnc", "memory": {"rows": 3, "columns": 1}, "controller": {"size": 1}}}"#,
+    r#"{"task": {"kind": "copy", "bits": 1, "length": [1, 2]},
+        "model": {"kind": "sam", "memory": {"rows": 5, "columns": 1}, "controller": {"size": 1}, "heads": {"rows": 2}}}"#,
     r#"{"task": {"kind": "graph", "nodes": 2, "labels": 1, "edges": [2, 2], "path": [1, 1]},
         "model": {"memory": {"rows": 3, "columns": 1}, "controller": {"size": 1}}}"#,
 ];

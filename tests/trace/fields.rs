@@ -66,13 +66,17 @@ enum Base {
     Both,
     /// A Differentiable Neural Computer.
     Managed,
+    /// Sparse access memory.
+    Sparse,
+    /// The same with learned memory before the first step.
+    Learned,
     /// 81 steps, of whose memory the file has the first, the last and a keyframe.
     Long,
 }
 
 use Base::{
     After, Both, Cloze, Earlier, Encoder, EncoderLocal, EncoderLognormal, Fixed, Gradient, Items,
-    Layers, Long, Managed, Pictures, Plain, Pointing, Sampled,
+    Layers, Learned, Long, Managed, Pictures, Plain, Pointing, Sampled, Sparse,
 };
 
 const COPY: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
@@ -112,6 +116,9 @@ const BOTH: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
 const MANAGED: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
     "model": {"kind": "dnc", "memory": {"rows": 5, "columns": 3}, "controller": {"size": 4}}}"#;
 
+const SPARSE: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
+    "model": {"kind": "sam", "memory": {"rows": 5, "columns": 3}, "controller": {"size": 4}}}"#;
+
 type Row = (&'static str, Base, &'static str, &'static [By]);
 
 /// A field, the trace in which it is changed, to what, and all that detects it.
@@ -149,6 +156,11 @@ const FIELDS: &[Row] = &[
     ("model.heads.links", Managed, r#""off""#, &[Refused]),
     ("model.heads.allocation", Managed, r#""off""#, &[Refused]),
     ("model.heads.free_gates", Managed, r#""off""#, &[Refused]),
+    ("model.memory.seed", Sparse, "2", &[Verify, Diff]),
+    ("model.memory.index", Sparse, r#""hashed""#, &[Named, Weights, Diff]),
+    ("model.heads.count", Sparse, "2", &[Refused]),
+    ("model.heads.rows", Sparse, "3", &[Refused]),
+    ("model.heads.threshold", Sparse, "1.5", &[Verify, Diff]),
     ("model.heads.attention.score", Plain, r#""dot""#, &[Verify, Diff]),
     ("model.heads.attention.strength", Plain, r#""one""#, &[Refused]),
     ("model.heads.attention.gate", Plain, r#""off""#, &[Refused]),
@@ -318,6 +330,14 @@ const ARRAYS: &[(&str, Base, &[By])] = &[
     ("HEAD.allocation_gate", Managed, &[Verify, Diff]),
     ("HEAD.write_gate", Managed, &[Verify, Diff]),
     ("HEAD.precedence", Managed, &[Verify, Diff]),
+    ("touched", Sparse, &[Verify, Diff]),
+    ("initial_rows", Learned, &[Verify, Diff]),
+    ("HEAD.rows", Sparse, &[Verify, Diff]),
+    ("HEAD.cosines", Sparse, &[Verify, Diff]),
+    ("HEAD.weights", Sparse, &[Verify, Diff]),
+    ("HEAD.interpolation_gate", Sparse, &[Verify, Diff]),
+    ("HEAD.row", Sparse, &[Verify, Diff]),
+    ("HEAD.age", Sparse, &[Verify, Diff]),
     ("gradient.*", Gradient, &[Named, Weights, Diff]),
 ];
 
@@ -353,6 +373,8 @@ impl Honest {
             Cloze => CLOZE.to_owned(),
             Both => BOTH.to_owned(),
             Managed => MANAGED.to_owned(),
+            Sparse => SPARSE.to_owned(),
+            Learned => SPARSE.replace("3}", r#"3, "initial": "learned"}"#),
             EncoderLognormal => ENCODER.replace("weibull", "lognormal"),
             Long => COPY.replace("[3, 3]", "[40, 40]"),
         };
@@ -458,10 +480,9 @@ impl Bench {
         let folder = tempfile::tempdir().unwrap();
         let bases = [Plain, Gradient, Items, Sampled, Long];
         let encoders = [Encoder, EncoderLocal, EncoderLognormal, After, Pictures];
-        let bases = bases
-            .into_iter()
-            .chain(encoders)
-            .chain([Earlier, Layers, Fixed, Pointing, Cloze, Both, Managed]);
+        let bases = bases.into_iter().chain(encoders).chain([
+            Earlier, Layers, Fixed, Pointing, Cloze, Both, Managed, Sparse, Learned,
+        ]);
         let honest = bases.map(|base| (base, Honest::new(base, folder.path())));
         let bench = Self {
             honest: honest.collect(),

@@ -46,7 +46,7 @@ fn reads_and_bits_of_every_included_machine_are_sums_over_writes() {
         }
         let is_linear = matches!(
             machine.config,
-            ModelConfig::Ntm(_) | ModelConfig::Dnc(_) | ModelConfig::Plain(_)
+            ModelConfig::Ntm(_) | ModelConfig::Dnc(_) | ModelConfig::Sam(_) | ModelConfig::Plain(_)
         );
         for step in steps {
             let found = writes.made(Target::Bit(step, 0), Some(machine));

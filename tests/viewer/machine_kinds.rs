@@ -160,6 +160,10 @@ fn every_machine_with_a_source_opens_in_every_layout() {
             "controller",
         ),
         (
+            r#"{"kind": "sam", "memory": {"rows": 9000, "index": "hashed"}, "controller": {"size": 4}}"#,
+            "controller",
+        ),
+        (
             r#"{"kind": "multi-head", "embedding": 6, "heads": {"read": 2, "size": 3}}"#,
             "embedding",
         ),

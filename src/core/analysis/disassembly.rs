@@ -19,7 +19,7 @@ use std::fmt;
 use std::ops::Range;
 
 use crate::model::config::Order;
-use crate::model::{HeadTrace, Model, Place, Trace, apply_all, array, dnc, peak};
+use crate::model::{HeadTrace, Model, Place, Trace, apply_all, array, dnc, peak, sam};
 use crate::train::Recording;
 
 /// Largest total variation between a weighting and the ideal that explains it.
@@ -210,6 +210,10 @@ fn mixed(head: &HeadTrace<f32>, t: usize, jump: Option<Move>) -> Vec<Move> {
         let gate = value(dnc::ALLOCATION_GATE, 0);
         moves.push((2.0, Some(Move::Idle)));
         moves.push((gate, row(dnc::ALLOCATION).map(Move::Allocate)));
+        if let Some(oldest) = head.series(sam::ROW) {
+            let gate = 1.0 - value(sam::INTERPOLATION_GATE, 0);
+            moves.push((gate, Some(Move::Allocate(oldest.row(t)[0] as usize))));
+        }
         moves.push((1.0 - gate, jump));
     } else if head.series(dnc::READ_MODES).is_some() {
         let ways = [
@@ -239,7 +243,10 @@ fn ideal(head: &HeadTrace<f32>, t: usize, movement: Move) -> Option<Vec<f32>> {
         }
         Move::Jump { .. } => one_hot(rows, content_row(head, t)?),
         // The row in this run, which may be another.
-        Move::Allocate(_) => one_hot(rows, peak(head.series(dnc::ALLOCATION)?.row(t))?.0),
+        Move::Allocate(_) => {
+            let free = head.series(dnc::ALLOCATION).or(head.series(sam::AGE))?;
+            one_hot(rows, peak(free.row(t))?.0)
+        }
         Move::Forward(_) => one_hot(rows, peak(head.series(dnc::FORWARD)?.row(t))?.0),
         Move::Backward(_) => one_hot(rows, peak(head.series(dnc::BACKWARD)?.row(t))?.0),
         Move::Idle => Some(vec![0.0; rows]),

@@ -11,7 +11,8 @@
 //! computed from the recorded arrays, in 64 bits.
 
 use crate::model::config::Order;
-use crate::model::{HeadTrace, Model, ModelConfig, ROW_VALUE, Trace, Turns, array};
+use crate::model::sam::{ROW, TOUCHED, row_number};
+use crate::model::{HeadTrace, Model, ModelConfig, Place, ROW_VALUE, Trace, Turns, array};
 use crate::train::Recording;
 
 /// The source of a part of a value.
@@ -98,6 +99,8 @@ pub struct Part {
     pub amount: f64,
     /// The same by the memory row that it was read from, [N]; empty where it was not read.
     pub rows: Vec<f64>,
+    /// The number of [`Part::row`] among all rows of the memory.
+    pub number: Option<usize>,
 }
 
 impl Part {
@@ -107,6 +110,7 @@ impl Part {
             values: vec![0.0; columns],
             amount: 0.0,
             rows: vec![0.0; rows],
+            number: None,
         }
     }
 
@@ -121,6 +125,12 @@ impl Part {
     pub fn row(&self) -> Option<usize> {
         let size = |row: &usize| self.rows[*row].abs();
         (0..self.rows.len()).max_by(|a, b| size(a).total_cmp(&size(b)))
+    }
+
+    /// Sets the number of its row.
+    fn numbered(mut self, trace: &Trace) -> Self {
+        self.number = self.row().map(|row| row_number(trace, row));
+        self
     }
 }
 
@@ -219,6 +229,13 @@ impl<'a> Writes<'a> {
         let mut all: Vec<_> = readers.iter().map(turn).collect();
         match (turns, order) {
             (Turns::InTurn(heads), _) => all = heads.iter().map(turn).collect(),
+            // They erase and add one after the other.
+            _ if trace.heads.iter().any(|head| head.series(ROW).is_some()) => {
+                all.splice(
+                    0..0,
+                    writers.into_iter().map(|head| Turn::Write(vec![head])),
+                );
+            }
             (_, Order::ReadFirst) => all.push(Turn::Write(writers)),
             (_, Order::WriteFirst) => all.insert(0, Turn::Write(writers)),
         }
@@ -269,6 +286,10 @@ impl<'a> Writes<'a> {
             }
             Target::Bit(step, channel) => self.bit(model, step, channel)?,
         };
+        let parts = parts
+            .into_iter()
+            .map(|part| part.numbered(self.trace))
+            .collect();
         Ok(Provenance { of, total, parts })
     }
 
@@ -292,7 +313,7 @@ impl<'a> Writes<'a> {
         let model = model.ok_or(NO_WEIGHTS)?;
         let is_linear = matches!(
             model.config,
-            ModelConfig::Ntm(_) | ModelConfig::Dnc(_) | ModelConfig::Plain(_)
+            ModelConfig::Ntm(_) | ModelConfig::Dnc(_) | ModelConfig::Sam(_) | ModelConfig::Plain(_)
         );
         if !is_linear {
             return Err(OTHER.to_owned());
@@ -381,7 +402,7 @@ impl<'a> Writes<'a> {
                         part.add(row, self.weight(head, t, row), left, &direction);
                     }
                     if total != 0.0 && part.values.iter().any(|value| *value != 0.0) {
-                        let (of, parts) = (Target::Read(head, t), vec![part]);
+                        let (of, parts) = (Target::Read(head, t), vec![part.numbered(trace)]);
                         uses.push(Provenance { of, total, parts });
                     }
                 }
@@ -447,6 +468,13 @@ impl<'a> Writes<'a> {
             let (weight, head) = (self.weight(head, step, row), &self.trace.heads[head]);
             let erased = values.iter_mut().zip(head.erase.row(step));
             erased.for_each(|(value, &erase)| *value *= 1.0 - weight * f64::from(erase));
+            // Sparse access memory erases a row, whatever its weight.
+            let shown = self.trace.series(Place::Machine, TOUCHED);
+            if let Some((erased, shown)) = head.series(ROW).zip(shown)
+                && erased.row(step)[0] == shown.as_slice()[row]
+            {
+                values.fill(0.0);
+            }
         }
     }
 

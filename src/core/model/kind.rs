@@ -132,6 +132,12 @@ pub trait Kind: Keys + Debug + Send + Sync {
         [0; 2]
     }
 
+    /// The same machine whose recordings of this many steps show this number of memory rows; with `None` as many as such an
+    /// episode may touch. Nothing for a machine of which a recording shows all rows.
+    fn showing(&self, _steps: usize, _rows: Option<usize>) -> Option<Box<dyn Kind>> {
+        None
+    }
+
     /// True for a step in which an array in files is 0, of an episode with this number of source steps.
     fn is_zero(&self, _place: Place, _array: Array, _t: usize, _source: usize) -> bool {
         false
@@ -360,6 +366,12 @@ impl dyn Kind + '_ {
     /// The name of a head: [`head_name`].
     pub fn head_name(&self, head: usize) -> String {
         head_name(self.read_heads(), head)
+    }
+}
+
+impl AsKind for Box<dyn Kind> {
+    fn kind(&self) -> &(dyn Kind + 'static) {
+        &**self
     }
 }
 

@@ -42,6 +42,9 @@ pub trait Machine<R: Real>: Kind {
         Vec::new()
     }
 
+    /// Adds to a recorded episode the arrays that only a recording has.
+    fn show(&self, _trace: &mut Trace<R>) {}
+
     /// Every array that a step computes, in the order of the computation, with the weights: the step once more, an
     /// array at a time, to the same bits as [`Machine::run`].
     fn step<'a>(&'a self, params: &'a Params<R>) -> Vec<Dependency<'a, R>>;

@@ -58,6 +58,9 @@ pub(super) trait MemoryMachine: Kind + Sized + 'static {
         self.rules(Conventions::OWN)
     }
 
+    /// [`Machine::show`].
+    fn show<R: Real>(&self, _trace: &mut Trace<R>) {}
+
     /// The scratch of an episode.
     fn own<R: Real>(&self) -> Self::Scratch<R>;
 
@@ -296,6 +299,10 @@ impl<R: Real, C: MemoryMachine> Machine<R> for C {
         others[0]
             .set_gradient(heads.map(|(trace, _, by)| (&trace.layers[layers - 1].hidden, &by.raw)));
         others[1].set_gradient(all.map(|(trace, logit, _)| (&trace.features, logit)));
+    }
+
+    fn show(&self, trace: &mut Trace<R>) {
+        MemoryMachine::show(self, trace);
     }
 
     fn dependencies<'a>(&'a self, conventions: &'a Conventions) -> Vec<Dependency<'a, R>> {

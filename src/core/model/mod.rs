@@ -44,17 +44,12 @@ mod reader;
 mod readout;
 mod recompute;
 mod registry;
-#[cfg(any(test, all(feature = "sparse-memory", not(feature = "test-machine"))))]
 pub mod sam;
 pub mod score;
 mod self_attention;
 mod shape;
 mod slots;
 mod source;
-#[cfg_attr(
-    not(any(test, all(feature = "sparse-memory", not(feature = "test-machine")))),
-    allow(dead_code, reason = "only sparse access memory uses it")
-)]
 mod sparse;
 mod spec;
 pub mod stage;
@@ -87,12 +82,10 @@ pub use noise::{Draw, Noise};
 pub use params::Params;
 pub use plain::PlainConfig;
 pub use registry::{Model, ModelConfig, Number};
-#[cfg(any(test, all(feature = "sparse-memory", not(feature = "test-machine"))))]
 pub use sam::SamConfig;
 pub use self_attention::SelfAttentionConfig;
 pub use shape::{LinearSpec, Shape, Start, TensorSpec};
 pub use slots::Slots;
-#[cfg(any(test, all(feature = "sparse-memory", not(feature = "test-machine"))))]
 pub use sparse::{Bytes, Initial, Plan, Search};
 pub use spec::{Array, ArraySpec, Place, Range, head_name};
 pub use structured::StructuredConfig;

@@ -15,7 +15,7 @@ use super::attention_over_attention::AttentionOverAttentionConfig;
 use super::bahdanau::BahdanauConfig;
 use super::caption::CaptionConfig;
 use super::coattention::CoattentionConfig;
-use super::config::NtmConfig;
+use super::config::{InitialMemory, NtmConfig};
 use super::dependency::{Conventions, Dependency};
 use super::dnc::DncConfig;
 use super::fixed_context::FixedContextConfig;
@@ -30,7 +30,6 @@ use super::multi_head::MultiHeadConfig;
 use super::noise::{Draw, Noise};
 use super::params::Params;
 use super::plain::PlainConfig;
-#[cfg(any(test, all(feature = "sparse-memory", not(feature = "test-machine"))))]
 use super::sam::SamConfig;
 use super::self_attention::SelfAttentionConfig;
 use super::spec::{Array, Place};
@@ -120,6 +119,8 @@ macro_rules! kinds_and {
             "ntm": Ntm(NtmConfig),
             /// The Differentiable Neural Computer.
             "dnc": Dnc(DncConfig),
+            /// Sparse access memory.
+            "sam": Sam(SamConfig),
             /// A controller alone, without memory.
             "plain": Plain(PlainConfig),
             /// An encoder and a decoder with attention before its state.
@@ -149,32 +150,18 @@ macro_rules! kinds_and {
     };
 }
 
-#[cfg(not(any(test, feature = "test-machine", feature = "sparse-memory")))]
+#[cfg(not(any(test, feature = "test-machine")))]
 kinds_and! {}
 
-#[cfg(all(not(test), feature = "test-machine"))]
+#[cfg(any(test, feature = "test-machine"))]
 kinds_and! {
     /// A machine for tests.
     "appended": Appended(appended::AppendedConfig),
-}
-
-#[cfg(all(not(any(test, feature = "test-machine")), feature = "sparse-memory"))]
-kinds_and! {
-    /// Sparse access memory.
-    "sam": Sam(SamConfig),
-}
-
-#[cfg(test)]
-kinds_and! {
-    /// A machine for tests.
-    "appended": Appended(appended::AppendedConfig),
-    /// Sparse access memory.
-    "sam": Sam(SamConfig),
 }
 
 impl Keys for ModelConfig {
     fn keys(&mut self, to: &mut Table<'_>) {
-        to.key("kind", Field::Choice(self), "`ntm`: a Neural Turing Machine; `dnc`: a Differentiable Neural Computer (Graves 2016); `plain`: the controller only, without memory, which has only the keys under `controller`; for tasks whose answer comes after the input: `bahdanau`: an encoder and a decoder with attention (Bahdanau 2015); `fixed-context`: the same without attention; `luong`: with attention after the state of the decoder, by default with the general score (Luong 2015); `caption`: a decoder with attention to the patches of a picture (Xu 2015); `lstmn-decoder`: an encoder and a decoder that attend to their earlier states, too (Cheng 2016); `structured`: heads with fixed queries over an encoder (Lin 2017); `self-attention`: attention of every step to an encoder that has read them all; for the task `span`: `coattention`: document and question attend to each other, and a decoder points at both ends of the answer (Xiong 2016); `attention-over-attention`: the same, for an answer of one symbol (Cui 2016); without an encoder: `lstmn`: an LSTM with attention to its earlier states (Cheng 2016); `multi-head`: multi-head attention over the steps (Vaswani 2017), for tasks with an answer in any step if it is causal");
+        to.key("kind", Field::Choice(self), "`ntm`: a Neural Turing Machine; `dnc`: a Differentiable Neural Computer (Graves 2016); `sam`: sparse access memory, of which a step reads and writes few rows (Rae 2016); `plain`: the controller only, without memory, which has only the keys under `controller`; for tasks whose answer comes after the input: `bahdanau`: an encoder and a decoder with attention (Bahdanau 2015); `fixed-context`: the same without attention; `luong`: with attention after the state of the decoder, by default with the general score (Luong 2015); `caption`: a decoder with attention to the patches of a picture (Xu 2015); `lstmn-decoder`: an encoder and a decoder that attend to their earlier states, too (Cheng 2016); `structured`: heads with fixed queries over an encoder (Lin 2017); `self-attention`: attention of every step to an encoder that has read them all; for the task `span`: `coattention`: document and question attend to each other, and a decoder points at both ends of the answer (Xiong 2016); `attention-over-attention`: the same, for an answer of one symbol (Cui 2016); without an encoder: `lstmn`: an LSTM with attention to its earlier states (Cheng 2016); `multi-head`: multi-head attention over the steps (Vaswani 2017), for tasks with an answer in any step if it is causal");
         (**self).keys(to);
     }
 }
@@ -195,7 +182,15 @@ impl ModelConfig {
         let every = NtmConfig::with_every_mechanism();
         let mut lstmn = LstmnDecoderConfig::new(1, 1);
         lstmn.fusion = Fusion::Deep;
-        let others = [every.into(), bahdanau.into(), caption.into(), lstmn.into()];
+        let mut sam = SamConfig::new(1, 1);
+        sam.initial_memory = InitialMemory::Learned;
+        let others = [
+            every.into(),
+            bahdanau.into(),
+            caption.into(),
+            lstmn.into(),
+            sam.into(),
+        ];
         let all = kinds.chain(others);
         all.collect()
     }
@@ -289,6 +284,11 @@ impl<R: Number> Model<R> {
         let given = given.into();
         self.begin(given, noise, trace);
         self.run_steps(trace, 0..given.input.nrows());
+    }
+
+    /// Adds to a recorded episode the arrays that only a recording has: see [`Machine::show`].
+    pub fn show(&self, trace: &mut Trace<R>) {
+        R::machine(&self.config).show(trace);
     }
 
     /// Prepares `trace` for running an episode with [`Model::run_steps`].

@@ -274,6 +274,19 @@ impl<R: Real> Trace<R> {
         trace
     }
 
+    /// An empty trace for a recording of an episode: of a machine that does not show all of its memory rows with `rows` of
+    /// them; with `None` as many as it may show.
+    pub fn of_recording(
+        kind: &impl AsKind,
+        [steps, source]: [usize; 2],
+        rows: Option<usize>,
+    ) -> Self {
+        match kind.kind().showing(steps, rows) {
+            Some(kind) => Self::of_episode(&kind, steps, source),
+            None => Self::of_episode(kind, steps, source),
+        }
+    }
+
     /// Every series, with its place and entry.
     pub fn everything(&self) -> impl Iterator<Item = (Place, Array, &Series<R>)> {
         let at = |place| move |(array, series)| (place, array, series);

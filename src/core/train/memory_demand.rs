@@ -70,7 +70,13 @@ impl Demand {
         let evaluated = || episode(Keep::Answers(KEPT_VALUES));
         let weights = BYTES * config.shape().count() as f64;
         let bytes = match self {
-            Self::Recording => episode(Keep::All),
+            Self::Recording => match config.showing(steps, None) {
+                Some(shown) => {
+                    let bytes = Trace::<f32>::bytes(&shown, [steps, source], Keep::All);
+                    bytes as f64 + beside
+                }
+                None => episode(Keep::All),
+            },
             Self::Measuring { threads, samples } => {
                 let answers = (2 * padded(config.outputs()) * samples) as f64 * steps as f64;
                 weights + threads as f64 * (evaluated() + BYTES * answers)

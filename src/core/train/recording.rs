@@ -133,11 +133,24 @@ impl Recording {
         recorder.run_to(steps);
         let Recorder { mut trace, .. } = recorder;
         change(&mut trace);
-        Some(Self::scored(&self.task, self.origin, episode, trace))
+        Some(Self::scored(
+            machine,
+            &self.task,
+            self.origin,
+            episode,
+            trace,
+        ))
     }
 
     /// An episode that this program has run, with its score.
-    fn scored(task: &Task, origin: Option<Draw>, episode: Episode, trace: Trace<f32>) -> Self {
+    fn scored(
+        machine: &Model<f32>,
+        task: &Task,
+        origin: Option<Draw>,
+        episode: Episode,
+        mut trace: Trace<f32>,
+    ) -> Self {
+        machine.show(&mut trace);
         let mut loss = vec![0.0; episode.steps()];
         let score = score(&episode, &trace, &mut loss);
         Self {
@@ -320,7 +333,7 @@ impl<'a> Recorder<'a> {
             self.machine.begin(&episode, draw, &mut trace);
             self.machine.run_steps(&mut trace, 0..self.done);
         }
-        Recording::scored(self.task, self.origin, episode, trace)
+        Recording::scored(self.machine, self.task, self.origin, episode, trace)
     }
 }
 

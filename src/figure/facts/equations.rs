@@ -10,6 +10,8 @@ use crate::model::attention::Weighting;
 use crate::model::dnc::{
     ALLOCATION, ALLOCATION_GATE, BACKWARD, FORWARD, READ_MODES, USAGE, WRITE_GATE,
 };
+use crate::model::sam;
+use crate::model::sam::row_number;
 use crate::model::weighting::local::Window;
 use crate::model::weighting::{bayesian, hard};
 use crate::model::{Array, HeadTrace, NoiseMode, Trace, array, peak};
@@ -322,6 +324,45 @@ pub(crate) fn links(at: &InStep<'_>, row: usize, is_forward: bool) -> String {
         (text, link * before[other])
     });
     added(terms.collect())
+}
+
+/// The age of a row, and whether the head erases it.
+pub(crate) fn age(at: &InStep<'_>, row: usize) -> String {
+    let is_oldest = at.own(sam::ROW).first() == Some(&(row_number(at.trace, row) as f32));
+    let erased = ["", "\noldest: row i, which is erased"][usize::from(is_oldest)];
+    format!("last accessed {} steps ago{erased}", at.own(sam::AGE)[row])
+}
+
+/// The write weighting of a row of sparse access memory, from the read weighting before and the oldest row.
+pub(crate) fn sparse_write(at: &InStep<'_>, row: usize) -> String {
+    let mut heads = at.trace.heads.iter();
+    let head = heads.position(|head| std::ptr::eq(head, at.head));
+    let reader = head.and_then(|head| head.checked_sub(at.trace.heads.len() / 2));
+    let before = reader.map_or(0.0, |reader| {
+        at.trace.heads[reader].previous_weighting(at.step)[row]
+    });
+    let (write, share) = (at.own(WRITE_GATE)[0], at.own(sam::INTERPOLATION_GATE)[0]);
+    let is_oldest = at.own(sam::ROW)[0] == row_number(at.trace, row) as f32;
+    let [write, share, rest, before] = [write, share, 1.0 - share, before].map(n);
+    format!(
+        "{write} · ({share} · {before} + {rest} · {})",
+        u8::from(is_oldest)
+    )
+}
+
+/// The weight of a row among those that a head of sparse access memory reads.
+pub(crate) fn sparse_read(at: &InStep<'_>, row: usize) -> String {
+    let (rows, beta) = (at.own(sam::ROWS), at.strength().unwrap_or(1.0));
+    let number = row_number(at.trace, row) as f32;
+    let Some(place) = rows.iter().position(|&other| other == number) else {
+        let rows: Vec<_> = rows.iter().map(f32::to_string).collect();
+        return format!("0: the rows of the largest K are {}", rows.join(", "));
+    };
+    let energies = at.own(sam::COSINES).iter().map(|cosine| beta * cosine);
+    let most = energies.clone().fold(f32::NEG_INFINITY, f32::max);
+    let total: f32 = energies.map(|energy| (energy - most).exp()).sum();
+    let [beta, cosine, most, total] = [beta, at.own(sam::COSINES)[place], most, total].map(n);
+    format!("exp({beta} · {cosine} − {most}) / {total}")
 }
 
 /// The write weighting of a row from allocation and content.

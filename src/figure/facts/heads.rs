@@ -2,6 +2,7 @@
 
 use crate::figure::facts::numbers;
 use crate::model::dnc::{ALLOCATION_GATE, FREE_GATE, WRITE_GATE};
+use crate::model::sam::INTERPOLATION_GATE;
 use crate::model::weighting::bayesian::DIVERGENCE;
 use crate::model::weighting::local::CENTRE;
 use crate::model::{Array, ArraySpec, HeadTrace, Range, Trace, array};
@@ -131,13 +132,14 @@ pub static REDUNDANCY: [Emitted; 3] = [
 
 /// Scalars derived for some heads: the entropy of a hard head is here, because all of its weight is on one row.
 #[rustfmt::skip] // A line for each.
-pub static FOLLOWING: [Emitted; 6] = [
+pub static FOLLOWING: [Emitted; 7] = [
     Emitted { symbol: "H", words: "entropy of α, bits", array: &derived("distribution_entropy"), from: Some(array::DISTRIBUTION) },
     Emitted { symbol: "p", words: "centre of the window", array: CENTRE, from: None },
     Emitted { symbol: "KL", words: "divergence from m, nats", array: DIVERGENCE, from: None },
     Emitted { symbol: "f", words: "free gate", array: FREE_GATE, from: None },
     Emitted { symbol: "gᵃ", words: "allocation gate", array: ALLOCATION_GATE, from: None },
     Emitted { symbol: "gʷ", words: "write gate", array: WRITE_GATE, from: None },
+    Emitted { symbol: "γ", words: "interpolation gate", array: INTERPOLATION_GATE, from: None },
 ];
 
 /// The uncertainty over the samples of an episode, as a mean over the bits of a step.

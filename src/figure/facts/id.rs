@@ -1,6 +1,6 @@
 //! Identities of the pictures.
 
-use crate::model::{Array, Place, array, dnc};
+use crate::model::{Array, Place, array, dnc, sam};
 
 /// One picture of an episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -27,6 +27,8 @@ pub enum Picture {
     Usage,
     /// Its precedence: how recently every row was written.
     Precedence,
+    /// The steps since every row was last accessed, of sparse access memory.
+    Age,
     /// The read modes of all read heads: backward, content, forward.
     Modes,
     /// The link matrix in a step.
@@ -65,7 +67,7 @@ pub enum Picture {
 
 impl Picture {
     /// All of them, by name.
-    pub const NAMES: [(&'static str, Self); 21] = [
+    pub const NAMES: [(&'static str, Self); 22] = [
         ("input", Self::Input),
         ("target", Self::Target),
         ("output", Self::Output),
@@ -76,6 +78,7 @@ impl Picture {
         ("weightings", Self::Weightings),
         ("usage", Self::Usage),
         ("precedence", Self::Precedence),
+        ("age", Self::Age),
         ("modes", Self::Modes),
         ("links", Self::Links),
         ("patches", Self::Patches),
@@ -204,6 +207,7 @@ impl PanelId {
             Picture::Weightings => array::WEIGHTING,
             Picture::Usage => dnc::USAGE,
             Picture::Precedence => dnc::PRECEDENCE,
+            Picture::Age => sam::AGE,
             Picture::Modes => dnc::READ_MODES,
             _ => return None,
         };

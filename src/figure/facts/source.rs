@@ -6,6 +6,8 @@ use std::ops::Range;
 
 use crate::math::Answer;
 use crate::model::peak;
+use crate::model::sam::TOUCHED;
+use crate::model::sam::row_number;
 use crate::model::{HeadTrace, Place, array};
 use crate::task::Task;
 use crate::train::Recording;
@@ -134,6 +136,8 @@ pub fn picture(recording: &Recording) -> Option<[usize; 2]> {
 /// The source of a machine that reads one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SourceSteps {
+    /// True where the names are the numbers of the rows, of which the recording shows some.
+    pub are_numbers: bool,
     /// The name of every row, [N]: the symbol of its source step, or the answer that comes from it; empty where unknown.
     pub names: Vec<String>,
     /// The source steps that every answer comes from, [T]; empty where unknown.
@@ -145,6 +149,16 @@ pub struct SourceSteps {
 impl SourceSteps {
     /// Names the source of an episode; `None` for a machine that reads none.
     pub fn of(recording: &Recording) -> Option<Self> {
+        if recording.trace.series(Place::Machine, TOUCHED).is_some() {
+            let trace = &recording.trace;
+            let rows = 0..trace.memory_size()[0];
+            return Some(Self {
+                are_numbers: true,
+                names: rows.map(|row| row_number(trace, row).to_string()).collect(),
+                alignment: vec![None; trace.steps()],
+                picture: None,
+            });
+        }
         if !reads_source(recording) {
             return None;
         }
@@ -180,6 +194,7 @@ impl SourceSteps {
             blank.for_each(|name| "blank".clone_into(name));
         }
         Some(Self {
+            are_numbers: false,
             names,
             alignment,
             picture,
@@ -191,8 +206,29 @@ impl SourceSteps {
         self.alignment.iter().any(Option::is_some)
     }
 
+    /// A text in which `row 2` has the number of that row among all.
+    fn renumbered(&self, text: &str) -> String {
+        let mut parts = text.split("row ");
+        let mut new = parts.next().unwrap_or_default().to_owned();
+        for part in parts {
+            let end = part
+                .find(|c: char| !c.is_ascii_digit())
+                .unwrap_or(part.len());
+            let name = part[..end]
+                .parse()
+                .ok()
+                .and_then(|row: usize| self.names.get(row));
+            let name = name.map_or(&part[..end], String::as_str);
+            new += &format!("row {name}{}", &part[end..]);
+        }
+        new
+    }
+
     /// A text with the name of a row after its number: `row 2 [symbol 7]`.
     pub fn named(&self, text: &str, row: usize) -> String {
+        if self.are_numbers {
+            return self.renumbered(text);
+        }
         let number = format!("row {row}");
         let is_it = |end: usize| !text[end..].starts_with(|c: char| c.is_ascii_digit());
         let mut found = text.match_indices(&number).map(|(at, _)| at + number.len());

@@ -16,6 +16,7 @@ use crate::model::attention::{Score, Weighting};
 use crate::model::dnc::{
     ALLOCATION, ALLOCATION_GATE, BACKWARD, FORWARD, READ_MODES, USAGE, WRITE_GATE,
 };
+use crate::model::sam;
 use crate::model::weighting::bayesian::PRIOR;
 use crate::model::{Array, HeadTrace, NoiseMode, Trace, array, peak};
 
@@ -26,6 +27,8 @@ pub enum Stage {
     Controller,
     /// The usage of the rows: what was read is freed, what was written is used.
     Usage,
+    /// The age of the rows: that which was accessed longest ago.
+    Age,
     /// The least used rows are allocated.
     Allocate,
     /// The key is compared with every row, sharpened by the key strength, as a distribution.
@@ -53,8 +56,9 @@ pub enum Stage {
 }
 
 /// The stages that make a weighting, in order.
-const ADDRESSING: [Stage; 9] = [
+const ADDRESSING: [Stage; 10] = [
     Stage::Usage,
+    Stage::Age,
     Stage::Allocate,
     Stage::Content,
     Stage::Gate,
@@ -71,6 +75,7 @@ impl Stage {
         match self {
             Self::Controller => "controller",
             Self::Usage => "usage",
+            Self::Age => "age",
             Self::Allocate => "allocate",
             Self::Content => "content",
             Self::Gate => "gate",
@@ -308,13 +313,15 @@ fn score_column(score: Score) -> Column {
 
 /// All columns but those of the scores, which stand after the first three.
 #[rustfmt::skip] // One line for the constants, one for the functions.
-const fn columns() -> [Column; 16] { [
+const fn columns() -> [Column; 19] { [
     Column { symbol: "wₜ₋₁", word: "before", array: BEFORE, stage: Stage::Controller, number: "", emits: None, score: None, has: |head| has(head, array::INITIAL) && has(head, array::GATED),
         equation: |_| "the weighting of the previous step".to_owned(), parameter: |_| String::new(), sum: |_, _| "the previous step".to_owned() },
     Column { symbol: "u", word: "usage", array: USAGE, stage: Stage::Usage, number: GRAVES, emits: None, score: None, has: |head| has(head, USAGE),
         equation: |_| "u = (uₜ₋₁ + wₜ₋₁ − uₜ₋₁ · wₜ₋₁) · Π (1 − f · wʳₜ₋₁)".to_owned(), parameter: |_| String::new(), sum: equations::usage },
     Column { symbol: "a", word: "allocate", array: ALLOCATION, stage: Stage::Allocate, number: GRAVES, emits: None, score: None, has: |head| has(head, ALLOCATION),
         equation: |_| "a = (1 − u) · Π u of the rows that are used less".to_owned(), parameter: |_| String::new(), sum: equations::allocation },
+    Column { symbol: "age", word: "age", array: sam::AGE, stage: Stage::Age, number: RAE, emits: None, score: None, has: |head| has(head, sam::AGE),
+        equation: |_| "steps since the row was last accessed; i is the oldest row".to_owned(), parameter: |_| String::new(), sum: equations::age },
     Column { symbol: "m", word: "prior", array: PRIOR, stage: Stage::Content, number: "Fan 2020", emits: None, score: None, has: |head| has(head, PRIOR),
         equation: |_| "m: expected from the rows of M alone, without the key".to_owned(), parameter: |_| String::new(), sum: |_, _| "from this row of M, relative to all rows".to_owned() },
     Column { symbol: SYMBOLS[0], word: "content", array: array::CONTENT, stage: Stage::Content, number: "(5, 6)", emits: Some(&EMITTED[0]), score: None, has: |head| has(head, array::CONTENT),
@@ -333,16 +340,38 @@ const fn columns() -> [Column; 16] { [
         equation: |_| "b(i) = Σ L(j, i) · wₜ₋₁(j)".to_owned(), parameter: |_| String::new(), sum: |at, row| equations::links(at, row, false) },
     Column { symbol: "f", word: "forward", array: FORWARD, stage: Stage::Links, number: GRAVES, emits: None, score: None, has: |head| has(head, FORWARD),
         equation: |_| "f(i) = Σ L(i, j) · wₜ₋₁(j)".to_owned(), parameter: |_| String::new(), sum: |at, row| equations::links(at, row, true) },
-    Column { symbol: "w", word: "write", array: array::WEIGHTING, stage: Stage::Weigh, number: GRAVES, emits: None, score: None, has: |head| has(head, WRITE_GATE),
+    Column { symbol: "w", word: "write", array: array::WEIGHTING, stage: Stage::Weigh, number: GRAVES, emits: None, score: None, has: |head| has(head, WRITE_GATE) && !is_sparse(head),
         equation: write_equation, parameter: write_parameter, sum: equations::written },
     Column { symbol: "w", word: "mix", array: array::WEIGHTING, stage: Stage::Weigh, number: GRAVES, emits: None, score: None, has: |head| has(head, READ_MODES),
         equation: |_| "w = π₁ · b + π₂ · wᶜ + π₃ · f".to_owned(), parameter: modes_parameter, sum: equations::mixed },
-    Column { symbol: "w", word: "weigh", array: array::WEIGHTING, stage: Stage::Weigh, number: "", emits: None, score: None, has: |head| has(head, array::WEIGHTING) && ![array::CONTENT, array::GATED, array::SHIFTED, array::SHARPENING].into_iter().any(|array| has(head, array)),
+    Column { symbol: "w", word: "write", array: array::WEIGHTING, stage: Stage::Weigh, number: RAE, emits: None, score: None, has: |head| has(head, sam::ROW),
+        equation: |_| "w = gʷ · (γ · wʳₜ₋₁ + (1 − γ) · 1 in row i)".to_owned(), parameter: sparse_parameter, sum: equations::sparse_write },
+    Column { symbol: "w", word: "softmax", array: array::WEIGHTING, stage: Stage::Weigh, number: RAE, emits: None, score: None, has: |head| has(head, sam::ROWS),
+        equation: |head| format!("w = softmax(β · K) over the {} rows of the largest K", head.series(sam::ROWS).map_or(0, Series::width)), parameter: |at| at.strength().map_or_else(String::new, |beta| emits("β", beta)), sum: equations::sparse_read },
+    Column { symbol: "w", word: "weigh", array: array::WEIGHTING, stage: Stage::Weigh, number: "", emits: None, score: None, has: |head| has(head, array::WEIGHTING) && !is_sparse(head) && ![array::CONTENT, array::GATED, array::SHIFTED, array::SHARPENING].into_iter().any(|array| has(head, array)),
         equation: |_| "the weighting of this head".to_owned(), parameter: |_| String::new(), sum: |_, _| "used by the head to read or write".to_owned() },
 ] }
 
 /// The source of the equations of a Differentiable Neural Computer.
 const GRAVES: &str = "Graves 2016";
+
+/// The source of the equations of sparse access memory.
+const RAE: &str = "Rae 2016";
+
+/// True of a head of sparse access memory.
+pub fn is_sparse(head: &HeadTrace) -> bool {
+    has(head, sam::ROWS) || has(head, sam::ROW)
+}
+
+/// The gates of its write heads: `gʷ .98 γ .02`.
+fn sparse_parameter(at: &InStep<'_>) -> String {
+    let [write, interpolation] = [WRITE_GATE, sam::INTERPOLATION_GATE].map(|gate| {
+        at.own(gate)
+            .first()
+            .map_or_else(String::new, |&gate| numbers::cell(gate))
+    });
+    format!("gʷ {write} γ {interpolation}")
+}
 
 /// The equation of the write weighting of a Differentiable Neural Computer.
 fn write_equation(head: &HeadTrace) -> String {
@@ -473,6 +502,15 @@ impl Column {
         self.array == array::SIMILARITY
     }
 
+    /// A value as it stands beside its bar.
+    pub fn in_bar(&self, value: f32) -> String {
+        if self.array == sam::AGE {
+            value.to_string()
+        } else {
+            numbers::in_bar(value)
+        }
+    }
+
     /// True for a score without a known upper bound.
     pub fn is_unbounded(&self) -> bool {
         self.is_signed() && self.symbol == "K"
@@ -482,7 +520,7 @@ impl Column {
     pub fn is_weighting(&self) -> bool {
         self.stage != Stage::Controller
             && !self.is_signed()
-            && ![PRIOR, USAGE].contains(&self.array)
+            && ![PRIOR, USAGE, sam::AGE].contains(&self.array)
     }
 
     /// Returns the parameter that this head emits for it, if any.

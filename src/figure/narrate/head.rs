@@ -4,12 +4,13 @@ use crate::figure::facts::equations::{self, InStep};
 use crate::figure::facts::links::LINKED;
 use crate::figure::facts::numbers::{self, percent};
 use crate::figure::facts::scores::score_text;
-use crate::figure::facts::stages::{Stage, columns_of, is_mixed, moved, moves};
+use crate::figure::facts::stages::{Stage, columns_of, is_mixed, is_sparse, moved, moves};
 use crate::figure::facts::thresholds::{DECIDES, EXPLAINS, NEGLIGIBLE, ON_ROW, PEAK};
 use crate::figure::{entropy, offset};
 use crate::model::dnc::{
     ALLOCATION, ALLOCATION_GATE, BACKWARD, FORWARD, READ_MODES, USAGE, WRITE_GATE,
 };
+use crate::model::sam::{INTERPOLATION_GATE, ROW, ROWS, WEIGHTS};
 use crate::model::{HeadTrace, NoiseMode, array, peak};
 use crate::train::is_absent;
 
@@ -38,6 +39,9 @@ pub(super) fn action(at: &InStep<'_>, stage: Option<Stage>) -> [String; 2] {
     let most = format!("{share} on row {row}");
     let is_on = weight >= ON_ROW;
     match stage {
+        Some(Stage::Age | Stage::Content | Stage::Weigh) if is_sparse(head) => {
+            sparse(at, stage, (row, weight))
+        }
         Some(Stage::Content) => content(at, (row, is_on), &most),
         Some(Stage::Gate) => gate(head.gate[step], &most),
         Some(Stage::Shift) => match moved(head, step) {
@@ -98,11 +102,57 @@ pub(super) fn action(at: &InStep<'_>, stage: Option<Stage>) -> [String; 2] {
                 format!(" ({share} of its weight)"),
             ]
         }
+        Some(Stage::Age) => [String::new(), String::new()],
         Some(Stage::Read | Stage::Erase | Stage::Add) => access(at, stage, (row, weight)),
         None | Some(Stage::Controller | Stage::Output) => {
             let [what, detail] = access(at, None, (row, weight));
             let why = reason(head, step).map(|why| format!(": {why}"));
             [what, why.unwrap_or(detail)]
+        }
+    }
+}
+
+/// Describes a stage of a head of sparse access memory; `row` has the largest value of the stage.
+fn sparse(at: &InStep<'_>, stage: Option<Stage>, (row, value): (usize, f32)) -> [String; 2] {
+    let only = |what: String| [what, String::new()];
+    let gates = [WRITE_GATE, INTERPOLATION_GATE].map(|gate| at.own(gate).first().copied());
+    match (stage, gates) {
+        (Some(Stage::Age), _) => {
+            let oldest = at.own(ROW).first().copied().unwrap_or_default();
+            only(format!(
+                "finds the row that was accessed longest ago, number {oldest}"
+            ))
+        }
+        (Some(Stage::Content), _) => {
+            let cosine = numbers::short(value, 2);
+            only(format!(
+                "compares its key with the rows: row {row} is most alike (cosine {cosine})"
+            ))
+        }
+        (_, [Some(write), Some(kept)]) => {
+            let to = if write < 1.0 - DECIDES {
+                "writes nearly nothing".to_owned()
+            } else if kept >= DECIDES {
+                "writes to the rows that it read before".to_owned()
+            } else if kept <= 1.0 - DECIDES {
+                format!("writes to the row accessed longest ago, row {row}")
+            } else {
+                "writes to the rows that it read before and to the row accessed longest ago"
+                    .to_owned()
+            };
+            [to, format!(" (gʷ {}, γ {})", percent(write), percent(kept))]
+        }
+        _ => {
+            let weights = at.own(ROWS).iter().zip(at.own(WEIGHTS));
+            let mut weights: Vec<_> = weights.collect();
+            weights.sort_by(|a, b| b.1.total_cmp(a.1));
+            let rows = weights
+                .iter()
+                .map(|(row, weight)| format!("{row} ({})", percent(**weight)));
+            let (count, rows) = (weights.len(), rows.collect::<Vec<_>>().join(", "));
+            only(format!(
+                "weighs the {count} rows most like its key: numbers {rows}"
+            ))
         }
     }
 }

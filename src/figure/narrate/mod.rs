@@ -14,6 +14,7 @@ use crate::figure::facts::signal_path::SignalPath;
 use crate::figure::facts::source::SourceSteps;
 use crate::figure::facts::stages::{Stage, StageRef};
 use crate::figure::{HeadName, head_label};
+use crate::model::sam::row_number;
 use crate::model::{HeadTrace, Trace, peak};
 use crate::train::Recording;
 
@@ -140,8 +141,15 @@ impl<'a> Moment<'a> {
             .get(head)
             .map(|of| of.weighting.row(self.step));
         let named = SourceSteps::of(self.recording).zip(weighting.and_then(peak));
-        let what = named.map_or(what.clone(), |(source, (row, _))| source.named(&what, row));
-        [what, detail]
+        let Some((source, (row, _))) = named else {
+            return [what, detail];
+        };
+        let detail = if source.are_numbers {
+            source.named(&detail, row)
+        } else {
+            detail
+        };
+        [source.named(&what, row), detail]
     }
 
     /// The input, the output, or what a machine without heads does in a step.
@@ -159,7 +167,8 @@ pub fn signal_path(trace: &Trace, step: usize, path: SignalPath) -> String {
     let name = |head| HeadName::of(trace, head);
     let when = (path.at < step).then(|| format!(" in step {}", path.at));
     let when = when.unwrap_or_default();
-    let (reader, row, weight) = (name(path.reader), path.row, percent(path.weight));
+    let (reader, weight) = (name(path.reader), percent(path.weight));
+    let row = row_number(trace, path.row);
     let read = format!("read from row {row} by {reader}{when} ({weight} of its weight)");
     let Some(write) = path.origin else {
         return format!("{read}, which no head has written");

@@ -517,6 +517,7 @@ impl<'a> Figure<'a> {
             | Picture::Reads
             | Picture::Weightings
             | Picture::Usage
+            | Picture::Age
             | Picture::Precedence
             | Picture::Modes => over_time(&mut self.heads()),
             Picture::Memory => one(focus.and_then(|_| self.memory())),

@@ -231,7 +231,7 @@ impl Bars<'_> {
 
     fn number(&self, on: &mut Surface<'_>, value: f32, [area, bar]: [&Area; 2]) {
         let signed = matches!(self.cells.scale, Scale::Signed(_));
-        let text = numbers::in_bar(value);
+        let text = self.column.in_bar(value);
         let (left, right) = (area.left + 2.0, area.right - 3.0);
         // On the bar where it would end below the number.
         let on_bar = !signed && bar.right > right - text_width(&text, 11.0);

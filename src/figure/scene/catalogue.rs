@@ -24,6 +24,7 @@ use crate::figure::scene::patches::Patches;
 use crate::figure::{HeadName, PanelId, Picture, Scale, facts::numbers, head_label};
 use crate::math::{Answer, Matrix, Series};
 use crate::model::dnc::{PRECEDENCE, USAGE};
+use crate::model::sam::AGE;
 use crate::model::weighting::bayesian::PRIOR;
 use crate::model::{Array, HeadTrace, NoiseMode, Place, Trace, array};
 use crate::train::Recording;
@@ -70,7 +71,7 @@ fn of(series: &Series<f32>) -> Numbers<'_> {
 type Kind = (Picture, [&'static str; 6]);
 
 #[rustfmt::skip] // A line for each.
-static KINDS: [Kind; 17] = [
+static KINDS: [Kind; 18] = [
     (Picture::Input, ["Inputs", "input", "input", "x", "channel", "received by the machine"]),
     (Picture::Feedback, ["Feedback", "feedback", "feedback", "", "channel", "the answer of the step before"]),
     (Picture::Target, ["Targets", "target", "target", "", "channel", "the correct output"]),
@@ -84,6 +85,7 @@ static KINDS: [Kind; 17] = [
     (Picture::Weightings, ["Weightings", "weighting", "weighting", "w", "row", ""]),
     (Picture::Usage, ["Usage", "usage", "usage", "u", "row", ""]),
     (Picture::Precedence, ["Precedence", "precedence", "precedence", "p", "row", ""]),
+    (Picture::Age, ["Age", "age", "age", "age", "row", ""]),
     (Picture::Modes, ["Read modes", "modes", "modes", "π", "mode", ""]),
     (Picture::Overlap, ["Overlap", "overlap", "overlap", "A·A′", "head", ""]),
     (Picture::Cells, ["Cells", "cell", "cell", "c", "unit", ""]),
@@ -123,6 +125,7 @@ fn scale_of(
         Picture::Shifts | Picture::Weightings | Picture::Precedence | Picture::Modes => {
             weights.of_head(HeadName::of(trace, id.of?))
         }
+        Picture::Age => Scale::UpTo(trace.steps() as f32),
         Picture::Overlap | Picture::Links => weights,
         Picture::Cells => scales.state,
         Picture::Hidden => Scale::Signed(1.0),
@@ -243,6 +246,13 @@ pub struct Facts {
 }
 
 impl Facts {
+    /// True for a machine that reads a source.
+    pub fn reads_source(&self) -> bool {
+        self.source
+            .as_ref()
+            .is_some_and(|source| !source.are_numbers)
+    }
+
     /// Passes over everything recorded.
     pub fn of(recording: &Recording, writes_first: bool) -> Self {
         let trace = &recording.trace;
@@ -625,6 +635,7 @@ impl<'a> Catalogue<'a> {
             array if let Some((by, _)) = layer => by.scale(array),
             array::SIMILARITY => self.facts.scales.scores[index],
             PRIOR => self.facts.scales.priors[index],
+            AGE => Scale::UpTo(trace.steps() as f32),
             _ => self.shades[1],
         };
         let parameter = match scale {
@@ -751,6 +762,7 @@ pub(crate) fn steps_done(id: PanelId, now: &Moment<'_>) -> usize {
         Picture::Weightings => head.and_then(|head| stages.addressing(head).pop()),
         Picture::Usage => stages.place(Stage::Usage, head),
         Picture::Arrows => stages.place(Stage::Weigh, head),
+        Picture::Age => stages.place(Stage::Age, head),
         _ => None,
     };
     let is_there = |place: usize| place < now.place || (place == now.place && !now.moves());

@@ -129,7 +129,7 @@ impl Moment<'_> {
             (Stage::Content, array::CONTENT) => between(0.0, value, share(SOFTMAX)),
             (Stage::Content, _) => between(0.0, value, in_turn(through, SWEEP, at)),
             (Stage::Gate, _) => self.poured(head, row).iter().sum::<f32>().min(value),
-            (Stage::Usage | Stage::Allocate | Stage::Links | Stage::Weigh, _) => {
+            (Stage::Usage | Stage::Age | Stage::Allocate | Stage::Links | Stage::Weigh, _) => {
                 between(0.0, value, share(MOVE))
             }
             (Stage::Draw, array::WEIGHTING) => between(before(), value, share(GO_OUT)),
@@ -398,6 +398,7 @@ mod tests {
                                 Stage::Content
                                 | Stage::Gate
                                 | Stage::Usage
+                                | Stage::Age
                                 | Stage::Allocate
                                 | Stage::Links
                                 | Stage::Weigh => 0.0,

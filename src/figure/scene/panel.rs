@@ -428,7 +428,15 @@ impl<'a> Panel<'a> {
             on.text(text, [area.left - TICK - 3.0, y], style);
         }
         let label = match self.down.label {
-            "row" if !self.down.names.is_empty() => "source",
+            "row"
+                if self
+                    .down
+                    .names
+                    .iter()
+                    .any(|name| name.parse::<u32>().is_err()) =>
+            {
+                "source"
+            }
             label => label,
         };
         let label = match (on.page.as_paper || placed.upwards, label) {

@@ -70,7 +70,7 @@ const INCLUDED: &[Group] = included! {
         "copy_lstmn" "copy_multi_head" "copy_self_attention" "aspects_structured"
         "span_coattention" "span_attention_over_attention";
     SECTIONS[3] =>
-        "copy_dnc" "repeat_copy_dnc" "recall_dnc" "reuse" "reuse_dnc" "graph" "graph_dnc";
+        "copy_dnc" "repeat_copy_dnc" "recall_dnc" "reuse" "reuse_dnc" "graph" "graph_dnc" "copy_sam" "recall_sam";
     "As in the paper" =>
         "copy_paper" "copy_feedforward_paper" "copy_lstm_paper"
         "repeat_copy_paper" "repeat_copy_feedforward_paper" "repeat_copy_lstm_paper"

@@ -13,12 +13,13 @@ pub(super) const SMALL_MEMORY: usize = 1_000_000;
 /// The metadata of a file that its arrays need not show, by key.
 pub(super) const OF_FILES: [&str; 3] = ["generator", "sample", "weights"];
 /// Metadata of the machine.
-pub(super) const OF_MACHINES: [&str; 15] = [
+pub(super) const OF_MACHINES: [&str; 16] = [
     "model.heads.shift.form",
     "model.heads.key_activation",
     "model.heads.add_activation",
     "model.heads.initial_weighting",
     "model.memory.initial",
+    "model.memory.index",
     "model.encoder.embedding",
     "model.decoder.maxout",
     "model.decoder.pool",

@@ -15,7 +15,7 @@ use crate::model::{Conventions, ModelConfig, Scoring, Turns};
 use crate::task::Task;
 
 /// The keys of a `model` that the arrays of a trace determine, and the axis with the size.
-const SHOWN: [(&str, &str); 20] = [
+const SHOWN: [(&str, &str); 22] = [
     ("kind", ""),
     ("memory.rows", "n"),
     ("memory.columns", "m"),
@@ -24,6 +24,8 @@ const SHOWN: [(&str, &str); 20] = [
     ("controller.layers", "l"),
     ("heads.read", "read"),
     ("heads.write", "write"),
+    ("heads.count", "read"),
+    ("heads.rows", "q"),
     ("heads.shift.range", "s"),
     ("heads.attention.units", "a"),
     ("heads.attention.position_units", "p"),

@@ -557,7 +557,9 @@ fn build(
         let mask = mask.and_then(Result::ok).unwrap_or_default();
         source = mask.iter().position(|&mask| mask > 0.0).or(source);
     }
-    let mut trace = Trace::of_episode(&config, t, source.unwrap_or(0).min(t));
+    // A file that shows some of the memory rows has as many as its weightings.
+    let shown = Some(source.unwrap_or(0));
+    let mut trace = Trace::of_recording(&config, [t, source.unwrap_or(0).min(t)], shown);
     let mut arrays = Arrays {
         from,
         label,

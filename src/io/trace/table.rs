@@ -36,7 +36,7 @@ const BESIDE: [Array; 6] = [
 ];
 
 /// Axes with a size of their own, in the order of a file, with the things they count.
-pub const AXES: [(&str, &str); 21] = [
+pub const AXES: [(&str, &str); 23] = [
     ("t", "steps"),
     ("n", "memory rows"),
     ("m", "memory columns"),
@@ -60,6 +60,8 @@ pub const AXES: [(&str, &str); 21] = [
     ("w", "rows of the fertility bias"),
     ("o", "units of the LSTM over a document in each direction"),
     ("i", "read modes"),
+    ("q", "rows that a head with sparse reads finds"),
+    ("j", "all memory rows, where an episode shows some of them"),
     ("f", "keyframes of the memory"),
 ];
 
@@ -117,7 +119,7 @@ pub fn arrays() -> Vec<Listed> {
     let mut all: Vec<Listed> = Vec::new();
     let every = ModelConfig::with_every_array().into_iter();
     let mut each: Vec<_> = every
-        .flat_map(|config| described(&Trace::new(&config), 0))
+        .flat_map(|config| described(&Trace::of_recording(&config, [0, 1], Some(1)), 0))
         .collect();
     each.sort_by_key(|array| rank(array.place, array.spec));
     for Described { spec, name, .. } in each {

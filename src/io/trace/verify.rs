@@ -17,8 +17,10 @@ use super::imported::{Imported, Source};
 use super::write;
 use crate::keys::Choice as _;
 use crate::math::Series;
+use crate::model::sam::{Missed, initial_rows, missed};
 use crate::model::{
-    Array, Dependency, Intervention, Model, Place, Range, Size, Trace, apply_all, array,
+    Array, Dependency, Intervention, Model, ModelConfig, Place, Range, Size, Trace, apply_all,
+    array,
 };
 use crate::task::Episode;
 use crate::train::Recording;
@@ -44,6 +46,8 @@ pub struct Verified {
     pub contradictions: Vec<String>,
     /// Fields of the file that nothing was compared with.
     pub declared: Vec<String>,
+    /// The rows read that exact search would not have chosen, of a machine with sparse reads whose memory is known.
+    pub missed: Option<Missed>,
 }
 
 /// Result of verifying a trace.
@@ -148,6 +152,9 @@ fn with_dependencies(trace: &Imported, tolerance: f64, rules: &[Dependency<'_>])
         neither: Vec::new(),
         found,
     };
+    if let (ModelConfig::Sam(config), None) = (&trace.config, recording.unknown().next()) {
+        check.found.missed = missed(config, &recording.trace);
+    }
     check.start();
     let ranges = ranges(trace, rules);
     let set = check.set_arrays();
@@ -183,7 +190,8 @@ pub fn replay(
     let (steps, source) = (recording.trace.steps(), recording.trace.setting.source);
     let fits = machine.config.fits_episode([steps, source]);
     fits.map_err(|error| vec![format!("model.{error}")])?;
-    let own = Trace::of_episode(&machine.config, steps, source);
+    let [rows, _] = recording.trace.memory_size();
+    let own = Trace::of_recording(&machine.config, [steps, source], Some(rows));
     let lines = unlike(widths(&recording.trace), widths(&own));
     let lines = with_heads(lines, trace, &machine.config);
     if !lines.is_empty() {
@@ -316,6 +324,10 @@ impl Check<'_> {
         let constant = constant.map(|constant| [constant as f32; 2]);
         let one_hot =
             (imported.says("model.heads.initial_weighting") == "one-hot").then_some([1.0, 0.0]);
+        if let (ModelConfig::Sam(config), Some(recorded)) = (&imported.config, initial(first)) {
+            let rows = initial_rows(config, &imported.recording.trace);
+            self.check(recorded, rows, 0.0, |_| 0.0);
+        }
         for recorded in initial(first).into_iter().chain(before(first)) {
             let expected = match recorded.array.as_str() {
                 "memory.initial" => constant,

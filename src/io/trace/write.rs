@@ -214,7 +214,7 @@ fn possible(recording: &Recording, source: &Source) -> Vec<Described> {
     // A memory that was changed does not follow from the writes.
     let changes = &recording.conventions.interventions;
     let is_changed = changes.iter().any(|one| one.array == array::MEMORY);
-    let full_memory = writes_full_memory(source.config, steps, source.full_memory || is_changed);
+    let full_memory = writes_full_memory(&recording.trace, steps, source.full_memory || is_changed);
     table::written(&recording.trace, steps, full_memory)
 }
 
@@ -324,8 +324,9 @@ fn memories(trace: &Trace) -> ArrayView3<'_, f32> {
 }
 
 /// True when the whole memory of such an episode is written: it is small, or asked for.
-fn writes_full_memory(config: &ModelConfig, steps: usize, asked: bool) -> bool {
-    let values = config.rows().saturating_mul(config.columns());
+fn writes_full_memory(trace: &Trace, steps: usize, asked: bool) -> bool {
+    let [rows, columns] = trace.memory_size();
+    let values = rows.saturating_mul(columns);
     asked || values.saturating_mul(steps.saturating_add(1)) <= SMALL_MEMORY
 }
 
@@ -336,8 +337,9 @@ pub fn estimated_bytes(
     full_memory: bool,
     encoding: Encoding,
 ) -> u64 {
-    let full_memory = writes_full_memory(config, steps, full_memory);
-    let arrays = table::written(&Trace::new(config), steps, full_memory);
+    let trace = Trace::of_recording(config, [steps, 1], None);
+    let full_memory = writes_full_memory(&trace, steps, full_memory);
+    let arrays = table::written(&trace, steps, full_memory);
     arrays.iter().fold(0, |bytes: u64, array| {
         let values = array.values() as u64;
         bytes.saturating_add(values.saturating_mul(encoding.bytes_per_value()))

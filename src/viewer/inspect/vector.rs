@@ -154,6 +154,11 @@ fn of_head(
             let way = ["backward", "content", "forward"].get(column)?;
             lines.push(line("π", format!("share of the {way} weighting"), value));
         }
+        Picture::Age => lines.push(line(
+            symbol,
+            "steps since the last access".to_owned(),
+            value,
+        )),
         Picture::Precedence => {
             lines.push(line(symbol, format!("of row {column}"), value));
         }

@@ -80,7 +80,7 @@ pub fn episode_ui(ui: &mut Ui, session: &Session) {
     if session
         .open
         .as_ref()
-        .is_some_and(|open| open.facts.source.is_some())
+        .is_some_and(|open| open.facts.reads_source())
     {
         beside_ui(ui, beside.err());
     }

@@ -156,7 +156,11 @@ fn readout(place: &PlacedPanel<'_>, at: Hit, all: &[PlacedPanel<'_>], view: &Vie
     // Of a source step, its symbol in full.
     let source = view.open.facts.source.as_ref();
     let source = source.filter(|_| has_rows(id) && id.side.is_none_or(|side| side == 2));
+    let numbered = source.filter(|source| source.are_numbers);
+    let number = numbered.and_then(|source| source.names[row].parse().ok());
+    let source = source.filter(|source| !source.are_numbers);
     let source = source.and_then(|source| name_of(&source.names, row));
+    let row = number.unwrap_or(row);
     let source = source.map_or_else(String::new, |name| format!("  {name}"));
     let channel = channel(id, at);
     let which = match id.picture {

@@ -60,7 +60,7 @@ impl Open {
         let (trace, writes) = (&recording.trace, Writes::of(recording, config)?);
         let line = |step, name: String, made: &Provenance, part: &Part| {
             let share = made.share(part);
-            let row = part.row().map(|row| format!(", row {row}"));
+            let row = part.number.map(|row| format!(", row {row}"));
             let words = format!("{:.0} % {name}{}", 100.0 * share, row.unwrap_or_default());
             (share.abs() >= LEAST).then_some(Event { step, words })
         };

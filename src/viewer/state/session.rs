@@ -109,10 +109,7 @@ impl Session {
     /// # Errors
     /// The reason why there is none.
     pub fn ntm_beside(&self) -> Result<usize, &'static str> {
-        let open = self
-            .open
-            .as_ref()
-            .filter(|open| open.facts.source.is_some());
+        let open = self.open.as_ref().filter(|open| open.facts.reads_source());
         let Recording { task, trace, .. } = match open {
             Some(open) => &open.shown.recording,
             None => return Err("the machine on screen reads no source"),

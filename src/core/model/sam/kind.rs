@@ -38,6 +38,8 @@ pub struct SamConfig {
     pub threshold: f64,
     /// Added to each squared norm in the cosine.
     pub similarity_epsilon: f64,
+    /// Memory rows that a recording shows.
+    pub(super) shown: usize,
 }
 
 /// The rows that a head reads, [T, K].
@@ -57,7 +59,13 @@ pub const INTERPOLATION_GATE: Array = &ArraySpec::new("interpolation_gate", &["t
 pub const ROW: Array = &ArraySpec::new("row", &["t"], "i", Range::AtLeast(0.0), "the row whose last access is longest ago, the lowest of several; another one for each head. It is erased first (Rae 2016, section 3.2)");
 /// M_0 where it is learned, [N, M].
 #[rustfmt::skip] // A row for every array.
-pub const INITIAL_ROWS: Array = &ArraySpec::new("initial_rows", &["n", "m"], "M_0", Range::Any, "memory before the first step, row after row, where it is learned").kept(Kept::Once);
+pub const INITIAL_ROWS: Array = &ArraySpec::new("initial_rows", &["j", "m"], "M_0", Range::Any, "memory before the first step, row after row, where it is learned").kept(Kept::Once);
+/// The memory rows that a recording shows, [N].
+#[rustfmt::skip] // A row for every array.
+pub const TOUCHED: Array = &ArraySpec::new("touched", &["n"], "", Range::AtLeast(0.0), "the memory rows that the episode reads or writes, in ascending order: a recording shows only these. Entry i is the number of the row that stands at place i of axis n").kept(Kept::Once);
+/// The steps since every row was last accessed, as a step begins, [T, N].
+#[rustfmt::skip] // A row for every array.
+pub const AGE: Array = &ArraySpec::new("age", &["t", "n"], "", Range::AtLeast(1.0), "steps since the row was last accessed: its weights, of all heads, summed to more than δ. Row j counts as accessed at −N + j before the first step (Rae 2016, section 3.2)");
 /// What stood in the rows that a step wrote, [T, heads·(K + 1)·M].
 #[rustfmt::skip] // A row for every array.
 pub const EARLIER: Array = &ArraySpec::scratch("earlier");
@@ -104,6 +112,7 @@ impl SamConfig {
             read_rows: 4,
             threshold: 0.005,
             similarity_epsilon: 1e-6,
+            shown: 0,
         }
     }
 
@@ -190,12 +199,12 @@ impl Kind for SamConfig {
     }
 
     fn arrays(&self) -> &'static [Array] {
-        &[INITIAL_ROWS, EARLIER]
+        &[INITIAL_ROWS, EARLIER, TOUCHED]
     }
 
     fn head_arrays(&self, head: usize) -> [&'static [Array]; 2] {
         const READ: &[Array] = &[ROWS, COSINES, WEIGHTS];
-        const WRITE: &[Array] = &[WRITE_GATE, INTERPOLATION_GATE, ROW];
+        const WRITE: &[Array] = &[WRITE_GATE, INTERPOLATION_GATE, ROW, AGE];
         [if head < self.heads { READ } else { WRITE }, &[]]
     }
 
@@ -210,6 +219,11 @@ impl Kind for SamConfig {
             (Place::Head(_), array::ADD) if !is_read => m,
             (Place::Head(_), ROWS | COSINES | WEIGHTS) => self.read_rows,
             (Place::Head(_), WRITE_GATE | INTERPOLATION_GATE | ROW) => 1,
+            (Place::Head(_), array::SIMILARITY) if is_read => self.shown,
+            (Place::Head(_), AGE) if !is_read => self.shown,
+            (Place::Head(_), array::INITIAL | array::WEIGHTING)
+            | (Place::Machine, array::NORMS | TOUCHED) => self.shown,
+            (Place::Machine, array::MEMORY) => self.shown * m,
             (Place::Machine, INITIAL_ROWS) if self.is_learned() => self.rows * m,
             (Place::Machine, EARLIER) => self.heads * (self.read_rows + 1) * m,
             (Place::Layer(_), _)
@@ -242,6 +256,14 @@ impl Kind for SamConfig {
         let forward = [bytes.memory, bytes.index, bytes.slots].map(|bytes| bytes as u64);
         let backward = changed * (2 * self.columns + 1) * of_value;
         [forward.iter().sum(), backward as u64]
+    }
+
+    fn showing(&self, steps: usize, rows: Option<usize>) -> Option<Box<dyn Kind>> {
+        let shown = rows.unwrap_or_else(|| self.touched(steps)).min(self.rows);
+        Some(Box::new(Self {
+            shown,
+            ..self.clone()
+        }))
     }
 
     fn set_rows(&mut self, rows: usize) -> Result<(), ConfigError> {

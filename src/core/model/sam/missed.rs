@@ -1,6 +1,7 @@
 //! What an index missed: how often exact search would have chosen other rows.
 
 use super::kind::{ROWS, SamConfig};
+use super::shown::initial_rows;
 use crate::math::Real;
 use crate::model::sparse::Search;
 use crate::model::trace::Trace;
@@ -19,7 +20,16 @@ pub struct Missed {
 }
 
 /// Searches again, exactly, in the memory of every step of a recorded episode, as it follows from the recorded arrays.
-pub fn missed<R: Real>(config: &SamConfig, trace: &Trace<R>) -> Missed {
+/// `None` where it began with another memory than that of the configuration: its other rows are not known.
+pub fn missed<R: Real>(config: &SamConfig, trace: &Trace<R>) -> Option<Missed> {
+    let is_known = |place: usize, row: &[R]| {
+        let recorded = trace.memory_columns.row(0).iter().skip(place);
+        recorded.step_by(trace.memory_size()[0]).eq(row)
+    };
+    let rows = initial_rows(config, trace);
+    if !(rows.chunks(config.columns).enumerate()).all(|(place, row)| is_known(place, row)) {
+        return None;
+    }
     let (mut trace, sam) = (trace.clone(), config.sam(true));
     sam.reset(&mut trace, None);
     let mut exact = vec![R::ZERO; config.read_rows];
@@ -36,5 +46,5 @@ pub fn missed<R: Real>(config: &SamConfig, trace: &Trace<R>) -> Missed {
         missed.rows += rows.len();
         missed.other_rows += others;
     }
-    missed
+    Some(missed)
 }

@@ -16,6 +16,7 @@ mod backward;
 mod head;
 mod kind;
 mod missed;
+mod shown;
 mod tests;
 
 use super::array;
@@ -32,9 +33,11 @@ use crate::math::vectors::add_multiple;
 use crate::math::{Matrix, Real};
 
 pub use kind::{
-    COSINES, EARLIER, INITIAL_ROWS, INTERPOLATION_GATE, ROW, ROWS, SamConfig, WEIGHTS, WRITE_GATE,
+    AGE, COSINES, EARLIER, INITIAL_ROWS, INTERPOLATION_GATE, ROW, ROWS, SamConfig, TOUCHED,
+    WEIGHTS, WRITE_GATE,
 };
 pub use missed::{Missed, missed};
+pub use shown::{initial_rows, row_number};
 
 /// A configuration, and whether rows are searched for.
 #[derive(Clone, Copy)]
@@ -67,6 +70,9 @@ impl Sam<'_> {
         let like = like.map(|like| &like.sparse);
         let plan = (self.config.plan(), given);
         trace.sparse.reset(plan, changed, self.is_searching, like);
+        if !self.is_searching {
+            shown::set_initial(self.config, trace);
+        }
     }
 
     /// Makes the memory of a trace know all accesses before step `t`.
@@ -146,7 +152,7 @@ impl Sam<'_> {
             let read = read.map(|(&row, &weight)| (config.row_of(row), weight));
             read.chain(config.written(pair, t))
         });
-        sparse.access(weights, R::from_f64(config.threshold));
+        sparse.access(t, weights, R::from_f64(config.threshold));
         sparse.time = Some([t + 1; 2]);
     }
 
@@ -286,11 +292,16 @@ impl MemoryMachine for SamConfig {
     fn rules<'a, R: Real>(&'a self, _: &'a Conventions) -> Vec<Dependency<'a, R>> {
         let all = self.sam(false).all_stages().into_iter();
         // The rows that are read are taken as they were recorded.
-        all.filter(|one| one.array != ROWS).collect()
+        let all = all.filter(|one| one.array != ROWS);
+        all.chain(self.shown_rules()).collect()
     }
 
     fn rules_of_step<R: Real>(&self) -> Vec<Dependency<'_, R>> {
         self.sam(true).all_stages()
+    }
+
+    fn show<R: Real>(&self, trace: &mut Trace<R>) {
+        self.show_rows(trace);
     }
 
     fn own<R: Real>(&self) -> backward::Scratch<R> {

@@ -5,7 +5,7 @@ use std::slice::from_mut;
 
 use ndarray::Array2;
 
-use super::kind::{COSINES, ROW, ROWS, WEIGHTS};
+use super::kind::{AGE, COSINES, ROW, ROWS, WEIGHTS};
 use super::{SamConfig, missed};
 use crate::keys::Words;
 use crate::math::Answer;
@@ -14,7 +14,10 @@ use crate::math::golden::Case;
 use crate::model::array;
 use crate::model::config::{ControllerConfig, ControllerKind, InitialMemory};
 use crate::model::sparse::Search;
-use crate::model::{Draw, Keep, Kind, Model, ModelConfig, Number, Params, Place, Trace, Workspace};
+use crate::model::{
+    Conventions, Draw, Keep, Kind, Machine, Model, ModelConfig, Number, Params, Place, Trace,
+    Workspace,
+};
 
 /// The machine of a golden case, with its weights.
 fn machine(case: &Case) -> (SamConfig, Model<f64>) {
@@ -369,13 +372,74 @@ fn exact_search_misses_nothing_and_few_rows_are_missed_by_their_hashes() {
         let model = Model::<f32>::new(config.clone(), 3);
         let mut trace = Trace::new(&model.config);
         model.run(&input(50, 1), Draw::default(), &mut trace);
-        let found = missed(&config, &trace);
+        let found = missed(&config, &trace).unwrap();
         assert_eq!((found.reads, found.rows), (100, 300));
         let share = found.other_rows as f64 / found.rows as f64;
         assert!(
             share <= if search == Search::Exact { 0.0 } else { 0.5 },
             "{share}"
         );
+    }
+}
+
+/// A recording shows the rows that were touched, as a memory that is kept whole has them; all of it follows again.
+#[test]
+fn a_recording_shows_the_rows_that_its_episode_touched() {
+    for (rows, initial_memory) in [
+        (4000, InitialMemory::Constant(0.5)),
+        (40, InitialMemory::Learned),
+    ] {
+        let mut config = small(ControllerKind::Lstm, Search::Hashed);
+        (config.rows, config.initial_memory) = (rows, initial_memory);
+        let model = Model::<f32>::new(config.clone(), 3);
+        let (mut trace, steps) = (Trace::new(&model.config), 30);
+        model.run(&input(steps, 1), Draw::default(), &mut trace);
+        let (mut whole, by) = (trace.clone(), crate::model::Upstream::new(&model.config));
+        model.show(&mut trace);
+        let touched = trace.own.at(2).as_slice().to_vec();
+        let [count, m] = trace.memory_size();
+        assert!(count == touched.len() && count > 20 && count <= 40 + rows / 10);
+        assert!(touched.is_sorted() && trace.memory(0).nrows() == count);
+        let place = |row: f32| touched.binary_search_by(|other| other.total_cmp(&row));
+        for t in 0..steps {
+            config.sam(false).after(&mut whole, t);
+            for (place, &row) in touched.iter().enumerate() {
+                let row = whole.sparse.row(row as usize)[..m].to_vec();
+                assert_eq!(trace.memory(t + 1).row(place).to_vec(), row);
+            }
+            let of = |head, array| trace.series(Place::Head(head), array).unwrap().row(t);
+            for head in 0..config.heads {
+                for (at, &row) in of(head, ROWS).iter().enumerate() {
+                    let place = place(row).unwrap();
+                    assert_eq!(of(head, array::WEIGHTING)[place], of(head, WEIGHTS)[at]);
+                    assert_eq!(of(head, array::SIMILARITY)[place], of(head, COSINES)[at]);
+                }
+            }
+            let (age, oldest) = (of(config.heads, AGE), of(config.heads, ROW)[0]);
+            assert!(
+                age.iter()
+                    .all(|&other| other <= age[place(oldest).unwrap()])
+            );
+        }
+        let mut again = trace.clone();
+        for t in 0..steps {
+            for rule in Machine::<f32>::dependencies(&config, Conventions::OWN) {
+                rule.compute(&mut again, t);
+            }
+        }
+        again.own = trace.own.clone();
+        assert!(again == trace);
+        // What is shown changes no derivative.
+        let mut ones = [by, crate::model::Upstream::new(&model.config)];
+        for by in &mut ones {
+            by.logit.resize(steps);
+            by.logit.as_mut_slice().fill(1.0);
+        }
+        let [first, second] = ones;
+        let mut plain = Trace::new(&model.config);
+        model.run(&input(steps, 1), Draw::default(), &mut plain);
+        let wanted = model.derivatives(&plain, first);
+        assert!(model.derivatives(&trace, second).input == wanted.input);
     }
 }
 

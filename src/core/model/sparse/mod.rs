@@ -112,8 +112,8 @@ impl Plan {
             } else {
                 0
             },
-            // Slot of a row; contents, row, two links and sketch of a slot.
-            slots: size_of::<u32>() * self.rows + changed * (row + 5 * size_of::<u32>()),
+            // Slot of a row; contents, row, two links, last access and sketch of a slot.
+            slots: size_of::<u32>() * self.rows + changed * (row + 6 * size_of::<u32>()),
         }
     }
 }
@@ -266,6 +266,8 @@ pub struct SparseMemory<R> {
     /// The contents of each slot, [slots, M + 1].
     contents: Vec<R>,
     order: Order,
+    /// 1 + the step in which each slot was last accessed; 0 before.
+    accessed: Vec<u32>,
     /// The sketch of every slot, in an index.
     sketches: Vec<u64>,
     /// The number of steps whose writes and whose accesses it knows; `None` where the arrays may have changed since.
@@ -313,10 +315,12 @@ impl<R: Real> SparseMemory<R> {
         self.contents.clear();
         self.sketches.clear();
         self.order.clear();
+        self.accessed.clear();
         let changed = changed.min(plan.rows);
         self.rows.reserve(changed);
         self.contents.reserve(changed * (plan.columns + 1));
         self.order.reserve(changed);
+        self.accessed.reserve(changed);
         let is_given = plan.initial == Initial::Given;
         let is_right = |base: &Base<R>| !is_given || base.is(given, plan.columns);
         self.base.take_if(|base| !is_right(base));
@@ -380,6 +384,7 @@ impl<R: Real> SparseMemory<R> {
                 _ => {}
             }
             self.order.push();
+            self.accessed.push(0);
         }
         self.place(row)
     }
@@ -388,6 +393,26 @@ impl<R: Real> SparseMemory<R> {
     pub(super) fn row(&mut self, row: usize) -> &[R] {
         let (width, slot) = (self.columns() + 1, self.slot(row));
         &self.contents[slot * width..][..width]
+    }
+
+    /// Sets a row before the first step.
+    pub(super) fn set(&mut self, row: usize, values: impl Iterator<Item = R>) {
+        let (width, slot) = (self.columns() + 1, self.slot(row));
+        let to = &mut self.contents[slot * width..][..width];
+        to.iter_mut()
+            .zip(values)
+            .for_each(|(to, value)| *to = value);
+        set_norm(to, self.plan.map_or(0.0, |plan| plan.epsilon));
+    }
+
+    /// The steps from the last access of a row to step `t`; row j was accessed at −N + j before the first one.
+    pub(super) fn age(&self, row: usize, t: usize) -> usize {
+        match self.places[row] {
+            place if place > 0 && self.accessed[place as usize - 1] > 0 => {
+                t + 1 - self.accessed[place as usize - 1] as usize
+            }
+            _ => t + self.places.len() - row,
+        }
     }
 
     /// Adds `weight`·`add` to a row, or sets it to that; copies its values before to `earlier`, if that is there. Call
@@ -452,8 +477,13 @@ impl<R: Real> SparseMemory<R> {
         found.unwrap_or(0) as usize
     }
 
-    /// Counts the rows as accessed whose weights sum to more than `threshold`.
-    pub(super) fn access(&mut self, weights: impl Iterator<Item = (usize, R)>, threshold: R) {
+    /// Counts the rows as accessed in step `t` whose weights sum to more than `threshold`.
+    pub(super) fn access(
+        &mut self,
+        t: usize,
+        weights: impl Iterator<Item = (usize, R)>,
+        threshold: R,
+    ) {
         let mut uses = std::mem::take(&mut self.scratch.uses);
         uses.clear();
         uses.extend(
@@ -466,6 +496,7 @@ impl<R: Real> SparseMemory<R> {
             if of_row.iter().map(|(.., weight)| *weight).sum::<R>() > threshold {
                 let slot = self.slot(of_row[0].0 as usize);
                 self.order.access(slot as u32);
+                self.accessed[slot] = t as u32 + 1;
             }
         }
         self.scratch.uses = uses;

@@ -13,7 +13,9 @@ use crate::figure::{Area, PanelId, Picture};
 impl<'a> Pane<'a, '_> {
     /// The picture by the weights of the step, or the weights of all answers so far.
     pub(super) fn source(&self, on: &mut Surface<'_>, places: &mut Vec<PlacedPanel<'a>>) {
-        let (Some(area), Some(source)) = (self.area.before, &self.seen.facts.source) else {
+        let source = self.seen.facts.source.as_ref();
+        let source = source.filter(|source| !source.are_numbers);
+        let (Some(area), Some(source)) = (self.area.before, source) else {
             return;
         };
         let (head, colours) = (self.area.head, self.page.colours);

@@ -11,8 +11,9 @@ use crate::figure::scene::fonts::{text_width, width_of};
 use crate::figure::scene::motion::{self, OVER, lighter, within};
 use crate::figure::scene::paint::{Draw, Surface};
 use crate::figure::scene::panel::{Content, Panel, PlacedPanel};
-use crate::figure::{Area, Ink, PanelId, Picture, Rgb, Style, facts::numbers, mix};
+use crate::figure::{Area, Ink, PanelId, Picture, Rgb, Scale, Style, mix};
 use crate::model::array;
+use crate::model::sam::AGE;
 use crate::train::is_absent;
 
 /// The hue of the previous weighting relative to that of the content weighting.
@@ -101,6 +102,7 @@ impl<'a> Pane<'a, '_> {
             Stage::Content => ["content match", "content"],
             Stage::Draw => ["sampled row", "sampled"],
             Stage::Usage | Stage::Allocate => ["free rows", "free"],
+            Stage::Age => ["longest not accessed", "oldest"],
             Stage::Links => ["order of writing", "links"],
             Stage::Weigh => ["weighting", "weights"],
             _ => ["where it goes", "goes"],
@@ -319,7 +321,11 @@ impl<'a> Pane<'a, '_> {
         if !is_seen || area.width() < wide * size || value.abs() < least {
             return;
         }
-        let long = self.seen.shades[1].bar(value, area.width())[1];
+        let scale = match placed.column.array {
+            AGE => Scale::UpTo(self.now.trace().steps() as f32),
+            _ => self.seen.shades[1],
+        };
+        let long = scale.bar(value, area.width())[1];
         let over = !signed && long > 3.0 * size;
         if !signed && !over && area.width() - long < 2.6 * size {
             return;
@@ -330,7 +336,7 @@ impl<'a> Pane<'a, '_> {
             colours.subdued
         };
         let (style, y) = (Style::new(size, colour).mono(), slot.whole.center());
-        let text = numbers::in_bar(value);
+        let text = placed.column.in_bar(value);
         // It is in the half without the bar.
         if signed && text_width(&text, size) + 5.0 > 0.5 * area.width() {
             return;

@@ -6,6 +6,7 @@ use crate::figure::scene::fonts::width_of;
 use crate::figure::scene::paint::{Draw, Surface};
 use crate::figure::scene::panel::{Panel, PlacedPanel};
 use crate::figure::{Area, HeadName, Ink, Slot, Style};
+use crate::model::sam::row_number;
 
 impl<'a> Pane<'a, '_> {
     /// The numbers of the rows, between the weightings and the memory; the head at its row.
@@ -20,7 +21,8 @@ impl<'a> Pane<'a, '_> {
             let y = slot.whole.center();
             if slot.seen() > 0.6 {
                 let at = [area.right - self.size(7.0).max(3.0), y];
-                on.text(slot.row.to_string(), at, style.end());
+                let number = row_number(self.now.trace(), slot.row);
+                on.text(number.to_string(), at, style.end());
             }
             // A line to the memory, as strong as the weight.
             if looked_at > 0.03 {

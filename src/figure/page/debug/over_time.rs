@@ -208,7 +208,8 @@ impl Painting<'_, '_> {
         let source = self.of.seen.facts.source.as_ref();
         for x in [columns.time.min, columns.stages.min, columns.memory.min] {
             // A source has its symbols, and beside the stages the numbers that sentences use.
-            let names = source.filter(|_| x != columns.stages.min);
+            let is_named = |of: &&SourceSteps| of.are_numbers || x != columns.stages.min;
+            let names = source.filter(is_named);
             let names = names.map_or(&[][..], |of| &of.names[..]);
             for (row, place) in axis.numbered() {
                 let number = axes::row_name(names, row, &style);

@@ -1,0 +1,200 @@
+//! What a recording shows: the rows that its episode touched, each array with a value for every such row, as other machines
+//! have them for all rows. Training and evaluation have none of this.
+//!
+//! ```text
+//! age: steps since the last access        K(j) = cosine of k and M_t(j)        w^W, w^R, M_t
+//! ```
+
+use super::{AGE, INTERPOLATION_GATE, ROW, ROWS, Sam, SamConfig, TOUCHED, WEIGHTS, WRITE_GATE};
+use crate::math::{Real, Series};
+use crate::model::array;
+use crate::model::dependency::{Dependency, Size};
+use crate::model::kind::Kind;
+use crate::model::sparse::{SparseMemory, cosine, norm_of};
+use crate::model::spec::Place;
+use crate::model::trace::{HeadTrace, Trace};
+
+/// The place of a row among those shown.
+fn place<R: Real>(touched: &Series<R>, row: usize) -> Option<usize> {
+    let (rows, row) = (touched.as_slice(), R::from_f64(row as f64));
+    let place = rows.partition_point(|&other| other < row);
+    (rows.get(place) == Some(&row)).then_some(place)
+}
+
+/// The number of a row among all of the memory, of which a recording may show some.
+pub fn row_number<R: Real>(trace: &Trace<R>, row: usize) -> usize {
+    let shown = trace.series(Place::Machine, TOUCHED);
+    let number = shown.and_then(|shown| shown.as_slice().get(row));
+    number.map_or(row, |number| number.to_f64() as usize)
+}
+
+/// Takes the rows before the first step as they were recorded.
+pub(super) fn set_initial<R: Real>(config: &SamConfig, trace: &mut Trace<R>) {
+    let (memory, touched) = (&trace.memory_columns, trace.own.at(2).as_slice());
+    if memory.steps() == 0 || touched.is_empty() || !memory.row(0)[0].is_finite() {
+        return;
+    }
+    for (place, &row) in touched.iter().enumerate() {
+        let values = memory.row(0).iter().skip(place).step_by(touched.len());
+        trace.sparse.set(config.row_of(row), values.copied());
+    }
+}
+
+/// The rows that a recording shows, row after row, as they are before the first step by configuration or weights.
+pub fn initial_rows<R: Real>(config: &SamConfig, trace: &Trace<R>) -> Vec<R> {
+    let mut memory = SparseMemory::default();
+    let given = trace.own.at(0).as_slice();
+    memory.reset((config.plan(), given), 0, false, None);
+    let mut rows = Vec::new();
+    for &row in trace.own.at(2).as_slice() {
+        let row = memory.row(config.row_of(row));
+        rows.extend_from_slice(&row[..config.columns]);
+    }
+    rows
+}
+
+impl SamConfig {
+    /// Sets the arrays of a recorded episode that have a value for every row shown.
+    pub(super) fn show_rows<R: Real>(&self, trace: &mut Trace<R>) {
+        let (sam, steps) = (self.sam(false), trace.steps());
+        sam.before(trace, steps);
+        let slots = 0..trace.sparse.slots();
+        let mut rows: Vec<_> = slots.map(|slot| trace.sparse.row_of(slot)).collect();
+        rows.sort_unstable();
+        let shown = Self {
+            shown: rows.len(),
+            ..self.clone()
+        };
+        sam.reset(trace, None);
+        let m = self.columns;
+        let initial = rows.iter().map(|&row| trace.sparse.row(row)[..m].to_vec());
+        let initial: Vec<_> = initial.collect();
+        for (place, array, series) in trace.everything_mut() {
+            let width = shown.width(place, array);
+            if width != series.width() {
+                *series = Series::new(width);
+            }
+        }
+        trace.resize(steps);
+        for (to, &row) in trace.own.at_mut(2).as_mut_slice().iter_mut().zip(&rows) {
+            *to = R::from_f64(row as f64);
+        }
+        for (at, to) in trace.memory_columns.row_mut(0).iter_mut().enumerate() {
+            *to = initial[at % rows.len()][at / rows.len()];
+        }
+        for head in &mut trace.heads[..self.heads] {
+            // Row 0 is the first one that is written.
+            if let Some(first) = head.initial.row_mut(0).first_mut() {
+                *first = R::ONE;
+            }
+        }
+        let rules = self.shown_rules();
+        for t in 0..steps {
+            rules.iter().for_each(|rule| rule.compute(trace, t));
+        }
+    }
+
+    /// The arrays of [`SamConfig::show_rows`], in the order of the computation.
+    pub(super) fn shown_rules<'a, R: Real>(&'a self) -> Vec<Dependency<'a, R>> {
+        let mut needs = vec![
+            (Place::Machine, TOUCHED),
+            (Place::Machine, array::INITIAL_MEMORY),
+        ];
+        for head in 0..self.heads {
+            needs.extend([ROWS, WEIGHTS].map(|array| (Place::Head(head), array)));
+            let written = [ROW, WRITE_GATE, INTERPOLATION_GATE, array::ADD];
+            needs.extend(written.map(|array| (Place::Head(self.heads + head), array)));
+        }
+        let of = |head, array, work: fn(Sam<'a>, &mut Trace<R>, usize, usize)| {
+            let place = Place::Head(head);
+            Dependency::new(place, array, needs.clone(), Size::One, move |trace, t| {
+                work(self.sam(false), trace, head, t);
+            })
+        };
+        let (readers, writers) = (0..self.heads, self.heads..2 * self.heads);
+        let mut all: Vec<_> = writers
+            .clone()
+            .map(|head| of(head, AGE, Sam::set_ages))
+            .collect();
+        all.extend(writers.map(|head| of(head, array::WEIGHTING, Sam::scatter)));
+        let memory = needs.iter().copied();
+        all.push(Dependency::of_memory(memory, |trace, t| {
+            self.sam(false).set_memory(trace, t)
+        }));
+        all.extend(
+            readers
+                .clone()
+                .map(|head| of(head, array::SIMILARITY, Sam::compare)),
+        );
+        all.extend(readers.map(|head| of(head, array::WEIGHTING, Sam::scatter)));
+        all
+    }
+}
+
+impl Sam<'_> {
+    fn set_ages<R: Real>(self, trace: &mut Trace<R>, head: usize, t: usize) {
+        self.before(trace, t);
+        let Trace {
+            heads, own, sparse, ..
+        } = trace;
+        let to = heads[head].of_score.at_mut(3).row_mut(t);
+        for (to, &row) in to.iter_mut().zip(own.at(2).as_slice()) {
+            *to = R::from_f64(sparse.age(self.config.row_of(row), t) as f64);
+        }
+    }
+
+    /// The weighting of a head, from its weights.
+    fn scatter<R: Real>(self, trace: &mut Trace<R>, head: usize, t: usize) {
+        let (config, touched) = (self.config, trace.own.at(2));
+        let mut weighting = vec![R::ZERO; touched.width()];
+        let mut add = |row: usize, weight: R| {
+            if let Some(place) = place(touched, row) {
+                weighting[place] += weight;
+            }
+        };
+        if let Some(of) = head.checked_sub(config.heads) {
+            let written = config.written(config.pair(&trace.heads, of), t);
+            written.for_each(|(row, weight)| add(row, weight));
+        } else {
+            let [rows, _, weights] = trace.heads[head].of_score.all();
+            let read = rows.row(t).iter().zip(weights.row(t));
+            read.for_each(|(&row, &weight)| add(config.row_of(row), weight));
+        }
+        let to = trace.heads[head].weighting.row_mut(t);
+        to.copy_from_slice(&weighting);
+    }
+
+    /// M_t after the writes of the step.
+    fn set_memory<R: Real>(self, trace: &mut Trace<R>, t: usize) {
+        self.after(trace, t);
+        let Trace {
+            memory_columns,
+            own,
+            sparse,
+            ..
+        } = trace;
+        let (to, touched) = (memory_columns.row_mut(t + 1), own.at(2).as_slice());
+        for (place, &row) in touched.iter().enumerate() {
+            let values = sparse.row(self.config.row_of(row));
+            let to = to.iter_mut().skip(place).step_by(touched.len());
+            to.zip(values).for_each(|(to, &value)| *to = value);
+        }
+    }
+
+    /// The cosine of the key and every row shown.
+    fn compare<R: Real>(self, trace: &mut Trace<R>, head: usize, t: usize) {
+        self.after(trace, t);
+        let Trace {
+            heads, own, sparse, ..
+        } = trace;
+        let HeadTrace {
+            key, similarity, ..
+        } = &mut heads[head];
+        let key = key.row(t);
+        let norm = norm_of(key, self.config.similarity_epsilon);
+        let rows = own.at(2).as_slice().iter();
+        for (to, &row) in similarity.row_mut(t).iter_mut().zip(rows) {
+            *to = cosine(key, norm, sparse.row(self.config.row_of(row)));
+        }
+    }
+}

@@ -44,16 +44,16 @@ fn main() {
         if options.has("--exact") {
             sam.search = Search::Exact;
         }
-        measure(&task, sam.into(), seconds, rounds);
+        measure(&task, &sam.into(), seconds, rounds);
         if !options.has("--no-ntm") {
             let mut ntm = NtmConfig::new(task.inputs(), task.outputs());
             ntm.rows = rows;
-            measure(&task, ntm.into(), seconds, rounds);
+            measure(&task, &ntm.into(), seconds, rounds);
         }
     }
 }
 
-fn measure(task: &Task, config: ModelConfig, seconds: f64, rounds: usize) {
+fn measure(task: &Task, config: &ModelConfig, seconds: f64, rounds: usize) {
     let steps = task.longest();
     let (batch, threads, machines) = (1, 1, 1);
     let demand = Demand::Training {
@@ -62,7 +62,7 @@ fn measure(task: &Task, config: ModelConfig, seconds: f64, rounds: usize) {
         machines,
     };
     let (rows, kind) = (config.rows(), config.word());
-    let takes = demand.bytes(&config, steps);
+    let takes = demand.bytes(config, steps);
     if takes > LARGEST {
         println!("| {rows} | {kind} | takes {} MiB | | | | | |", takes >> 20);
         return;

@@ -6,8 +6,7 @@ use std::ops::Range;
 
 use crate::math::Answer;
 use crate::model::peak;
-use crate::model::sam::TOUCHED;
-use crate::model::sam::row_number;
+use crate::model::sam::{TOUCHED, row_number};
 use crate::model::{HeadTrace, Place, array};
 use crate::task::Task;
 use crate::train::Recording;
@@ -219,7 +218,7 @@ impl SourceSteps {
                 .ok()
                 .and_then(|row: usize| self.names.get(row));
             let name = name.map_or(&part[..end], String::as_str);
-            new += &format!("row {name}{}", &part[end..]);
+            new.extend(["row ", name, &part[end..]]);
         }
         new
     }

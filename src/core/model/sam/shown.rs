@@ -119,7 +119,7 @@ impl SamConfig {
         all.extend(writers.map(|head| of(head, array::WEIGHTING, Sam::scatter)));
         let memory = needs.iter().copied();
         all.push(Dependency::of_memory(memory, |trace, t| {
-            self.sam(false).set_memory(trace, t)
+            self.sam(false).set_memory(trace, t);
         }));
         all.extend(
             readers

@@ -90,7 +90,7 @@ fn measure(task: &Task, config: &ModelConfig, seconds: f64, rounds: usize) {
         let bytes = sam.plan().bytes(5 * steps, size_of::<f32>());
         (memory, index) = (bytes.memory, bytes.index);
         let machine = Model::<f32>::new(config.clone(), 1);
-        let mut trace = Trace::new(&config);
+        let mut trace = Trace::new(config);
         machine.run(&task.episode(1, 0), Draw::default(), &mut trace);
         let found = missed(sam, &trace).unwrap_or_default();
         others = format!("{} of {}", found.other_rows, found.rows);

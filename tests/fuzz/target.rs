@@ -20,7 +20,7 @@ const LABEL: &str = "some/file";
 /// Longer than this no message is.
 const LONGEST_MESSAGE: usize = 1000;
 
-const MACHINES: [&str; 12] = [
+const MACHINES: [&str; 13] = [
     r#"{"task": {"kind": "copy", "bits": 1, "length": [2, 2]},
         "model": {"memory": {"rows": 4, "columns": 2}, "controller": {"size": 3}}}"#,
     r#"{"task": {"kind": "associative_recall", "bits": 1, "item_length": 1, "items": [2, 3]},

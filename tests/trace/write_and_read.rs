@@ -150,7 +150,7 @@ fn a_file_is_written_in_small_pieces() {
 }
 
 #[test]
-fn estimates_are_right_within_a_factor_of_two() {
+fn estimates_are_nearly_right() {
     let trained = &weights::all_included().unwrap()[0];
     let recording = Recording::new(
         &trained.machine,
@@ -160,7 +160,8 @@ fn estimates_are_right_within_a_factor_of_two() {
     );
     let sha256 = trained.sha256();
     let folder = tempfile::tempdir().unwrap();
-    for name in ["t.json", "t.json.gz"] {
+    // Gzipped, values take 1 to 5 bytes, where the estimate is 2.
+    for (name, factor) in [("t.json", 2.0), ("t.json.gz", 2.5)] {
         let path = folder.path().join(name);
         trace::write(&path, &recording, &source(&trained.machine, &sha256)).unwrap();
         let size = std::fs::metadata(&path).unwrap().len();
@@ -171,8 +172,9 @@ fn estimates_are_right_within_a_factor_of_two() {
             false,
             trace::Encoding::of(&path).unwrap(),
         );
+        let ratio = size as f64 / estimate as f64;
         assert!(
-            size < 2 * estimate && estimate < 2 * size,
+            (1.0 / factor..factor).contains(&ratio),
             "{name}: {size}, estimated {estimate}"
         );
     }

@@ -15,6 +15,7 @@
 mod backward;
 mod head;
 mod kind;
+mod memory;
 mod missed;
 mod shown;
 mod tests;
@@ -39,12 +40,7 @@ pub use kind::{
 pub use missed::{Missed, missed};
 pub use shown::{initial_rows, row_number};
 
-/// A configuration, and whether rows are searched for.
-#[derive(Clone, Copy)]
-struct Sam<'a> {
-    config: &'a SamConfig,
-    is_searching: bool,
-}
+use memory::Sam;
 
 kernel! {
     /// The weights of rows from their cosines.
@@ -53,109 +49,7 @@ kernel! {
     }
 }
 
-impl SamConfig {
-    fn sam(&self, is_searching: bool) -> Sam<'_> {
-        Sam {
-            config: self,
-            is_searching,
-        }
-    }
-}
-
 impl Sam<'_> {
-    /// Returns the memory of a trace to the time before the first step.
-    fn reset<R: Real>(self, trace: &mut Trace<R>, like: Option<&Trace<R>>) {
-        let changed = self.config.touched(trace.steps());
-        let given = trace.own.at(0).as_slice();
-        let like = like.map(|like| &like.sparse);
-        let plan = (self.config.plan(), given);
-        trace.sparse.reset(plan, changed, self.is_searching, like);
-        if !self.is_searching {
-            shown::set_initial(self.config, trace);
-        }
-    }
-
-    /// Makes the memory of a trace know all accesses before step `t`.
-    fn before<R: Real>(self, trace: &mut Trace<R>, t: usize) {
-        let is_ready = trace.sparse.is_searchable() || !self.is_searching;
-        if !trace
-            .sparse
-            .time
-            .is_some_and(|[_, accessed]| accessed <= t && is_ready)
-        {
-            self.reset(trace, None);
-        }
-        while let Some([written, accessed]) = trace.sparse.time
-            && accessed < t
-        {
-            if written == accessed {
-                self.write(trace, written);
-            }
-            self.access(trace, accessed);
-        }
-    }
-
-    /// Makes it M_t as it is after the writes of step `t`.
-    fn after<R: Real>(self, trace: &mut Trace<R>, t: usize) {
-        if trace
-            .sparse
-            .time
-            .is_some_and(|[written, _]| written == t + 1)
-        {
-            return;
-        }
-        self.before(trace, t);
-        if trace.sparse.time.is_some_and(|[written, _]| written == t) {
-            self.write(trace, t);
-        }
-    }
-
-    /// Row i set to 0, then + w^W·aᵀ, head after head; what stood in these rows goes to the tape.
-    fn write<R: Real>(self, trace: &mut Trace<R>, t: usize) {
-        let Trace {
-            heads, own, sparse, ..
-        } = trace;
-        let earlier = own.at_mut(1);
-        // A trace that was read has no tape.
-        let is_taped = earlier.is_ring() || earlier.steps() > t;
-        let tape = if is_taped {
-            earlier.row_mut(t)
-        } else {
-            &mut []
-        };
-        let mut tape = tape.chunks_exact_mut(self.config.columns);
-        for head in 0..self.config.heads {
-            let pair = self.config.pair(heads, head);
-            let add = pair[1].add.row(t);
-            for (place, (row, weight)) in self.config.written(pair, t).enumerate() {
-                sparse.write(row, place == 0, (weight, add), tape.next());
-            }
-        }
-        sparse.settle();
-        sparse.time = Some([t + 1, t]);
-    }
-
-    /// Counts the rows of step `t` as accessed.
-    fn access<R: Real>(self, trace: &mut Trace<R>, t: usize) {
-        let Trace { heads, sparse, .. } = trace;
-        let config = self.config;
-        // Where the step itself did not do it, as after a jump to a later step.
-        for head in &heads[..config.heads] {
-            for &row in head.of_score.at(0).row(t) {
-                sparse.slot(config.row_of(row));
-            }
-        }
-        let weights = (0..config.heads).flat_map(|head| {
-            let pair = config.pair(heads, head);
-            let [rows, _, weights] = pair[0].of_score.all();
-            let read = rows.row(t).iter().zip(weights.row(t));
-            let read = read.map(|(&row, &weight)| (config.row_of(row), weight));
-            read.chain(config.written(pair, t))
-        });
-        sparse.access(t, weights, R::from_f64(config.threshold));
-        sparse.time = Some([t + 1; 2]);
-    }
-
     /// i of a head.
     fn set_row<R: Real>(self, trace: &mut Trace<R>, head: usize, t: usize) {
         self.before(trace, t);

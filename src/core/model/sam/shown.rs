@@ -5,7 +5,8 @@
 //! age: steps since the last access        K(j) = cosine of k and M_t(j)        w^W, w^R, M_t
 //! ```
 
-use super::{AGE, INTERPOLATION_GATE, ROW, ROWS, Sam, SamConfig, TOUCHED, WEIGHTS, WRITE_GATE};
+use super::kind::{AGE, INTERPOLATION_GATE, ROW, ROWS, SamConfig, TOUCHED, WEIGHTS, WRITE_GATE};
+use super::memory::Sam;
 use crate::math::{Real, Series};
 use crate::model::array;
 use crate::model::dependency::{Dependency, Size};
@@ -26,18 +27,6 @@ pub fn row_number<R: Real>(trace: &Trace<R>, row: usize) -> usize {
     let shown = trace.series(Place::Machine, TOUCHED);
     let number = shown.and_then(|shown| shown.as_slice().get(row));
     number.map_or(row, |number| number.to_f64() as usize)
-}
-
-/// Takes the rows before the first step as they were recorded.
-pub(super) fn set_initial<R: Real>(config: &SamConfig, trace: &mut Trace<R>) {
-    let (memory, touched) = (&trace.memory_columns, trace.own.at(2).as_slice());
-    if memory.steps() == 0 || touched.is_empty() || !memory.row(0)[0].is_finite() {
-        return;
-    }
-    for (place, &row) in touched.iter().enumerate() {
-        let values = memory.row(0).iter().skip(place).step_by(touched.len());
-        trace.sparse.set(config.row_of(row), values.copied());
-    }
 }
 
 /// The rows that a recording shows, row after row, as they are before the first step by configuration or weights.

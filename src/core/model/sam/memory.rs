@@ -1,0 +1,128 @@
+//! The memory of an episode, forwards in time: what is written, and which rows count as accessed.
+
+use super::kind::SamConfig;
+use crate::math::Real;
+use crate::model::trace::Trace;
+
+/// A configuration, and whether rows are searched for.
+#[derive(Clone, Copy)]
+pub(super) struct Sam<'a> {
+    pub(super) config: &'a SamConfig,
+    pub(super) is_searching: bool,
+}
+
+impl SamConfig {
+    pub(super) fn sam(&self, is_searching: bool) -> Sam<'_> {
+        Sam {
+            config: self,
+            is_searching,
+        }
+    }
+}
+
+impl Sam<'_> {
+    /// Returns the memory of a trace to the time before the first step.
+    pub(super) fn reset<R: Real>(self, trace: &mut Trace<R>, like: Option<&Trace<R>>) {
+        let changed = self.config.touched(trace.steps());
+        let given = trace.own.at(0).as_slice();
+        let like = like.map(|like| &like.sparse);
+        let plan = (self.config.plan(), given);
+        trace.sparse.reset(plan, changed, self.is_searching, like);
+        if !self.is_searching {
+            set_initial(self.config, trace);
+        }
+    }
+
+    /// Makes the memory of a trace know all accesses before step `t`.
+    pub(super) fn before<R: Real>(self, trace: &mut Trace<R>, t: usize) {
+        let is_ready = trace.sparse.is_searchable() || !self.is_searching;
+        if !trace
+            .sparse
+            .time
+            .is_some_and(|[_, accessed]| accessed <= t && is_ready)
+        {
+            self.reset(trace, None);
+        }
+        while let Some([written, accessed]) = trace.sparse.time
+            && accessed < t
+        {
+            if written == accessed {
+                self.write(trace, written);
+            }
+            self.access(trace, accessed);
+        }
+    }
+
+    /// Makes it M_t as it is after the writes of step `t`.
+    pub(super) fn after<R: Real>(self, trace: &mut Trace<R>, t: usize) {
+        if trace
+            .sparse
+            .time
+            .is_some_and(|[written, _]| written == t + 1)
+        {
+            return;
+        }
+        self.before(trace, t);
+        if trace.sparse.time.is_some_and(|[written, _]| written == t) {
+            self.write(trace, t);
+        }
+    }
+
+    /// Row i set to 0, then + w^W·aᵀ, head after head; what stood in these rows goes to the tape.
+    fn write<R: Real>(self, trace: &mut Trace<R>, t: usize) {
+        let Trace {
+            heads, own, sparse, ..
+        } = trace;
+        let earlier = own.at_mut(1);
+        // A trace that was read has no tape.
+        let is_taped = earlier.is_ring() || earlier.steps() > t;
+        let tape = if is_taped {
+            earlier.row_mut(t)
+        } else {
+            &mut []
+        };
+        let mut tape = tape.chunks_exact_mut(self.config.columns);
+        for head in 0..self.config.heads {
+            let pair = self.config.pair(heads, head);
+            let add = pair[1].add.row(t);
+            for (place, (row, weight)) in self.config.written(pair, t).enumerate() {
+                sparse.write(row, place == 0, (weight, add), tape.next());
+            }
+        }
+        sparse.settle();
+        sparse.time = Some([t + 1, t]);
+    }
+
+    /// Counts the rows of step `t` as accessed.
+    fn access<R: Real>(self, trace: &mut Trace<R>, t: usize) {
+        let Trace { heads, sparse, .. } = trace;
+        let config = self.config;
+        // Where the step itself did not do it, as after a jump to a later step.
+        for head in &heads[..config.heads] {
+            for &row in head.of_score.at(0).row(t) {
+                sparse.slot(config.row_of(row));
+            }
+        }
+        let weights = (0..config.heads).flat_map(|head| {
+            let pair = config.pair(heads, head);
+            let [rows, _, weights] = pair[0].of_score.all();
+            let read = rows.row(t).iter().zip(weights.row(t));
+            let read = read.map(|(&row, &weight)| (config.row_of(row), weight));
+            read.chain(config.written(pair, t))
+        });
+        sparse.access(t, weights, R::from_f64(config.threshold));
+        sparse.time = Some([t + 1; 2]);
+    }
+}
+
+/// Takes the rows before the first step as they were recorded.
+fn set_initial<R: Real>(config: &SamConfig, trace: &mut Trace<R>) {
+    let (memory, touched) = (&trace.memory_columns, trace.own.at(2).as_slice());
+    if memory.steps() == 0 || touched.is_empty() || !memory.row(0)[0].is_finite() {
+        return;
+    }
+    for (place, &row) in touched.iter().enumerate() {
+        let values = memory.row(0).iter().skip(place).step_by(touched.len());
+        trace.sparse.set(config.row_of(row), values.copied());
+    }
+}

@@ -9,6 +9,8 @@ use crate::figure::scene::fonts::width_of;
 use crate::figure::scene::paint::Draw;
 use crate::figure::scene::panel::{Panel, shades};
 use crate::figure::{Area, PanelId, Picture, Scale, Slot, Style};
+use crate::model::Place;
+use crate::model::sam::TOUCHED;
 
 /// Widths of the order of writing and of the usage left of the memory, with the room after each.
 const BESIDE: [f32; 2] = [34.0, 20.0];
@@ -76,7 +78,11 @@ impl<'a> Painting<'_, 'a> {
                 let follows = if self.of.follows { " (following)" } else { "" };
                 format!("rows {first} to {last} of {n}{follows}")
             }
-            _ => format!("{n} rows × {m} columns"),
+            _ => {
+                let is_part = self.trace().series(Place::Machine, TOUCHED).is_some();
+                let which = if is_part { "touched " } else { "" };
+                format!("{n} {which}rows × {m} columns")
+            }
         };
         self.on.text(size, [left, top + 32.0], quiet);
         self.beside_legend([left, top + 48.0]);

@@ -726,7 +726,7 @@ mod tests {
         Area, Format, Image, Mark, Motion, PlacedPanel, Rgb, Slot, Stage, estimated_bytes,
         head_named, to_bytes,
     };
-    use crate::model::{BahdanauConfig, DncConfig, Model, NtmConfig};
+    use crate::model::{BahdanauConfig, DncConfig, Model, NtmConfig, SamConfig};
     use crate::platform::at_once;
     use crate::task::{Caption, Reuse, Task};
     use crate::train::ABSENT;
@@ -963,6 +963,13 @@ mod tests {
         Recording::new(&Model::new(machine, 1), &task, 1, 0)
     }
 
+    fn sparse() -> Recording {
+        let task = Task::Reuse(Reuse::DEFAULT).with_size(6);
+        let mut machine = SamConfig::new(task.inputs(), task.outputs());
+        machine.rows = 9;
+        Recording::new(&Model::new(machine, 1), &task, 1, 0)
+    }
+
     #[test]
     fn the_picture_is_there_once_for_every_answer_and_large_in_the_close_up() {
         let recording = described();
@@ -998,7 +1005,7 @@ mod tests {
         let spread = samples.spread();
         let all = Picture::NAMES.map(|(_, picture)| picture);
         let layouts = all.map(|picture| Layout::Pictures(vec![picture]));
-        let (described, managed) = (described(), managed());
+        let (described, managed, sparse) = (described(), managed(), sparse());
         let of_managed = [
             Picture::Usage,
             Picture::Precedence,
@@ -1013,6 +1020,7 @@ mod tests {
             let recording = match &layout {
                 Layout::Pictures(all) if all[..] == [Picture::Patches] => &described,
                 Layout::Pictures(all) if all.len() == 1 && of_managed.contains(&all[0]) => &managed,
+                Layout::Pictures(all) if all[..] == [Picture::Age] => &sparse,
                 _ => &recording,
             };
             let figure = Figure::new(recording, options(layout.clone()));

@@ -202,7 +202,9 @@ class Machine:
         if heads and not memory:
             parts.append(_count(heads["read"], "read head") + (" in each layer" if "layers" in config else ""))
         if memory and heads:
-            parts += [_count(heads["read"], "read head"), _count(heads["write"], "write head"),
+            # Sparse access memory has as many heads of each kind, and a DNC one write head.
+            read = heads["count"] if "count" in heads else heads["read"]
+            parts += [_count(read, "read head"), _count(heads.get("count", heads.get("write", 1)), "write head"),
                       f"memory {memory['rows']} × {memory['columns']}"]
         size = sum(tensor.size for tensor in self.weights.values())
         return f"{', '.join(parts)}; {size:,} weights"

@@ -359,6 +359,8 @@ class Io(Test):
         of_heads = {key for key in ours if key.startswith(("model.heads.attention.", "model.encoder", "model.decoder", "model.attention", "model.annotations", "model.fusion",
                                                                   "model.embedding", "model.layers", "model.heads.size", "model.heads.links",
                                                                   "model.heads.allocation", "model.heads.free_gates", "model.positions",
+                                                                  "model.heads.count", "model.heads.rows", "model.heads.threshold",
+                                                                  "model.memory.index", "model.memory.seed",
                                                                   "training.hard.", "training.bayesian.", "training.source"))}
         self.assertEqual(ours - printed - others - of_heads, set())
         words = "[\"additive\",\"general\"]", "[\"hard\",\"weibull\"]", "[\"lognormal\",\"local-predictive\"]"

@@ -335,6 +335,7 @@ class Machines(support.Test):
                          "0.00292 bits per sequence in validation>")
         for name in ts.machines():
             self.assertIn("weights", repr(ts.machine(name)))
+        self.assertIn("LSTM of 100 units, 2 read heads, 1 write head, memory 32 × 20;", repr(ts.machine("graph_dnc")))
         self.assertLess(set(ts.machines()), set(ts.presets()))
 
     def test_a_wrong_preset_is_refused_as_by_the_program(self):

@@ -132,8 +132,8 @@ pub trait Kind: Keys + Debug + Send + Sync {
         [0; 2]
     }
 
-    /// The same machine whose recordings of this many steps show this number of memory rows; with `None` as many as such an
-    /// episode may touch. Nothing for a machine of which a recording shows all rows.
+    /// The same machine, but a recording of `steps` steps shows only `rows` memory rows. Without `rows` it shows the largest
+    /// number that an episode of this length can touch. `None` for a machine of which a recording shows all rows.
     fn showing(&self, _steps: usize, _rows: Option<usize>) -> Option<Box<dyn Kind>> {
         None
     }

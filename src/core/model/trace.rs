@@ -274,8 +274,8 @@ impl<R: Real> Trace<R> {
         trace
     }
 
-    /// An empty trace for a recording of an episode: of a machine that does not show all of its memory rows with `rows` of
-    /// them; with `None` as many as it may show.
+    /// An empty trace for a recording of an episode. `rows` matters only for a machine that does not show all of its memory
+    /// rows: it is the number shown, and without it the largest possible number.
     pub fn of_recording(
         kind: &impl AsKind,
         [steps, source]: [usize; 2],

@@ -10,7 +10,7 @@ use super::episode::{EpisodeArgs, note_wrap_around};
 use super::table::{Column, Format, Table};
 use crate::analysis::disassembly::{Count, Disassembly, Fold, Totals};
 use crate::io::instructions;
-use crate::model::ModelConfig;
+use crate::model::array::WEIGHTING;
 use crate::task::Phase;
 
 const EXAMPLES: &str = "\
@@ -66,8 +66,8 @@ impl Disassemble {
             "{name}: the machine has no heads, so there are no instructions"
         );
         ensure!(
-            !matches!(config, ModelConfig::Sam(_)),
-            "{name}: instructions run again from set weightings, but those of sparse access memory follow from its rows; \
+            (machine.changeable().iter()).any(|(_, array)| *array == WEIGHTING),
+            "{name}: instructions run again from set weightings, but those of this machine follow from the rows it chooses; \
              `tapescope provenance` shows which writes its reads come from"
         );
         if self.episodes > 1 {

@@ -179,6 +179,21 @@ fn shapes_come_first() {
     assert_eq!(lines, ["steps: 5 and 7", "memory rows: 5 and 6"]);
 }
 
+/// Of which a trace shows only those that were touched.
+#[test]
+fn another_number_of_rows_of_a_sparse_memory_is_named() {
+    let [whole, other] = [128, 200].map(|rows| {
+        let preset = format!(
+            r#"{{"task": {{"kind": "copy", "bits": 2, "length": [3, 3]}},
+            "model": {{"kind": "sam", "memory": {{"rows": {rows}, "columns": 3}}}}}}"#
+        );
+        let (machine, recording) = super::record(&preset);
+        imported(&machine, &recording)
+    });
+    let found = trace::diff(&whole, &other, EXACT).unwrap();
+    assert_eq!(found.declared, ["model.memory.rows: 128 and 200"]);
+}
+
 #[test]
 fn arrays_in_only_one_file_are_not_equal() {
     let whole = changed(|_| ());

@@ -633,7 +633,7 @@ fn every_value_of_a_sparse_memory() {
         (ControllerKind::Feedforward, 2, Learned, Search::Exact),
     ] {
         let mut config = SamConfig::new(3, 2);
-        (config.rows, config.columns, config.read_rows) = (9, 4, 3);
+        (config.rows, config.columns, config.read_rows, config.seed) = (9, 4, 3, 1);
         (config.heads, config.initial_memory, config.search) = (heads, initial_memory, search);
         (config.threshold, config.similarity_epsilon) = (0.05, 1e-3);
         config.controller = ControllerConfig {

@@ -121,7 +121,10 @@ pub fn diff(a: &Imported, b: &Imported, tolerance: f64) -> Result<Comparison, Ve
     // Who wrote a file makes no difference.
     let said = a.declared.iter().filter(|(key, _)| key != "generator");
     let there = said.clone().map(|(key, _)| (key, b.says(key).to_owned()));
-    let declared = unlike(said.map(|(key, said)| (key, said.clone())), there);
+    let mut declared = unlike(said.map(|(key, said)| (key, said.clone())), there);
+    // A trace of sparse access memory shows some of them.
+    let rows = |file: &Imported| [("model.memory.rows", file.config.rows().to_string())];
+    declared.extend(unlike(rows(a), rows(b)));
     let (files, only) = ((a, b), [a.only(b), b.only(a)]);
     let gradients = a.gradient.as_ref().zip(b.gradient.as_ref());
     let (a, b) = (Side::from(a), Side::from(b));

@@ -97,15 +97,15 @@ impl SamConfig {
     /// The most memory rows: f32 holds every row.
     pub const MAX_ROWS: usize = 1 << 22;
 
-    /// A machine with one head that reads four rows of 128, whose memory is drawn from seed 1.
+    /// A machine with one head that reads four rows of 128, whose memory is constant.
     pub const fn new(inputs: usize, outputs: usize) -> Self {
         Self {
             inputs,
             outputs,
             rows: 128,
             columns: 20,
-            initial_memory: InitialMemory::Constant(0.01),
-            seed: 1,
+            initial_memory: InitialMemory::Constant(1e-6),
+            seed: 0,
             search: Search::Exact,
             controller: ControllerConfig::PAPER,
             heads: 1,

@@ -181,7 +181,7 @@ fn golden_values_and_gradients() {
     }
 }
 
-/// A small machine: two heads, few rows, so that heads meet.
+/// A small machine with a random memory: two heads, few rows, so that heads meet.
 fn small(kind: ControllerKind, search: Search) -> SamConfig {
     SamConfig {
         rows: 40,
@@ -189,6 +189,8 @@ fn small(kind: ControllerKind, search: Search) -> SamConfig {
         heads: 2,
         read_rows: 3,
         threshold: 0.1,
+        initial_memory: InitialMemory::Constant(0.01),
+        seed: 1,
         search,
         controller: ControllerConfig {
             kind,
@@ -329,6 +331,37 @@ fn an_evaluation_and_several_calls_give_the_same_bits() {
     assert!(whole.output == parts.output && whole.output == answers.output);
     let kept = Trace::<f32>::bytes(&model.config, [300; 2], Keep::Answers(1000));
     assert!(kept < Trace::<f32>::bytes(&model.config, [300; 2], Keep::All));
+}
+
+/// One row stands for all: as if all were kept, and learned.
+#[test]
+fn a_constant_memory_is_that_of_as_many_equal_rows() {
+    for search in [Search::Exact, Search::Hashed] {
+        for constant in [1e-6, 0.3] {
+            let mut config = small(ControllerKind::Lstm, search);
+            (config.rows, config.seed) = (70, 0);
+            config.initial_memory = InitialMemory::Constant(constant);
+            let one = Model::<f32>::new(config.clone(), 3);
+            (config.search, config.initial_memory) = (Search::Exact, InitialMemory::Learned);
+            let mut all = Model::<f32>::new(config.clone(), 3);
+            let named = one.params.named();
+            let named: std::collections::HashMap<_, _> = named.into_iter().collect();
+            for (name, mut tensor) in all.params.named_mut() {
+                match &*name {
+                    "initial.memory" => tensor.fill(constant as f32),
+                    _ => tensor.assign(&named[&name]),
+                }
+            }
+            let (mut kept, mut learned) = (Trace::new(&one.config), Trace::new(&all.config));
+            for steps in [40, 200, 20] {
+                one.run(&input(steps, 1), Draw::default(), &mut kept);
+                all.run(&input(steps, 1), Draw::default(), &mut learned);
+                assert!(kept.output == learned.output && kept.heads == learned.heads);
+            }
+        }
+    }
+    let plan = SamConfig::new(3, 2).plan();
+    assert_eq!(plan.bytes(0, 4).memory, 21 * 4);
 }
 
 /// Where all rows have the same direction, the lowest are read, and a row that was never accessed is the lowest of them.

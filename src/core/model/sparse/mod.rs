@@ -40,7 +40,7 @@ impl Words for Search {
 /// The memory before the first step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Initial {
-    /// Every value is this one.
+    /// Every value is this one: one row stands for all, and no index is needed.
     Constant(f64),
     /// Every value is drawn between −`size` and `size`; row i from stream i of the seed, whatever the number of rows.
     Drawn {
@@ -100,18 +100,29 @@ impl Plan {
         set_norm(to, self.epsilon);
     }
 
+    /// True where all rows begin with the same values.
+    fn is_constant(&self) -> bool {
+        matches!(self.initial, Initial::Constant(_))
+    }
+
+    /// True where an index finds rows.
+    fn is_indexed(&self) -> bool {
+        self.search == Search::Hashed && !self.is_constant()
+    }
+
+    /// The rows of the memory before the first step that are kept.
+    fn kept(&self) -> usize {
+        if self.is_constant() { 1 } else { self.rows }
+    }
+
     /// Bytes of the memory, with room for `changed` rows in slots, of values with `of_value` bytes each.
     pub fn bytes(&self, changed: usize, of_value: usize) -> Bytes {
         let row = (self.columns + 1) * of_value;
         let changed = changed.min(self.rows);
-        let is_hashed = self.search == Search::Hashed;
+        let index = index::bytes(if self.is_indexed() { self.rows } else { 0 });
         Bytes {
-            memory: self.rows * row,
-            index: if is_hashed {
-                index::bytes(self.rows)
-            } else {
-                0
-            },
+            memory: self.kept() * row,
+            index,
             // Slot of a row; contents, row, two links, last access and sketch of a slot.
             slots: size_of::<u32>() * self.rows + changed * (row + 6 * size_of::<u32>()),
         }
@@ -201,7 +212,7 @@ impl<R: Real, I: Iterator<Item = (u32, u32)>> Kernel for Rank<'_, R, I> {
 /// The memory before the first step, and its index.
 #[derive(Debug)]
 struct Base<R> {
-    /// In the order of the index, [N, M + 1].
+    /// In the order of the index, [N, M + 1]; one row where all are the same.
     contents: Vec<R>,
     index: Option<Indexed<R>>,
 }
@@ -218,7 +229,7 @@ impl<R: Real> Base<R> {
     fn new(plan: &Plan, given: &[R]) -> Self {
         let width = plan.columns + 1;
         let set = |row: usize, to: &mut [R]| plan.set_row(row, given, to);
-        let index = (plan.search == Search::Hashed).then(|| {
+        let index = plan.is_indexed().then(|| {
             let (index, rows) = Index::new([plan.rows, plan.columns], set);
             let mut places = vec![0; plan.rows];
             (0..)
@@ -230,7 +241,7 @@ impl<R: Real> Base<R> {
                 places,
             }
         });
-        let mut contents = vec![R::ZERO; plan.rows * width];
+        let mut contents = vec![R::ZERO; plan.kept() * width];
         for (place, to) in contents.chunks_exact_mut(width).enumerate() {
             let row = index
                 .as_ref()
@@ -244,7 +255,8 @@ impl<R: Real> Base<R> {
     fn row(&self, row: usize, width: usize) -> &[R] {
         let index = self.index.as_ref();
         let place = index.map_or(row, |index| index.places[row] as usize);
-        &self.contents[place * width..][..width]
+        let last = self.contents.len() / width - 1;
+        &self.contents[place.min(last) * width..][..width]
     }
 
     /// True where the memory is the one that is given.
@@ -544,7 +556,13 @@ impl<R: Real> SparseMemory<R> {
                 let row_of = |place: u32| of.as_ref().map_or(place, |of| of.rows[place as usize]);
                 let all = (0..plan.rows as u32).map(|place| (place, row_of(place)));
                 let found = all.filter(|(_, row)| !has_slot(*row));
-                rank(key, &base.contents, width, found, best);
+                if plan.is_constant() {
+                    // Of equal rows the lowest are the best.
+                    let found = found.map(|(_, row)| (0, row)).take(best.len());
+                    rank(key, &base.contents, width, found, best);
+                } else {
+                    rank(key, &base.contents, width, found, best);
+                }
                 let found = (0..).zip(of_slots.iter().copied());
                 rank(key, contents, width, found, best);
             }

@@ -55,7 +55,7 @@ def experiment(machine, task, factor, without):
             own = json.loads(pathlib.Path("tasks/copy_sam.json").read_text())["training"]
             stored["training"].update({key: own[key] for key in ("optimizer", "clip", "batch")})
     if without:
-        model["heads"][without] = False
+        model["heads"][without] = "off"
     stored["training"]["optimizer"]["learning_rate"] *= factor
     stored["training"]["sequences"] = sequences
     return stored
@@ -71,8 +71,11 @@ def run(binary, folder, machine, task, seed, factor, without=None):
         preset, out = pathlib.Path(work) / f"{task}.json", pathlib.Path(work) / "run"
         preset.write_text(json.dumps(experiment(machine, task, factor, without)))
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run([binary, "train", preset, "--seed", str(seed), "--out", out, "--threads", "1"],
-                       stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
+        # A run that diverges ends with an error, but has a log.
+        trained = subprocess.run([binary, "train", preset, "--seed", str(seed), "--out", out, "--threads", "1"],
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
+        if not out.exists():
+            raise SystemExit(trained.stderr)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         log = next(out.glob("*.ntmlog.jsonl")).read_text().splitlines()[1:]
         points = [json.loads(line) for line in log]

@@ -10,6 +10,7 @@ use super::episode::{EpisodeArgs, note_wrap_around};
 use super::table::{Column, Format, Table};
 use crate::analysis::disassembly::{Count, Disassembly, Fold, Totals};
 use crate::io::instructions;
+use crate::model::ModelConfig;
 use crate::model::array::WEIGHTING;
 use crate::task::Phase;
 
@@ -92,7 +93,7 @@ impl Disassemble {
         let names: Vec<String> = heads.map(|head| config.head_name(head)).collect();
         if self.format == Format::Json {
             let listed = listed.as_ref().map(|(found, _)| found);
-            let json = instructions::to_json(&names, &totals, listed);
+            let json = instructions::to_json(config, &totals, listed);
             return Ok(writeln!(out, "{json}")?);
         }
         if let Some((found, phases)) = &listed {
@@ -102,7 +103,7 @@ impl Disassemble {
             }
             writeln!(out)?;
         }
-        self.counts(out, &names, &totals)?;
+        self.counts(out, config, &names, &totals)?;
         if !self.format.is_for_people() {
             return Ok(());
         }
@@ -155,6 +156,7 @@ impl Disassemble {
     fn counts(
         &self,
         out: &mut impl Write,
+        config: &ModelConfig,
         names: &[String],
         totals: &Totals,
     ) -> std::io::Result<()> {
@@ -163,28 +165,25 @@ impl Disassemble {
         let mut columns: Vec<Column<Row<'_>>> = vec![
             Column::words("head", heads.clone(), |row| row.0.to_owned()),
             Column::numbers("steps", 7, |row| row.1.steps().to_string()),
-            Column::numbers("STAY", 7, |row| row.1.stay.to_string()),
-            Column::numbers("SHIFT", 7, |row| row.1.shift.to_string()),
-            Column::numbers("JUMP", 7, |row| row.1.jump.to_string()),
         ];
-        // Machines without them keep the columns of the others.
-        let is_managed = totals.all.allocate + totals.all.forward + totals.all.backward > 0;
         #[rustfmt::skip] // A row for each.
-        let managed: [Column<Row<'_>>; 4] = [
-            Column::numbers("ALLOCATE", 9, |row| row.1.allocate.to_string()),
-            Column::numbers("FORWARD", 9, |row| row.1.forward.to_string()),
-            Column::numbers("BACKWARD", 9, |row| row.1.backward.to_string()),
-            Column::numbers("IDLE", 7, |row| row.1.idle.to_string()),
+        let counts: [(&str, Column<Row<'_>>); 8] = [
+            ("STAY", Column::numbers("STAY", 7, |row| row.1.number("STAY").to_string())),
+            ("SHIFT", Column::numbers("SHIFT", 7, |row| row.1.number("SHIFT").to_string())),
+            ("JUMP", Column::numbers("JUMP", 7, |row| row.1.number("JUMP").to_string())),
+            ("ALLOCATE", Column::numbers("ALLOCATE", 9, |row| row.1.number("ALLOCATE").to_string())),
+            ("FORWARD", Column::numbers("FORWARD", 9, |row| row.1.number("FORWARD").to_string())),
+            ("BACKWARD", Column::numbers("BACKWARD", 9, |row| row.1.number("BACKWARD").to_string())),
+            ("IDLE", Column::numbers("IDLE", 7, |row| row.1.number("IDLE").to_string())),
+            ("SPREAD", Column::numbers("SPREAD", 7, |row| row.1.number("SPREAD").to_string())),
         ];
-        columns.extend(managed.into_iter().filter(|_| is_managed));
-        let last: [Column<Row<'_>>; 2] = [
-            Column::numbers("SPREAD", 7, |row| row.1.spread.to_string()),
-            Column::numbers("explained", 0, |row| match row.1.steps() {
-                0 => "-".to_owned(),
-                _ => format!("{:.1}%", 100.0 * row.1.explained()),
-            }),
-        ];
-        columns.extend(last);
+        let has = |word: &str| totals.all.of(config).any(|(other, _)| other == word);
+        let counts = counts.into_iter().filter(|(word, _)| has(word));
+        columns.extend(counts.map(|(_, column)| column));
+        columns.push(Column::numbers("explained", 0, |row| match row.1.steps() {
+            0 => "-".to_owned(),
+            _ => format!("{:.1}%", 100.0 * row.1.explained()),
+        }));
         let format = self.format;
         let table = Table { columns, format };
         table.head(out)?;

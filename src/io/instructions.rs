@@ -3,15 +3,17 @@
 use serde_json::json;
 
 use crate::analysis::disassembly::{Disassembly, Instruction, Totals};
+use crate::model::ModelConfig;
 
-/// Returns a line for each head, with the instructions of `listed`, and a line for the answers.
-pub fn to_json(names: &[String], totals: &Totals, listed: Option<&Disassembly>) -> String {
+/// Returns a line for each head of a machine, with the instructions of `listed`, and a line for the answers.
+pub fn to_json(config: &ModelConfig, totals: &Totals, listed: Option<&Disassembly>) -> String {
     let words = |step: &Option<Instruction>| step.map(|step| step.to_string());
-    let heads = names.iter().zip(&totals.heads).enumerate();
-    let heads = heads.map(|(index, (head, count))| {
-        let [stay, shift, jump, spread] = [count.stay, count.shift, count.jump, count.spread];
-        let mut line =
-            json!({"head": head, "stay": stay, "shift": shift, "jump": jump, "spread": spread});
+    let heads = totals.heads.iter().enumerate();
+    let heads = heads.map(|(index, count)| {
+        let mut line = json!({"head": config.head_name(index)});
+        for (word, count) in count.of(config) {
+            line[word.to_lowercase()] = count.into();
+        }
         if let Some(listed) = listed {
             line["instructions"] = listed.heads[index].iter().map(words).collect();
         }

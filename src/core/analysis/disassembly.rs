@@ -5,7 +5,7 @@
 //! | STAY | w_{t−1}, the weighting before |
 //! | SHIFT k | w_{t−1}, moved by k rows, modulo N |
 //! | JUMP | 1 on the row of the largest content weighting |
-//! | ALLOCATE | 1 on the row of the largest allocation; only with allocation |
+//! | ALLOCATE | 1 on the least used row, that of the largest allocation; only with allocation |
 //! | FORWARD, BACKWARD | 1 on the row of the largest weight along the links, or against them; only with links |
 //! | IDLE | 0: the write gate is closed |
 //! | SPREAD | none: not explained |
@@ -19,7 +19,7 @@ use std::fmt;
 use std::ops::Range;
 
 use crate::model::config::Order;
-use crate::model::{HeadTrace, Model, Place, Trace, apply_all, array, dnc, peak, sam};
+use crate::model::{HeadTrace, Model, ModelConfig, Place, Trace, apply_all, array, dnc, peak};
 use crate::train::Recording;
 
 /// Largest total variation between a weighting and the ideal that explains it.
@@ -43,7 +43,7 @@ pub enum Move {
         /// The step that last wrote the row; `None` for the initial memory.
         written: Option<usize>,
     },
-    /// All weight is on the row of the largest allocation.
+    /// All weight is on the least used row.
     Allocate(usize),
     /// All weight is on the row written after those that were read.
     Forward(usize),
@@ -84,26 +84,14 @@ pub struct Disassembly {
     pub heads: Vec<Vec<Option<Instruction>>>,
 }
 
+/// The words of the instructions.
+const WORDS: [&str; 8] = [
+    "STAY", "SHIFT", "JUMP", "ALLOCATE", "FORWARD", "BACKWARD", "IDLE", "SPREAD",
+];
+
 /// The number of instructions of each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Count {
-    /// STAY.
-    pub stay: usize,
-    /// SHIFT.
-    pub shift: usize,
-    /// JUMP.
-    pub jump: usize,
-    /// ALLOCATE.
-    pub allocate: usize,
-    /// FORWARD.
-    pub forward: usize,
-    /// BACKWARD.
-    pub backward: usize,
-    /// IDLE.
-    pub idle: usize,
-    /// SPREAD.
-    pub spread: usize,
-}
+pub struct Count([usize; WORDS.len()]);
 
 /// The counts of episodes of a machine, and their wrong bits, or symbols.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -210,10 +198,6 @@ fn mixed(head: &HeadTrace<f32>, t: usize, jump: Option<Move>) -> Vec<Move> {
         let gate = value(dnc::ALLOCATION_GATE, 0);
         moves.push((2.0, Some(Move::Idle)));
         moves.push((gate, row(dnc::ALLOCATION).map(Move::Allocate)));
-        if let Some(oldest) = head.series(sam::ROW) {
-            let gate = 1.0 - value(sam::INTERPOLATION_GATE, 0);
-            moves.push((gate, Some(Move::Allocate(oldest.row(t)[0] as usize))));
-        }
         moves.push((1.0 - gate, jump));
     } else if head.series(dnc::READ_MODES).is_some() {
         let ways = [
@@ -243,10 +227,7 @@ fn ideal(head: &HeadTrace<f32>, t: usize, movement: Move) -> Option<Vec<f32>> {
         }
         Move::Jump { .. } => one_hot(rows, content_row(head, t)?),
         // The row in this run, which may be another.
-        Move::Allocate(_) => {
-            let free = head.series(dnc::ALLOCATION).or(head.series(sam::AGE))?;
-            one_hot(rows, peak(free.row(t))?.0)
-        }
+        Move::Allocate(_) => one_hot(rows, peak(head.series(dnc::ALLOCATION)?.row(t))?.0),
         Move::Forward(_) => one_hot(rows, peak(head.series(dnc::FORWARD)?.row(t))?.0),
         Move::Backward(_) => one_hot(rows, peak(head.series(dnc::BACKWARD)?.row(t))?.0),
         Move::Idle => Some(vec![0.0; rows]),
@@ -341,27 +322,34 @@ impl fmt::Display for Instruction {
 
 impl Count {
     fn add(&mut self, movement: Move) {
-        *match movement {
-            Move::Shift(0) => &mut self.stay,
-            Move::Shift(_) => &mut self.shift,
-            Move::Jump { .. } => &mut self.jump,
-            Move::Allocate(_) => &mut self.allocate,
-            Move::Forward(_) => &mut self.forward,
-            Move::Backward(_) => &mut self.backward,
-            Move::Idle => &mut self.idle,
-            Move::Spread => &mut self.spread,
-        } += 1;
+        let word = movement.word();
+        let place = WORDS.iter().position(|other| *other == word);
+        place.into_iter().for_each(|place| self.0[place] += 1);
+    }
+
+    /// The number of instructions with one of [`WORDS`].
+    pub fn number(self, word: &str) -> usize {
+        let place = WORDS.iter().position(|other| *other == word);
+        place.map_or(0, |place| self.0[place])
+    }
+
+    /// The words of the instructions that the heads of a machine may have, with their numbers.
+    pub fn of(self, config: &ModelConfig) -> impl Iterator<Item = (&'static str, usize)> {
+        let is_managed = matches!(config, ModelConfig::Dnc(_));
+        let others = ["ALLOCATE", "FORWARD", "BACKWARD", "IDLE"];
+        let all = WORDS.into_iter().zip(self.0);
+        all.filter(move |(word, _)| is_managed || !others.contains(word))
     }
 
     /// Steps in which the heads attend.
     pub fn steps(self) -> usize {
-        let moved = self.stay + self.shift + self.jump + self.spread;
-        moved + self.allocate + self.forward + self.backward + self.idle
+        self.0.iter().sum()
     }
 
     /// Share of the steps that are explained, 0 to 1; NaN without steps.
     pub fn explained(self) -> f64 {
-        1.0 - self.spread as f64 / self.steps() as f64
+        let [.., spread] = self.0;
+        1.0 - spread as f64 / self.steps() as f64
     }
 }
 
@@ -462,20 +450,34 @@ impl fmt::Display for Fold {
     }
 }
 
+impl Move {
+    /// One of [`WORDS`].
+    fn word(self) -> &'static str {
+        match self {
+            Self::Shift(0) => "STAY",
+            Self::Shift(_) => "SHIFT",
+            Self::Jump { .. } => "JUMP",
+            Self::Allocate(_) => "ALLOCATE",
+            Self::Forward(_) => "FORWARD",
+            Self::Backward(_) => "BACKWARD",
+            Self::Idle => "IDLE",
+            Self::Spread => "SPREAD",
+        }
+    }
+}
+
 impl fmt::Display for Move {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())?;
         match self {
-            Self::Shift(0) => f.write_str("STAY"),
-            Self::Shift(by) => write!(f, "SHIFT {by:+}"),
+            Self::Shift(0) | Self::Idle | Self::Spread => Ok(()),
+            Self::Shift(by) => write!(f, " {by:+}"),
             Self::Jump { row, written } => match written {
-                Some(step) => write!(f, "JUMP row {row} (step {step})"),
-                None => write!(f, "JUMP row {row} (initial memory)"),
+                Some(step) => write!(f, " row {row} (step {step})"),
+                None => write!(f, " row {row} (initial memory)"),
             },
-            Self::Allocate(row) => write!(f, "ALLOCATE row {row}"),
-            Self::Forward(row) => write!(f, "FORWARD to row {row}"),
-            Self::Backward(row) => write!(f, "BACKWARD to row {row}"),
-            Self::Idle => f.write_str("IDLE"),
-            Self::Spread => f.write_str("SPREAD"),
+            Self::Allocate(row) => write!(f, " row {row}"),
+            Self::Forward(row) | Self::Backward(row) => write!(f, " to row {row}"),
         }
     }
 }

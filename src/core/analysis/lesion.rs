@@ -49,7 +49,7 @@ const NOISY: [(&str, &str); 4] = [
 ];
 
 /// The stages of a head that a lesion removes: the array that is changed, to what, and what that means.
-const STAGES: [(&str, f32, &str); 8] = [
+const STAGES: [(&str, f32, &str); 15] = [
     ("strength", 0.0, "content the same for all rows"),
     ("key", 0.0, "no key"),
     ("gate", 0.0, "no content"),
@@ -58,6 +58,14 @@ const STAGES: [(&str, f32, &str); 8] = [
     ("erase", 0.0, "no erase"),
     ("add", 0.0, "no add"),
     ("read", 0.0, "reads nothing"),
+    // Of a Differentiable Neural Computer, and of sparse access memory.
+    ("free_gate", 0.0, "frees no row"),
+    ("allocation_gate", 0.0, "no allocation"),
+    ("forward", 0.0, "no forward links"),
+    ("backward", 0.0, "no backward links"),
+    ("write_gate", 0.0, "writes nothing"),
+    ("interpolation_gate", 0.0, "never writes where it read"),
+    ("interpolation_gate", 1.0, "never writes to the oldest row"),
 ];
 
 impl Lesion {
@@ -108,7 +116,8 @@ pub fn lesions(machine: &Model<f32>) -> Vec<Lesion> {
             let middle = Change::OneHot(config.width(place, of.1) / 2);
             Lesion::new(name, "no shift", [always(of, None, middle)])
         }));
-        found.extend(named("erase").zip(named("add")).map(|(erase, add)| {
+        let without_gate = named("erase").filter(|_| named("write_gate").is_none());
+        found.extend(without_gate.zip(named("add")).map(|(erase, add)| {
             let nothing = [erase, add].map(|of| set(of, 0.0));
             Lesion::new(name, "writes nothing", nothing)
         }));

@@ -103,6 +103,11 @@ fn a_count_and_fewest_rows_are_written_only_if_they_are_not_the_defaults() {
     );
 
     let error = |name: &str, set: &str| with(name, &[set]).unwrap_err().to_string();
+    for (preset, least) in [("repeat_copy", 3), ("recall_sam", 4)] {
+        let few = error(preset, "training.fewest_rows=1");
+        let expected = format!("`training.fewest_rows`: is 1; allowed: {least} to ");
+        assert!(few.contains(&expected), "{few}");
+    }
     let many = error("repeat_copy", "training.fewest_rows=129");
     assert!(
         many.ends_with(

@@ -131,6 +131,9 @@ fn skills() -> Vec<Skill> {
         Skill::of("copy_dnc", 20, 0.1, 1.0),
         Skill::of("copy_dnc", 30, 1.0, 0.9),
         Skill::of("graph_dnc", 12, 0.1, 0.95),
+        Skill::of("copy_sam", 20, 0.1, 1.0),
+        Skill::of("recall_sam", 6, 0.1, 1.0),
+        Skill::of("recall_sam", 20, 0.5, 0.95),
     ]
 }
 

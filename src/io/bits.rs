@@ -262,12 +262,16 @@ impl Form {
             return Err((format!("edges[{wrong}]"), problem));
         }
         let starts: HashSet<_> = edges.iter().map(|edge| [edge[0], edge[1]]).collect();
-        let allowed = 1..=graph.most_size();
-        if starts.len() < edges.len() || !allowed.contains(&edges.len()) {
-            let problem = "has two edges with the same node and label, or none".to_owned();
-            return Err(("edges".to_owned(), problem));
+        if starts.len() < edges.len() || edges.is_empty() {
+            let two = "has two edges with the same node and label";
+            let problem = if edges.is_empty() { "has no edge" } else { two };
+            return Err(("edges".to_owned(), problem.to_owned()));
         }
-        let is_right = start < nodes && (1..=100).contains(&path.len());
+        if start >= nodes {
+            let problem = format!("is {start}; allowed: 0 to {}", nodes - 1);
+            return Err(("start".to_owned(), problem));
+        }
+        let is_right = (1..=100).contains(&path.len());
         let made = is_right.then(|| graph.episode_of(&edges, start, &path));
         let Some(made) = made.flatten() else {
             let problem = "does not follow edges from `start`, or has no label or more than 100";

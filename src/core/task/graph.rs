@@ -122,7 +122,7 @@ impl Keys for Graph {
         to.key("nodes", Integer(&mut self.nodes, 2..=64), "nodes of the graph");
         to.key("labels", Integer(&mut self.labels, 1..=16), "labels; the edges that leave a node have different ones");
         let most = self.most_size();
-        to.key("edges", Range(&mut self.edges, 2..=most), "edges per sequence, at most `nodes` · `labels`; a number below `nodes` counts as `nodes`");
+        to.key("edges", Range(&mut self.edges, 1..=most), "edges per sequence, at most `nodes` · `labels`; a number below `nodes` counts as `nodes`");
         to.key("path", Range(&mut self.path, 1..=100), "edges of the path that is asked for");
     }
 }

@@ -60,13 +60,18 @@ impl TrainingConfig {
     /// Holds the number of memory rows in training to a machine.
     ///
     /// # Errors
-    /// The key, if weights of the machine depend on its rows, or it has fewer.
+    /// The key, if weights of the machine depend on its rows, it has fewer, or it needs more.
     pub fn fits_rows(&self, model: &ModelConfig) -> Result<(), ConfigError> {
         let (fewest, rows) = (self.fewest_rows, model.rows());
         let most = if model.runs_on_any_rows() { rows } else { 0 };
         ConfigError::unless(fewest <= most, "fewest_rows", fewest, || match most {
             0 => "0, because the machine does not run on any number of rows".to_owned(),
             _ => format!("0 to {rows}, the rows of the machine"),
+        })?;
+        let fits = model.with_rows(fewest.max(1)).err();
+        fits.filter(|_| fewest > 0).map_or(Ok(()), |error| {
+            let field = "fewest_rows".to_owned();
+            Err(ConfigError { field, ..error })
         })
     }
 

@@ -208,7 +208,7 @@ pub static TABLE: [Entry; 105] = [
     entry(Group::Time, Precondition::Condition, Command::Ask(Ask::Condition(String::new())), "Clear condition", &[], "no marks, and playback goes on", "search breakpoint remove"),
     entry(Group::Look, Precondition::Episode, Command::Look(Look::NextLayout), "Change layout", &[key(Key::V)], "close-up, all stages, paper (Figure 6)", "view paper close-up arrangement"),
     entry(Group::Look, Precondition::Episode, Command::Window(Window::TogglePresent), "Toggle presentation", &[key(Key::P)], "large pictures without panels; Esc leaves", "fullscreen projector slides"),
-    entry(Group::Look, Precondition::Memory, Command::Look(Look::List(List::Instructions)), "List instructions", &[], "what the selected head does: STAY, SHIFT, JUMP or SPREAD", "disassembly program loop"),
+    entry(Group::Look, Precondition::Memory, Command::Look(Look::List(List::Instructions)), "List instructions", &[], "what the selected head does, such as STAY, SHIFT or JUMP", "disassembly program loop"),
     entry(Group::Look, Precondition::Memory, Command::Look(Look::List(List::Provenance)), "List provenance", &[], "the writes that made a read or a pinned output bit, and the reads of a write", "origin source influence why"),
     entry(Group::Look, Precondition::Memory, Command::Look(Look::AllHeads), "Show all heads", &[key(Key::Num0)], "side by side; Shift+click adds a second head", ""),
     entry(Group::Look, Precondition::Memory, Command::Rows(Rows::ToggleTouched), "Show touched rows only", &[key(Key::U)], "hide rows that no head touches", ""),

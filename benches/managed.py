@@ -7,8 +7,8 @@
     python3 benches/managed.py --ablation               # the DNC without one mechanism
 
 Every machine has a memory of 32 × 20, an LSTM controller of 100 units, and the read heads in the table below. Task
-and training are those of the preset; SAM has the optimizer, clip and batch of `copy_sam`, as it does not learn with those of
-the others. The factor multiplies the learning rate in every task. Prints a line for each run:
+and training are those of the preset; SAM has one head, which reads four rows, and the optimizer, clip and batch of
+`copy_sam`, as it seldom learns with those of the others. The factor multiplies the learning rate in every task. Prints a line for each run:
 sequences until the first validation (100 episodes) below 0.1 bits, processor time of the whole run, and the best weights
 on 500 fresh episodes of the largest size. Runs in `--folder` that are there are not made again.
 """
@@ -49,7 +49,7 @@ def experiment(machine, task, factor, without):
         model["heads"] = {"read": read, "write": write, **NTM_HEADS}
     else:
         model["kind"] = machine
-        model["heads"] = {"read": read} if machine == "dnc" else {"count": read, "rows": 4}
+        model["heads"] = {"read": read} if machine == "dnc" else {"count": 1, "rows": 4}
         model["memory"]["initial"] = {"constant": 1e-6}
         if machine == "sam" and task != "priority_sort":
             own = json.loads(pathlib.Path("tasks/copy_sam.json").read_text())["training"]

@@ -48,7 +48,7 @@ pub(super) trait MemoryMachine: Kind + Sized + 'static {
     fn activate<R: Real>(&self, raw: &[R], first: usize, heads: &mut [HeadTrace<R>], t: usize);
 
     /// Addressing, reads and writes of a step.
-    fn remember<R: Real>(&self, trace: &mut Trace<R>, t: usize);
+    fn access_memory<R: Real>(&self, trace: &mut Trace<R>, t: usize);
 
     /// [`Machine::dependencies`].
     fn rules<'a, R: Real>(&'a self, conventions: &'a Conventions) -> Vec<Dependency<'a, R>>;
@@ -62,14 +62,14 @@ pub(super) trait MemoryMachine: Kind + Sized + 'static {
     fn show<R: Real>(&self, _trace: &mut Trace<R>) {}
 
     /// The scratch of an episode.
-    fn own<R: Real>(&self) -> Self::Scratch<R>;
+    fn memory_scratch<R: Real>(&self) -> Self::Scratch<R>;
 
     /// Empties it for an episode.
     fn reset<R: Real>(&self, trace: &Trace<R>, by: &mut Gradients<R, Self::Scratch<R>>);
 
     /// Backpropagates through a step from the gradients w.r.t. its reads, [`StackGradient::beside`], to those w.r.t. the
     /// pre-activations of heads.
-    fn remember_backward<R: Real>(
+    fn access_memory_backward<R: Real>(
         &self,
         trace: &Trace<R>,
         t: usize,
@@ -228,7 +228,7 @@ pub(super) fn run_on<R: Real>(
         frame.drive(t, traces);
         for trace in &mut *traces {
             config.activate(trace.raw.row(t), 0, &mut trace.heads, t);
-            config.remember(trace, t);
+            config.access_memory(trace, t);
         }
         // Not at once: what was just written in parts would be awaited to be read as a whole.
         for trace in traces {
@@ -251,7 +251,7 @@ impl<R: Real, C: MemoryMachine> Machine<R> for C {
     fn scratch(&self) -> Box<dyn Any + Send> {
         Box::new(Gradients::<R, C::Scratch<R>> {
             frame: FrameGradient::new(self, self.controller()),
-            own: self.own(),
+            own: self.memory_scratch(),
         })
     }
 
@@ -269,7 +269,7 @@ impl<R: Real, C: MemoryMachine> Machine<R> for C {
                     let (upstream, by, mut recorder) = workspace.parts_mut();
                     let Gradients { frame, .. } = by;
                     frame.answer_backward(trace, t, recorder.as_deref_mut());
-                    self.remember_backward(trace, t, upstream, by, recorder);
+                    self.access_memory_backward(trace, t, upstream, by, recorder);
                 }
                 together!(running, workspaces, |workspaces| {
                     let gradients = workspaces.each_mut().map(|workspace| {

@@ -74,7 +74,7 @@ impl MemoryMachine for DncConfig {
         }
     }
 
-    fn remember<R: Real>(&self, trace: &mut Trace<R>, t: usize) {
+    fn access_memory<R: Real>(&self, trace: &mut Trace<R>, t: usize) {
         let (now, next, steps) = (trace.memory_row(t), trace.memory_row(t + 1), trace.steps());
         let norms = trace.norms_row(t);
         let (before, after) = trace.memory_columns.two_rows(now, next);
@@ -200,7 +200,7 @@ impl MemoryMachine for DncConfig {
         all
     }
 
-    fn own<R: Real>(&self) -> Scratch<R> {
+    fn memory_scratch<R: Real>(&self) -> Scratch<R> {
         Scratch::new(self)
     }
 
@@ -208,7 +208,7 @@ impl MemoryMachine for DncConfig {
         by.own.reset();
     }
 
-    fn remember_backward<R: Real>(
+    fn access_memory_backward<R: Real>(
         &self,
         trace: &Trace<R>,
         t: usize,

@@ -86,7 +86,7 @@ impl MemoryMachine for NtmConfig {
         activate(self, raw, heads, t);
     }
 
-    fn remember<R: Real>(&self, trace: &mut Trace<R>, t: usize) {
+    fn access_memory<R: Real>(&self, trace: &mut Trace<R>, t: usize) {
         let (now, next) = (trace.memory_row(t), trace.memory_row(t + 1));
         let norms = trace.norms_row(t);
         let (before, after) = trace.memory_columns.two_rows(now, next);
@@ -121,7 +121,7 @@ impl MemoryMachine for NtmConfig {
         recompute::dependencies(self, conventions)
     }
 
-    fn own<R: Real>(&self) -> Scratch<R> {
+    fn memory_scratch<R: Real>(&self) -> Scratch<R> {
         // One pass over the memory needs no scratch in its shape.
         let is_pair = (self.read_heads, self.write_heads) == (1, 1) && !self.is_written_first();
         Scratch {
@@ -136,7 +136,7 @@ impl MemoryMachine for NtmConfig {
         by.own.by.reset();
     }
 
-    fn remember_backward<R: Real>(
+    fn access_memory_backward<R: Real>(
         &self,
         trace: &Trace<R>,
         t: usize,

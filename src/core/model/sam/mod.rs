@@ -172,7 +172,7 @@ impl MemoryMachine for SamConfig {
         }
     }
 
-    fn remember<R: Real>(&self, trace: &mut Trace<R>, t: usize) {
+    fn access_memory<R: Real>(&self, trace: &mut Trace<R>, t: usize) {
         let sam = self.sam(true);
         (0..self.heads).for_each(|head| sam.set_row(trace, head, t));
         for head in 0..self.heads {
@@ -198,7 +198,7 @@ impl MemoryMachine for SamConfig {
         self.show_rows(trace);
     }
 
-    fn own<R: Real>(&self) -> backward::Scratch<R> {
+    fn memory_scratch<R: Real>(&self) -> backward::Scratch<R> {
         backward::Scratch::new(self)
     }
 
@@ -208,7 +208,7 @@ impl MemoryMachine for SamConfig {
         by.own.reset(trace, self);
     }
 
-    fn remember_backward<R: Real>(
+    fn access_memory_backward<R: Real>(
         &self,
         trace: &Trace<R>,
         t: usize,

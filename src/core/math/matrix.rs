@@ -483,6 +483,21 @@ pub(crate) fn held<R: Real, S: Simd>(
     }
 }
 
+/// Pack `v` of such a part, from `held` if registers hold it.
+#[inline(always)]
+pub(crate) fn held_pack<R: Real, S: Simd, const V: usize>(
+    at: impl Columns<S>,
+    held: &[R::Pack<S>; V],
+    part: &[R],
+    v: usize,
+) -> R::Pack<S> {
+    if has_many::<S>() {
+        held[v]
+    } else {
+        at.load(part, v)
+    }
+}
+
 /// Processes as many blocks of `V` packs as fit from `start` on; returns their end.
 #[inline(always)]
 fn whole_blocks<R: Real, S: Simd, const V: usize>(

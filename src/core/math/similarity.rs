@@ -12,7 +12,7 @@
 
 use super::Real;
 use super::kernel::kernel;
-use super::matrix::{Blocks, Columns, by_blocks, by_held_blocks, has_many, held};
+use super::matrix::{Blocks, Columns, by_blocks, by_held_blocks, has_many, held, held_pack};
 use super::simd::{Kernel, Simd, dispatch};
 use super::softmax::dot;
 
@@ -237,18 +237,10 @@ impl<R: Real, const H: usize> Blocks for CosinesBackward<'_, R, H> {
             let mut sums = [zero; H];
             for v in 0..at.packs() {
                 let (x, d) = (at.load(column, v), at.load(gradient, v));
-                let against_row = if has_many::<S>() {
-                    held_row[v]
-                } else {
-                    at.load(against_row, v)
-                };
+                let against_row = held_pack(at, &held_row, against_row, v);
                 let mut d = R::mul_add(simd, x, against_row, d);
                 for h in 0..H {
-                    let along_key = if has_many::<S>() {
-                        held_key[h][v]
-                    } else {
-                        at.load(along_key[h], v)
-                    };
+                    let along_key = held_pack(at, &held_key[h], along_key[h], v);
                     sums[h] = R::mul_add(simd, x, along_key, sums[h]);
                     d = R::mul_add(simd, k[h], along_key, d);
                 }

@@ -91,6 +91,13 @@ impl<R: Copy + Default> Series<R> {
         &self.data[start..start + steps.len() * self.width]
     }
 
+    /// The values of the step before `t`, of `initial` before the first one.
+    #[inline]
+    pub fn row_before<'a>(&'a self, t: usize, initial: &'a Self) -> &'a [R] {
+        t.checked_sub(1)
+            .map_or_else(|| initial.row(0), |last| self.row(last))
+    }
+
     /// [`Series::rows`], to write.
     #[inline]
     pub fn rows_mut(&mut self, steps: Range<usize>) -> &mut [R] {

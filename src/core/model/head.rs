@@ -137,6 +137,30 @@ fn shift<R: Real, S: Simd>(simd: S, mechanism: &Mechanism, raw: &[R], shift: &mu
     }
 }
 
+/// 1 + softplus of a pre-activation: a strength of 1 or more.
+#[inline(always)]
+pub(super) fn one_plus<R: Real, S: Simd>(simd: S, z: R) -> R {
+    R::ONE + softplus(Pack::splat(simd, z)).first()
+}
+
+/// From the gradient w.r.t. 1 + softplus of z to that w.r.t. z: the slope is σ(z).
+#[inline(always)]
+pub(super) fn one_plus_backward<R: Real, S: Simd>(simd: S, z: R, d: R) -> R {
+    d * gate(simd, z)
+}
+
+/// σ of a pre-activation.
+#[inline(always)]
+pub(super) fn gate<R: Real, S: Simd>(simd: S, z: R) -> R {
+    sigmoid(Pack::splat(simd, z)).first()
+}
+
+/// From the gradient w.r.t. a gate to that w.r.t. its pre-activation: σ' = σ·(1 − σ).
+#[inline(always)]
+pub(super) fn gate_backward<R: Real>(gate: R, d: R) -> R {
+    d * gate * (R::ONE - gate)
+}
+
 /// Sets the value of a step, if the series has one.
 #[inline(always)]
 fn set<R: Real>(series: &mut Series<R>, t: usize, value: R) {

@@ -650,11 +650,7 @@ impl<R: Real> HeadTrace<R> {
 
     /// w_{t−1}: the weighting of the step before `t`, or the initial one.
     pub fn previous_weighting(&self, t: usize) -> &[R] {
-        if t == 0 {
-            self.initial.row(0)
-        } else {
-            self.weighting.row(t - 1)
-        }
+        self.weighting.row_before(t, &self.initial)
     }
 }
 

@@ -20,8 +20,7 @@ const LARGEST_EPISODE: usize = 1 << 22;
 pub(super) fn complete(config: &ModelConfig, recording: &mut Recording) {
     let conventions = recording.conventions.clone();
     let rules = config.dependencies(&conventions);
-    // Again, because a rule may need what a later one makes of the step before: links the precedence.
-    for rule in rules.iter().chain(&rules) {
+    for rule in &rules {
         let name = config.array_name(rule.place, rule.array);
         // Memories are made when the file is read.
         let is_lost = rule.array != array::MEMORY && !recording.knows(&name);

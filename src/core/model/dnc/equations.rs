@@ -4,14 +4,14 @@
 //!
 //! Everything has a value per memory row, or two of them. No gradient goes through the order of the rows by usage.
 
-use super::kind::DncConfig;
+use super::kind::{AT_ALLOCATION_GATE, AT_WRITE_GATE, DncConfig};
 use crate::math::kernel::kernel;
-use crate::math::matrix::{self, Blocks, Columns, Rows, by_blocks, has_many, held};
+use crate::math::matrix::{self, Blocks, Columns, Rows, by_blocks, held, held_pack};
 use crate::math::pack::{each_pack, map_packs};
 use crate::math::simd::{Kernel, Simd, dispatch};
 use crate::math::softmax::{dot, softmax_of_few};
-use crate::math::{Pack, Real, sigmoid, softplus};
-use crate::model::head::HeadGradient;
+use crate::math::{Pack, Real, sigmoid};
+use crate::model::head::{HeadGradient, gate, gate_backward, one_plus, one_plus_backward};
 use crate::model::trace::HeadTrace;
 
 /// Gradients w.r.t. the gates of a head: free gate and read modes, or allocation gate and write gate.
@@ -25,22 +25,19 @@ kernel! {
     ) {
         let (columns, [first, second]) = config.columns(index);
         head.key.row_mut(t).copy_from_slice(&raw[columns.key]);
-        let strength = softplus(Pack::splat(simd, raw[columns.strength.start])).first();
-        head.strength.row_mut(t)[0] = R::ONE + strength;
-        let gate = |raw: R| sigmoid(Pack::splat(simd, raw)).first();
+        head.strength.row_mut(t)[0] = one_plus(simd, raw[columns.strength.start]);
         if head.is_write() {
             let (e, raw_e) = (head.erase.row_mut(t), &raw[columns.erase]);
             map_packs!(simd, e = [raw_e] => sigmoid(raw_e));
             head.add.row_mut(t).copy_from_slice(&raw[columns.add]);
-            let [_, _, _, allocation_gate, write_gate, ..] = head.of_score.all_mut::<8>();
             if !first.is_empty() {
-                allocation_gate.row_mut(t)[0] = gate(raw[first.start]);
+                head.of_score.at_mut(AT_ALLOCATION_GATE).row_mut(t)[0] = gate(simd, raw[first.start]);
             }
-            write_gate.row_mut(t)[0] = gate(raw[second.start]);
+            head.of_score.at_mut(AT_WRITE_GATE).row_mut(t)[0] = gate(simd, raw[second.start]);
         } else {
             let [free_gate, modes, ..] = head.of_score.all_mut::<4>();
             if !first.is_empty() {
-                free_gate.row_mut(t)[0] = gate(raw[first.start]);
+                free_gate.row_mut(t)[0] = gate(simd, raw[first.start]);
             }
             if let [backward, content, forward] = raw[second] {
                 let shares = softmax_of_few(simd, [backward, content, forward]);
@@ -58,17 +55,15 @@ kernel! {
     ) {
         let (columns, [first, second]) = config.columns(index);
         d_raw[columns.key].copy_from_slice(&gradient.key);
-        let slope = sigmoid(Pack::splat(simd, raw[columns.strength.start])).first();
-        d_raw[columns.strength].fill(gradient.strength * slope);
-        // σ' = σ·(1 − σ).
-        let of_gate = |d: R, gate: &[R]| gate.first().map_or(R::ZERO, |&gate| d * gate * (R::ONE - gate));
+        let d_strength = one_plus_backward(simd, raw[columns.strength.start], gradient.strength);
+        d_raw[columns.strength].fill(d_strength);
+        let of_gate = |d: R, gate: &[R]| gate.first().map_or(R::ZERO, |&gate| gate_backward(gate, d));
         if head.is_write() {
             let (e, d_erase, to) = (head.erase.row(t), &gradient.erase, &mut d_raw[columns.erase]);
             map_packs!(simd, to = [e, d_erase] => d_erase * e * (-e + R::ONE));
             d_raw[columns.add].copy_from_slice(&gradient.add);
-            let [_, _, _, allocation_gate, write_gate, ..] = head.of_score.all::<8>();
-            d_raw[first].fill(of_gate(gates[0], allocation_gate.row(t)));
-            d_raw[second].fill(of_gate(gates[1], write_gate.row(t)));
+            d_raw[first].fill(of_gate(gates[0], head.of_score.at(AT_ALLOCATION_GATE).row(t)));
+            d_raw[second].fill(of_gate(gates[1], head.of_score.at(AT_WRITE_GATE).row(t)));
         } else {
             let [free_gate, modes, ..] = head.of_score.all::<4>();
             d_raw[first].fill(of_gate(gates[0], free_gate.row(t)));
@@ -247,16 +242,15 @@ kernel! {
     }
 }
 
-/// L_t(i, j) = (1 − w(i) − w(j))·L_{t−1}(i, j) + w(i)·p_{t−1}(j), and 0 where i = j: row after row, from `before`, or in
-/// place.
-pub(super) fn link<R: Real>(w: &[R], precedence: &[R], before: Option<&[R]>, links: &mut [R]) {
-    dispatch(Link {
-        w,
-        precedence,
-        before,
-        links: &mut *links,
-    });
-    clear_diagonal(links, w.len());
+kernel! {
+    /// L_t(i, j) = (1 − w(i) − w(j))·L_{t−1}(i, j) + w(i)·p_{t−1}(j), and 0 where i = j: row after row, from `before`, or in
+    /// place.
+    pub(super) fn link<'a, R>(
+        simd; w: &'a [R], precedence: &'a [R], before: Option<&'a [R]>, links: &'a mut [R],
+    ) {
+        by_blocks::<R, _, 8>(simd, &mut Link { w, precedence, before, links: &mut *links });
+        clear_diagonal(links, w.len());
+    }
 }
 
 /// Sets the diagonal of a matrix with rows of this size to 0.
@@ -272,15 +266,6 @@ struct Link<'a, R> {
     precedence: &'a [R],
     before: Option<&'a [R]>,
     links: &'a mut [R],
-}
-
-impl<R: Real> Kernel for Link<'_, R> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(mut self, simd: S) {
-        by_blocks::<R, S, 8>(simd, &mut self);
-    }
 }
 
 impl<R: Real> Blocks for Link<'_, R> {
@@ -302,11 +287,7 @@ impl<R: Real> Blocks for Link<'_, R> {
                 .map(|before| at.of(&before[i * self.w.len()..][..self.w.len()]));
             let links = at.of_mut(links);
             for v in 0..at.packs() {
-                let (w, p) = if has_many::<S>() {
-                    (held_w[v], held_p[v])
-                } else {
-                    (at.load(w, v), at.load(p, v))
-                };
+                let (w, p) = (held_pack(at, &held_w, w, v), held_pack(at, &held_p, p, v));
                 let link = at.load(before.unwrap_or(links), v);
                 let kept = R::pack_sub(simd, rest, w);
                 let made = R::mul_add(simd, link, kept, R::pack_mul(simd, p, w_i));
@@ -316,24 +297,15 @@ impl<R: Real> Blocks for Link<'_, R> {
     }
 }
 
-/// Turns the gradient w.r.t. L_t into that w.r.t. L_{t−1} = `before`, in place; adds to those w.r.t. w_t and p_{t−1}.
-pub(super) fn link_backward<R: Real>(
-    w: &[R],
-    precedence: &[R],
-    before: &[R],
-    d_links: &mut [R],
-    d_w: &mut [R],
-    d_precedence: &mut [R],
-) {
-    clear_diagonal(d_links, w.len());
-    dispatch(LinkBackward {
-        w,
-        precedence,
-        before,
-        d_links,
-        d_w,
-        d_precedence,
-    });
+kernel! {
+    /// Turns the gradient w.r.t. L_t into that w.r.t. L_{t−1} = `before`, in place; adds to those w.r.t. w_t and p_{t−1}.
+    pub(super) fn link_backward<'a, R>(
+        simd; w: &'a [R], precedence: &'a [R], before: &'a [R], d_links: &'a mut [R], d_w: &'a mut [R],
+        d_precedence: &'a mut [R],
+    ) {
+        clear_diagonal(d_links, w.len());
+        by_blocks::<R, _, 4>(simd, &mut LinkBackward { w, precedence, before, d_links, d_w, d_precedence });
+    }
 }
 
 /// With G = dL_t: dL_{t−1}(i, j) = (1 − w(i) − w(j))·G(i, j), dw(i) += Σ_j G(i, j)·(p(j) − L_{t−1}(i, j)),
@@ -345,15 +317,6 @@ struct LinkBackward<'a, R> {
     d_links: &'a mut [R],
     d_w: &'a mut [R],
     d_precedence: &'a mut [R],
-}
-
-impl<R: Real> Kernel for LinkBackward<'_, R> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(mut self, simd: S) {
-        by_blocks::<R, S, 4>(simd, &mut self);
-    }
 }
 
 impl<R: Real> Blocks for LinkBackward<'_, R> {
@@ -378,11 +341,7 @@ impl<R: Real> Blocks for LinkBackward<'_, R> {
             let (rest, w_i) = (R::splat(simd, R::ONE - w_i), R::splat(simd, w_i));
             let (before, d_links, mut sum) = (at.of(before), at.of_mut(d_links), zero);
             for v in 0..at.packs() {
-                let (w, p) = if has_many::<S>() {
-                    (held_w[v], held_p[v])
-                } else {
-                    (at.load(w, v), at.load(p, v))
-                };
+                let (w, p) = (held_pack(at, &held_w, w, v), held_pack(at, &held_p, p, v));
                 let (d, link) = (at.load(d_links, v), at.load(before, v));
                 sum = R::mul_add(simd, d, R::pack_sub(simd, p, link), sum);
                 minus_d_w[v] = R::mul_add(simd, d, link, minus_d_w[v]);
@@ -509,7 +468,6 @@ impl<R: Real, const H: usize> Blocks for OuterProducts<'_, R, H> {
         self.before[0].len()
     }
 
-    #[expect(clippy::needless_range_loop, reason = "a pack of many arrays")]
     #[inline(always)]
     fn block<S: Simd, const V: usize>(&mut self, simd: S, at: impl Columns<S>) {
         let (before, ways) = (self.before, self.ways);
@@ -525,11 +483,7 @@ impl<R: Real, const H: usize> Blocks for OuterProducts<'_, R, H> {
                 let mut d = at.load(d_links, v);
                 for h in 0..H {
                     for part in 0..2 {
-                        let x = if has_many::<S>() {
-                            held_parts[h][part][v]
-                        } else {
-                            at.load(parts[h][part], v)
-                        };
+                        let x = held_pack(at, &held_parts[h][part], parts[h][part], v);
                         d = R::mul_add(simd, x, by[h][part], d);
                     }
                 }

@@ -57,8 +57,17 @@ pub(super) const OF_WRITE: &[Array] = &[
     ALLOCATION_ORDER,
     LINKS,
 ];
+/// The places of arrays of the write head.
+pub(super) const AT_INITIAL_USAGE: usize = 0;
+pub(super) const AT_USAGE: usize = 1;
+pub(super) const AT_ALLOCATION: usize = 2;
+pub(super) const AT_ALLOCATION_GATE: usize = 3;
+pub(super) const AT_WRITE_GATE: usize = 4;
+pub(super) const AT_PRECEDENCE: usize = 5;
+pub(super) const AT_ORDER: usize = 6;
+pub(super) const AT_LINKS: usize = 7;
 
-/// f_t of a read head, [T, 1].
+/// f^i_t of read head i, [T, 1]; f_t alone is [`FORWARD`].
 #[rustfmt::skip] // A row for every array.
 pub const FREE_GATE: Array = &ArraySpec::new("free_gate", &["t"], "f", Values::Within(0.0, 1.0), "σ: the share of the rows read in the step before that is freed (Graves 2016)");
 /// π_t of a read head, [T, 3]: backward, content, forward.
@@ -187,7 +196,7 @@ impl Keys for DncConfig {
     fn keys(&mut self, to: &mut Table<'_>) {
         to.key("memory.rows", Integer(&mut self.rows, 1..=MAX_ROWS), "rows N of the memory (locations); the link matrix has N² values");
         to.key("memory.columns", Integer(&mut self.columns, 1..=4096), "columns W of the memory (values per row)");
-        self.initial_memory.key(to, "memory before the first step: one constant everywhere");
+        self.initial_memory.key(to, "memory before the first step: one constant everywhere; not `learned`");
         self.controller.keys(&mut to.section("controller"));
         to.key("heads.read", Integer(&mut self.read_heads, 1..=MAX_HEADS - 1), "number of read heads, beside the one write head");
         to.key("heads.links", Choice(&mut self.links), "temporal links: with `off` a head reads by content only");

@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 
 use super::equations::link;
-use super::kind::{LINKS, PRECEDENCE};
+use super::kind::{AT_PRECEDENCE, LINKS, PRECEDENCE};
 use crate::math::{Real, Series};
 use crate::model::trace::{HeadTrace, Trace, between_checkpoints};
 
@@ -17,21 +17,30 @@ pub(super) fn row_of(links: &Series<impl Real>, t: usize, steps: usize) -> usize
     }
 }
 
-/// Computes L_t in its row from L_{t−1}, w_t and p_{t−1}; L_0 is 0.
+/// Sets L_t from w_t, p_{t−1} and L_{t−1} = `before`, or in place; L_0 is 0.
+fn step<R: Real>(
+    [w, precedence]: [&Series<R>; 2],
+    t: usize,
+    before: Option<&[R]>,
+    links: &mut [R],
+) {
+    match t.checked_sub(1) {
+        Some(last) => link(w.row(t), precedence.row(last), before, links),
+        None => links.fill(R::ZERO),
+    }
+}
+
+/// Computes L_t in its row.
 pub(super) fn forward<R: Real>(writer: &mut HeadTrace<R>, t: usize, steps: usize) {
     let [.., precedence, _, links] = writer.of_score.all_mut::<8>();
-    let row = row_of(links, t, steps);
-    let Some(last) = t.checked_sub(1) else {
-        return links.row_mut(row).fill(R::ZERO);
+    let [last, row] = [t.saturating_sub(1), t].map(|t| row_of(links, t, steps));
+    let (before, links) = if last == row {
+        (None, links.row_mut(row))
+    } else {
+        let (before, links) = links.two_rows(last, row);
+        (Some(before), links)
     };
-    let (w, p) = (writer.weighting.row(t), precedence.row(last));
-    match row_of(links, last, steps) {
-        before if before == row => link(w, p, None, links.row_mut(row)),
-        before => {
-            let (before, links) = links.two_rows(before, row);
-            link(w, p, Some(before), links);
-        }
-    }
+    step([&writer.weighting, precedence], t, before, links);
 }
 
 /// The link matrices of some steps in a row, on the way back.
@@ -63,21 +72,16 @@ impl<R: Real> LinkWindow<R> {
         if self.start != Some(start) {
             self.start = Some(start);
             let [.., precedence, _, kept] = writer.of_score.all::<8>();
+            let of = [&writer.weighting, precedence];
             self.links.resize(every + 1);
             let first = self.links.row_mut(0);
             match (start / every).checked_sub(1) {
                 Some(row) => first.copy_from_slice(kept.row(row)),
                 None => first.fill(R::ZERO),
             }
-            for step in start..=t {
-                let (before, links) = self.links.previous_and_row_mut(step - start + 1);
-                match step.checked_sub(1) {
-                    None => links.fill(R::ZERO),
-                    Some(last) => {
-                        let (w, p) = (writer.weighting.row(step), precedence.row(last));
-                        link(w, p, Some(before), links);
-                    }
-                }
+            for t in start..=t {
+                let (before, links) = self.links.previous_and_row_mut(t - start + 1);
+                step(of, t, Some(before), links);
             }
         }
         let row = t - start;
@@ -103,8 +107,8 @@ impl<R: Real> LinkHistory<R> {
     /// Returns L_t, [N·N], row after row, from the write weightings up to step `t` and the precedence before it.
     pub(super) fn at(&self, writer: &HeadTrace<R>, t: usize) -> Vec<R> {
         let n = writer.weighting.width();
-        let [.., precedence, _, _] = writer.of_score.all::<8>();
-        let (writing, precedence) = (writer.weighting.rows(0..t), precedence.rows(0..t));
+        let of = [&writer.weighting, writer.of_score.at(AT_PRECEDENCE)];
+        let [writing, precedence] = of.map(|series| series.rows(0..t));
         let mut known = self.0.borrow_mut();
         let known = &mut *known;
         let is_known = writing.starts_with(&known.writing)
@@ -117,20 +121,13 @@ impl<R: Real> LinkHistory<R> {
                 links: vec![R::ZERO; n * n],
             };
         }
-        // L_0 is 0.
-        let step = |t: usize, links: &mut [R]| {
-            if let Some(last) = t.checked_sub(1) {
-                let (w, p) = (writer.weighting.row(t), &precedence[last * n..][..n]);
-                link(w, p, None, links);
-            }
-        };
         for t in known.writing.len() / n..t {
-            step(t, &mut known.links);
+            step(of, t, None, &mut known.links);
         }
         known.writing = writing.to_vec();
         known.precedence = precedence.to_vec();
         let mut links = known.links.clone();
-        step(t, &mut links);
+        step(of, t, None, &mut links);
         links
     }
 }

@@ -4,14 +4,17 @@
 //! what its heads read, and then puts back what stood there before its writes. Gradients w.r.t. the memory are those
 //! w.r.t. the rows in slots.
 
-use super::head::gate;
-use super::kind::{COSINES, INITIAL_ROWS, INTERPOLATION_GATE, SamConfig, WEIGHTS, WRITE_GATE};
+use super::kind::{
+    AT_EARLIER, AT_INITIAL, COSINES, INITIAL_ROWS, INTERPOLATION_GATE, SamConfig, WEIGHTS,
+    WRITE_GATE,
+};
 use crate::math::kernel::kernel;
 use crate::math::similarity::quotient;
 use crate::math::softmax::{dot, softmax_backward};
 use crate::math::vectors::{add, add_multiple};
 use crate::math::{Matrix, Real};
 use crate::model::array;
+use crate::model::head::{gate_backward, one_plus_backward};
 use crate::model::machine::GradientRecorder;
 use crate::model::memory_machine::Gradients;
 use crate::model::sparse::{norm_of, set_norm};
@@ -45,10 +48,8 @@ impl<R: Real> Scratch<R> {
     pub(super) fn reset(&mut self, trace: &Trace<R>, config: &SamConfig) {
         self.weights.fill(R::ZERO);
         // Room for the most rows that an episode of this length may touch.
-        let (most, m) = (
-            config.touched(trace.steps()).min(config.rows),
-            config.columns,
-        );
+        let most = config.touched(trace.steps()).min(config.rows);
+        let m = config.columns;
         self.contents.clear();
         self.contents.reserve(most * (m + 1));
         self.contents.extend_from_slice(trace.sparse.contents());
@@ -60,12 +61,13 @@ impl<R: Real> Scratch<R> {
 
 kernel! {
     /// Through softmax and cosines of one head, in a step: from the gradients w.r.t. its weights to those w.r.t. β times its
-    /// cosines; returns that w.r.t. β.
+    /// cosines; returns those w.r.t. β and w.r.t. its pre-activation z.
     fn weigh_backward<'a, R>(
-        simd; weights: &'a [R], cosines: &'a [R], d_weights: &'a [R], d_scaled: &'a mut [R],
-    ) -> R {
+        simd; weights: &'a [R], cosines: &'a [R], z: R, d_weights: &'a [R], d_scaled: &'a mut [R],
+    ) -> [R; 2] {
         softmax_backward(simd, weights, d_weights, d_scaled);
-        dot(simd, d_scaled, cosines)
+        let d_strength = dot(simd, d_scaled, cosines);
+        [d_strength, one_plus_backward(simd, z, d_strength)]
     }
 }
 
@@ -99,38 +101,30 @@ impl SamConfig {
             .iter()
             .map(|&row| trace.sparse.place(self.row_of(row)));
         let later = &later[head * k..][..k];
-        for ((slot, to), (&weight, &later)) in slots
-            .clone()
-            .zip(&mut *d_weights)
-            .zip(weights.row(t).iter().zip(later))
-        {
+        let all = slots.clone().zip(&mut *d_weights);
+        for ((slot, to), (&weight, &later)) in all.zip(weights.row(t).iter().zip(later)) {
             *to = later + product(d_read, &contents[slot * (m + 1)..]);
             add_multiple(&mut memory[slot * m..][..m], weight, d_read);
         }
         let (strength, cosines) = (of.strength[t], cosines.row(t));
-        let d_strength = weigh_backward(weights.row(t), cosines, d_weights, d_scaled);
+        let z = trace.raw.row(t)[self.raw(head)][m];
+        let [d_strength, d_z] = weigh_backward(weights.row(t), cosines, z, d_weights, d_scaled);
         let d_raw = &mut by.frame.raw.row_mut(t)[self.raw(head)];
         let (d_key, d_raw_strength) = d_raw.split_at_mut(m);
+        d_raw_strength[0] = d_z;
         let norm = norm_of(key, self.similarity_epsilon);
         for ((slot, &d_scaled), &cosine) in slots.zip(&*d_scaled).zip(cosines) {
             let d_cosine = strength * d_scaled;
             let (row, of_row) = contents[slot * (m + 1)..][..=m].split_at(m);
             let along = quotient(d_cosine, norm * of_row[0]);
             add_multiple(&mut *d_key, along, row);
-            add_multiple(
-                &mut *d_key,
-                R::ZERO - quotient(d_cosine * cosine, norm * norm),
-                key,
-            );
+            let against = quotient(d_cosine * cosine, norm * norm);
+            add_multiple(&mut *d_key, R::ZERO - against, key);
             let d_row = &mut memory[slot * m..][..m];
             add_multiple(&mut *d_row, along, key);
             let against = quotient(d_cosine * cosine, of_row[0] * of_row[0]);
             add_multiple(&mut *d_row, R::ZERO - against, row);
         }
-        // 1 + softplus has the derivative σ.
-        let z = &trace.raw.row(t)[self.raw(head)][m..];
-        gate(z, d_raw_strength);
-        d_raw_strength[0] *= d_strength;
         if let Some(to) = recorder {
             let mut record = |array: Array, values: &[R]| {
                 to.record_array(trace, Place::Head(head), array, t, values);
@@ -152,7 +146,7 @@ impl SamConfig {
         recorder: GradientRecorder<'_, R>,
     ) {
         let (m, k, pair) = (self.columns, self.read_rows, self.pair(&trace.heads, head));
-        let ([_, _, weights], [alpha, gamma, _]) = (pair[0].of_score.all(), pair[1].of_score.all());
+        let [alpha, gamma] = pair[1].of_score.all();
         let (alpha, gamma, add) = (alpha[t], gamma[t], pair[1].add.row(t));
         let Scratch {
             contents,
@@ -167,18 +161,13 @@ impl SamConfig {
             .map(|(row, weight)| (trace.sparse.place(row), weight));
         // w.r.t. α·(1 − γ), then w.r.t. α·γ·w of every row that was read before.
         let (mut d_least, mut d_before) = (R::ZERO, R::ZERO);
-        let before = t.checked_sub(1).map(|before| weights.row(before));
         let mut first = 0;
         for (place, (slot, weight)) in slots.enumerate() {
             let d_row = &memory[slot * m..][..m];
             add_multiple(&mut *d_add, weight, d_row);
             let d_weight = product(d_row, add);
             if let Some(index) = place.checked_sub(1) {
-                let read = match before {
-                    Some(before) => before[index],
-                    None if index == 0 => R::ONE,
-                    None => R::ZERO,
-                };
+                let (_, read) = self.read_before(pair[0], t, index);
                 d_before += d_weight * read;
                 later[head * k + index] = alpha * gamma * d_weight;
             } else {
@@ -188,9 +177,10 @@ impl SamConfig {
         memory[first * m..][..m].fill(R::ZERO);
         let d_alpha = (R::ONE - gamma) * d_least + gamma * d_before;
         let d_gamma = alpha * (d_before - d_least);
-        d_gates[0] = d_alpha * alpha * (R::ONE - alpha);
-        d_gates[1] = d_gamma * gamma * (R::ONE - gamma);
-        let tape = trace.own.at(1).row(t)[head * (k + 1) * m..][..(k + 1) * m].chunks_exact(m);
+        d_gates[0] = gate_backward(alpha, d_alpha);
+        d_gates[1] = gate_backward(gamma, d_gamma);
+        let tape =
+            trace.own.at(AT_EARLIER).row(t)[head * (k + 1) * m..][..(k + 1) * m].chunks_exact(m);
         // The last one first: a row may have been written twice.
         for (place, earlier) in tape.enumerate().rev() {
             let row = self.written(pair, t).nth(place);
@@ -224,7 +214,7 @@ impl SamConfig {
             rows.clone().for_each(|(row, by)| add(to.row_mut(row), by));
         }
         if let Some(recorder) = recorder {
-            let mut initial = vec![R::ZERO; trace.own.at(0).width()];
+            let mut initial = vec![R::ZERO; trace.own.at(AT_INITIAL).width()];
             if !initial.is_empty() {
                 rows.for_each(|(row, by)| initial[row * m..][..m].copy_from_slice(by));
             }

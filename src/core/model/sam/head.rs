@@ -1,22 +1,24 @@
 //! What a head emits, and what it writes.
 
-use super::kind::SamConfig;
+use super::kind::{AT_ROWS, AT_WEIGHTS, SamConfig};
+use crate::math::Real;
 use crate::math::kernel::kernel;
-use crate::math::pack::map_packs;
-use crate::math::{Real, sigmoid, softplus};
+use crate::model::head::{gate, one_plus};
 use crate::model::trace::HeadTrace;
 
 kernel! {
-    /// β from its pre-activation: 1 + softplus.
-    fn one_plus<'a, R>(simd; z: &'a [R], to: &'a mut [R]) {
-        map_packs!(simd, to = [z] => softplus(z) + R::ONE);
-    }
-}
-
-kernel! {
-    /// A gate from its pre-activation.
-    pub(super) fn gate<'a, R>(simd; z: &'a [R], to: &'a mut [R]) {
-        map_packs!(simd, to = [z] => sigmoid(z));
+    /// Sets what a head emits from its pre-activations: a vector with this number of columns, then strength or gates.
+    pub(super) fn emit<'a, R>(simd; columns: usize, raw: &'a [R], head: &'a mut HeadTrace<R>, t: usize) {
+        let (vector, scalars) = raw.split_at(columns);
+        if head.is_write() {
+            let [write, interpolation] = head.of_score.all_mut();
+            head.add.row_mut(t).copy_from_slice(vector);
+            write[t] = gate(simd, scalars[0]);
+            interpolation[t] = gate(simd, scalars[1]);
+        } else {
+            head.key.row_mut(t).copy_from_slice(vector);
+            head.strength[t] = one_plus(simd, scalars[0]);
+        }
     }
 }
 
@@ -26,17 +28,17 @@ impl SamConfig {
         (number.to_f64() as usize).min(self.rows - 1)
     }
 
-    /// Sets what a head emits from its pre-activations.
-    pub(super) fn emit<R: Real>(&self, raw: &[R], head: &mut HeadTrace<R>, t: usize) {
-        let (vector, scalars) = raw.split_at(self.columns);
-        if head.is_write() {
-            let [write, interpolation, _] = head.of_score.all_mut();
-            head.add.row_mut(t).copy_from_slice(vector);
-            gate(&scalars[..1], write.row_mut(t));
-            gate(&scalars[1..], interpolation.row_mut(t));
-        } else {
-            head.key.row_mut(t).copy_from_slice(vector);
-            one_plus(scalars, head.strength.row_mut(t));
+    /// Row `k` of those that a head read in the step before, and its weight: before the first step 1 on row 0.
+    pub(super) fn read_before<R: Real>(
+        &self,
+        reader: &HeadTrace<R>,
+        t: usize,
+        k: usize,
+    ) -> (usize, R) {
+        let of = |at, t| reader.of_score.at(at).row(t)[k];
+        match t.checked_sub(1) {
+            Some(last) => (self.row_of(of(AT_ROWS, last)), of(AT_WEIGHTS, last)),
+            None => (0, if k == 0 { R::ONE } else { R::ZERO }),
         }
     }
 
@@ -47,13 +49,9 @@ impl SamConfig {
         [reader, writer]: [&'a HeadTrace<R>; 2],
         t: usize,
     ) -> impl Iterator<Item = (usize, R)> + 'a {
-        let ([rows, _, weights], [alpha, gamma, least]) =
-            (reader.of_score.all(), writer.of_score.all());
+        let [alpha, gamma, least] = writer.of_score.all();
         let (alpha, gamma) = (alpha[t], gamma[t]);
-        let before = (0..self.read_rows).map(move |k| match t.checked_sub(1) {
-            Some(before) => (self.row_of(rows.row(before)[k]), weights.row(before)[k]),
-            None => (0, if k == 0 { R::ONE } else { R::ZERO }),
-        });
+        let before = (0..self.read_rows).map(move |k| self.read_before(reader, t, k));
         let before = before.map(move |(row, weight)| (row, alpha * gamma * weight));
         let least = (self.row_of(least[t]), alpha * (R::ONE - gamma));
         std::iter::once(least).chain(before)

@@ -17,26 +17,26 @@ pub struct SamConfig {
     pub inputs: usize,
     /// Channels of the output.
     pub outputs: usize,
-    /// Memory rows N.
+    /// Memory rows N, 1 to [`SamConfig::MAX_ROWS`]; at least K, and at least the number of heads.
     pub rows: usize,
-    /// Memory columns M.
+    /// Memory columns M, 1 to 4096.
     pub columns: usize,
     /// The memory before the first step.
     pub initial_memory: InitialMemory,
     /// The seed of the memory before the first step: its values are drawn between plus and minus the constant; 0: all are
-    /// the constant.
+    /// the constant. Ignored where memory is learned.
     pub seed: u64,
     /// How the rows that are read are found.
     pub search: Search,
     /// The network that drives the heads.
     pub controller: ControllerConfig,
-    /// Heads, each of which writes and reads.
+    /// Heads, each of which writes and reads, 1 to 64.
     pub heads: usize,
-    /// Rows K that a head reads.
+    /// Rows K that a head reads, 1 to 64.
     pub read_rows: usize,
-    /// δ: a row counts as accessed where its weights sum to more.
+    /// δ, 0 to 128: a row counts as accessed in a step where its weights, of all heads, sum to more.
     pub threshold: f64,
-    /// Added to each squared norm in the cosine.
+    /// ε, 0 or more: added to each squared norm in the cosine.
     pub similarity_epsilon: f64,
     /// Memory rows that a recording shows.
     pub(super) shown: usize,
@@ -68,13 +68,27 @@ pub const TOUCHED: Array = &ArraySpec::new("touched", &["n"], "", Range::AtLeast
 pub const AGE: Array = &ArraySpec::new("age", &["t", "n"], "", Range::AtLeast(1.0), "steps since the row was last accessed: its weights, of all heads, summed to more than δ. Row j counts as accessed at −N + j before the first step (Rae 2016, section 3.2)");
 /// What stood in the rows that a step wrote, [T, heads·(K + 1)·M].
 #[rustfmt::skip] // A row for every array.
-pub const EARLIER: Array = &ArraySpec::scratch("earlier");
+pub(super) const EARLIER: Array = &ArraySpec::scratch("earlier");
 
-/// δ: weights are at least 0.
+/// The arrays of the machine, and the places in them.
+const OWN: &[Array] = &[INITIAL_ROWS, EARLIER, TOUCHED];
+pub(super) const AT_INITIAL: usize = 0;
+pub(super) const AT_EARLIER: usize = 1;
+pub(super) const AT_TOUCHED: usize = 2;
+/// Those of a read head.
+const READ: &[Array] = &[ROWS, COSINES, WEIGHTS];
+pub(super) const AT_ROWS: usize = 0;
+pub(super) const AT_WEIGHTS: usize = 2;
+/// Those of a write head.
+const WRITE: &[Array] = &[WRITE_GATE, INTERPOLATION_GATE, ROW, AGE];
+pub(super) const AT_ROW: usize = 2;
+pub(super) const AT_AGE: usize = 3;
+
+/// δ: the weights of a row sum to 2 at most for each of the heads, 1 of its reads and 1 of its writes.
 const THRESHOLD: Rule = Rule {
-    allowed: "0 to 2",
-    holds: |value| (0.0..=2.0).contains(&value),
-    ends: [0.0, 2.0],
+    allowed: "0 to 128",
+    holds: |value| (0.0..=128.0).contains(&value),
+    ends: [0.0, 2.0 * MAX_HEADS as f64],
 };
 
 #[rustfmt::skip] // A row for every key.
@@ -83,8 +97,8 @@ impl Keys for SamConfig {
         to.key("memory.rows", Integer(&mut self.rows, 1..=Self::MAX_ROWS), "rows N of the memory (locations)");
         to.key("memory.columns", Integer(&mut self.columns, 1..=4096), "columns M of the memory (values per row)");
         self.initial_memory.key(to, "memory before the first step: one constant everywhere, or learned");
-        to.key("memory.seed", Integer64(&mut self.seed, 0..=u64::MAX), "seed from which the memory before the first step is drawn, uniformly between plus and minus the constant; 0: every value is the constant");
-        to.key("memory.index", Choice(&mut self.search), "how the rows nearest to a key are found. `exact`: all are compared; `hashed`: those in the same buckets of random planes are, which may miss some");
+        to.key("memory.seed", Integer64(&mut self.seed, 0..=u64::MAX), "seed from which the memory before the first step is drawn, uniformly between plus and minus the constant; 0: every value is the constant; ignored where memory is learned");
+        to.key("memory.index", Choice(&mut self.search), "how the rows nearest to a key are found. `exact`: all are compared; `hashed`: those in the same buckets of random planes are, which may miss some; ignored where every value is the constant; made again after every update where memory is learned");
         self.controller.keys(&mut to.section("controller"));
         to.key("heads.count", Integer(&mut self.heads, 1..=MAX_HEADS), "number of heads, each of which writes and reads");
         to.key("heads.rows", Integer(&mut self.read_rows, 1..=64), "rows K that a head reads");
@@ -135,8 +149,8 @@ impl SamConfig {
         }
     }
 
-    /// The most rows that an episode of `steps` steps touches.
-    pub(super) fn touched(&self, steps: usize) -> usize {
+    /// The most rows that an episode of `steps` steps touches, where the memory has as many.
+    pub fn touched(&self, steps: usize) -> usize {
         let of_step = self.heads * (self.read_rows + 1);
         of_step.saturating_mul(steps).saturating_add(1)
     }
@@ -199,12 +213,10 @@ impl Kind for SamConfig {
     }
 
     fn arrays(&self) -> &'static [Array] {
-        &[INITIAL_ROWS, EARLIER, TOUCHED]
+        OWN
     }
 
     fn head_arrays(&self, head: usize) -> [&'static [Array]; 2] {
-        const READ: &[Array] = &[ROWS, COSINES, WEIGHTS];
-        const WRITE: &[Array] = &[WRITE_GATE, INTERPOLATION_GATE, ROW, AGE];
         [if head < self.heads { READ } else { WRITE }, &[]]
     }
 

@@ -30,7 +30,7 @@ pub fn missed<R: Real>(config: &SamConfig, trace: &Trace<R>) -> Option<Missed> {
     if !(rows.chunks(config.columns).enumerate()).all(|(place, row)| is_known(place, row)) {
         return None;
     }
-    let (mut trace, sam) = (trace.clone(), config.sam(true));
+    let (mut trace, sam) = (trace.clone(), config.searching());
     sam.reset(&mut trace, None);
     let mut exact = vec![R::ZERO; config.read_rows];
     let mut missed = Missed::default();

@@ -34,12 +34,13 @@ use crate::math::vectors::add_multiple;
 use crate::math::{Matrix, Real};
 
 pub use kind::{
-    AGE, COSINES, EARLIER, INITIAL_ROWS, INTERPOLATION_GATE, ROW, ROWS, SamConfig, TOUCHED,
-    WEIGHTS, WRITE_GATE,
+    AGE, COSINES, INITIAL_ROWS, INTERPOLATION_GATE, ROW, ROWS, SamConfig, TOUCHED, WEIGHTS,
+    WRITE_GATE,
 };
 pub use missed::{Missed, missed};
 pub use shown::{initial_rows, row_number};
 
+use kind::{AT_INITIAL, AT_ROW, AT_ROWS};
 use memory::Sam;
 
 kernel! {
@@ -49,12 +50,20 @@ kernel! {
     }
 }
 
+/// The weights of the rows that a head reads.
+fn set_weights<R: Real>(head: &mut HeadTrace<R>, t: usize) {
+    let [_, cosines, weights] = head.of_score.all_mut();
+    weigh(head.strength[t], cosines.row(t), weights.row_mut(t));
+}
+
 impl Sam<'_> {
     /// i of a head.
     fn set_row<R: Real>(self, trace: &mut Trace<R>, head: usize, t: usize) {
         self.before(trace, t);
         let row = trace.sparse.least_recent(head);
-        let to = trace.heads[self.config.heads + head].of_score.at_mut(2);
+        let to = trace.heads[self.config.heads + head]
+            .of_score
+            .at_mut(AT_ROW);
         to[t] = R::from_f64(row as f64);
     }
 
@@ -62,7 +71,7 @@ impl Sam<'_> {
     fn set_rows<R: Real>(self, trace: &mut Trace<R>, head: usize, t: usize) {
         self.after(trace, t);
         let HeadTrace { key, of_score, .. } = &mut trace.heads[head];
-        let to = of_score.at_mut(0).row_mut(t);
+        let to = of_score.at_mut(AT_ROWS).row_mut(t);
         trace.sparse.nearest(key.row(t), self.config.search, to);
     }
 
@@ -75,14 +84,6 @@ impl Sam<'_> {
         for (to, &row) in cosines.row_mut(t).iter_mut().zip(rows.row(t)) {
             *to = cosine(key, norm, trace.sparse.row(self.config.row_of(row)));
         }
-    }
-
-    /// Their weights.
-    #[expect(clippy::unused_self, reason = "one form for all that a head does")]
-    fn set_weights<R: Real>(self, trace: &mut Trace<R>, head: usize, t: usize) {
-        let head = &mut trace.heads[head];
-        let [_, cosines, weights] = head.of_score.all_mut();
-        weigh(head.strength[t], cosines.row(t), weights.row_mut(t));
     }
 
     /// r of a head.
@@ -113,19 +114,21 @@ impl Sam<'_> {
         };
         let count = self.config.heads;
         let (read, write) = (Place::Head(head), Place::Head(count + head));
-        // All that was written and accessed before, and what is written now.
-        let mut needs = Vec::new();
-        for head in 0..count {
-            needs.extend([ROWS, WEIGHTS].map(|array| (Place::Head(head), array)));
-            let written = [ROW, WRITE_GATE, INTERPOLATION_GATE, array::ADD];
-            needs.extend(written.map(|array| (Place::Head(count + head), array)));
-        }
+        let mut needs = self.config.memory_needs();
         let row = of(write, ROW, &needs, Size::One, Self::set_row);
         needs.push((read, array::KEY));
         let rows = of(read, ROWS, &needs, Size::One, Self::set_rows);
         let cosines = of(read, COSINES, &needs, Size::One, Self::set_cosines);
         let of_weights = [(read, COSINES), (read, array::STRENGTH)];
-        let weights = of(read, WEIGHTS, &of_weights, Size::Share, Self::set_weights);
+        let weights = of(
+            read,
+            WEIGHTS,
+            &of_weights,
+            Size::Share,
+            |_, trace, head, t| {
+                set_weights(&mut trace.heads[head], t);
+            },
+        );
         let read = of(read, array::READ, &needs, Size::One, Self::set_read);
         [vec![row], vec![rows, cosines, weights, read]]
     }
@@ -159,39 +162,39 @@ impl MemoryMachine for SamConfig {
     fn begin<R: Real>(&self, tensors: &[Matrix<R>], traces: &mut [Trace<R>]) {
         for at in 0..traces.len() {
             let (before, trace) = traces.split_at_mut(at);
-            let initial = trace[0].own.at_mut(0).as_mut_slice();
+            let initial = trace[0].own.at_mut(AT_INITIAL).as_mut_slice();
             let rows = initial.chunks_exact_mut(self.columns).enumerate();
             rows.for_each(|(row, to)| to.copy_from_slice(tensors[0].row(row)));
-            self.sam(true).reset(&mut trace[0], before.first());
+            self.searching().reset(&mut trace[0], before.first());
         }
     }
 
     fn activate<R: Real>(&self, raw: &[R], first: usize, heads: &mut [HeadTrace<R>], t: usize) {
         for (head, of) in (first..).zip(heads) {
-            self.emit(&raw[self.raw(head)], of, t);
+            head::emit(self.columns, &raw[self.raw(head)], of, t);
         }
     }
 
     fn access_memory<R: Real>(&self, trace: &mut Trace<R>, t: usize) {
-        let sam = self.sam(true);
+        let sam = self.searching();
         (0..self.heads).for_each(|head| sam.set_row(trace, head, t));
         for head in 0..self.heads {
             sam.set_rows(trace, head, t);
             sam.set_cosines(trace, head, t);
-            sam.set_weights(trace, head, t);
+            set_weights(&mut trace.heads[head], t);
             sam.set_read(trace, head, t);
         }
     }
 
     fn rules<'a, R: Real>(&'a self, _: &'a Conventions) -> Vec<Dependency<'a, R>> {
-        let all = self.sam(false).all_stages().into_iter();
+        let all = self.recorded().all_stages().into_iter();
         // The rows that are read are taken as they were recorded.
         let all = all.filter(|one| one.array != ROWS);
         all.chain(self.shown_rules()).collect()
     }
 
     fn rules_of_step<R: Real>(&self) -> Vec<Dependency<'_, R>> {
-        self.sam(true).all_stages()
+        self.searching().all_stages()
     }
 
     fn show<R: Real>(&self, trace: &mut Trace<R>) {

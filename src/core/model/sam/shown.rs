@@ -5,7 +5,7 @@
 //! age: steps since the last access        K(j) = cosine of k and M_t(j)        w^W, w^R, M_t
 //! ```
 
-use super::kind::{AGE, INTERPOLATION_GATE, ROW, ROWS, SamConfig, TOUCHED, WEIGHTS, WRITE_GATE};
+use super::kind::{AGE, AT_AGE, AT_INITIAL, AT_TOUCHED, SamConfig, TOUCHED};
 use super::memory::Sam;
 use crate::math::{Real, Series};
 use crate::model::array;
@@ -13,7 +13,7 @@ use crate::model::dependency::{Dependency, Size};
 use crate::model::kind::Kind;
 use crate::model::sparse::{SparseMemory, cosine, norm_of};
 use crate::model::spec::Place;
-use crate::model::trace::{HeadTrace, Trace};
+use crate::model::trace::Trace;
 
 /// The place of a row among those shown.
 fn place<R: Real>(touched: &Series<R>, row: usize) -> Option<usize> {
@@ -32,10 +32,10 @@ pub fn row_number<R: Real>(trace: &Trace<R>, row: usize) -> usize {
 /// The rows that a recording shows, row after row, as they are before the first step by configuration or weights.
 pub fn initial_rows<R: Real>(config: &SamConfig, trace: &Trace<R>) -> Vec<R> {
     let mut memory = SparseMemory::default();
-    let given = trace.own.at(0).as_slice();
+    let given = trace.own.at(AT_INITIAL).as_slice();
     memory.reset((config.plan(), given), 0, false, None);
     let mut rows = Vec::new();
-    for &row in trace.own.at(2).as_slice() {
+    for &row in trace.own.at(AT_TOUCHED).as_slice() {
         let row = memory.row(config.row_of(row));
         rows.extend_from_slice(&row[..config.columns]);
     }
@@ -45,7 +45,7 @@ pub fn initial_rows<R: Real>(config: &SamConfig, trace: &Trace<R>) -> Vec<R> {
 impl SamConfig {
     /// Sets the arrays of a recorded episode that have a value for every row shown.
     pub(super) fn show_rows<R: Real>(&self, trace: &mut Trace<R>) {
-        let (sam, steps) = (self.sam(false), trace.steps());
+        let (sam, steps) = (self.recorded(), trace.steps());
         sam.before(trace, steps);
         let slots = 0..trace.sparse.slots();
         let mut rows: Vec<_> = slots.map(|slot| trace.sparse.row_of(slot)).collect();
@@ -65,7 +65,13 @@ impl SamConfig {
             }
         }
         trace.resize(steps);
-        for (to, &row) in trace.own.at_mut(2).as_mut_slice().iter_mut().zip(&rows) {
+        for (to, &row) in trace
+            .own
+            .at_mut(AT_TOUCHED)
+            .as_mut_slice()
+            .iter_mut()
+            .zip(&rows)
+        {
             *to = R::from_f64(row as f64);
         }
         for (at, to) in trace.memory_columns.row_mut(0).iter_mut().enumerate() {
@@ -85,36 +91,26 @@ impl SamConfig {
 
     /// The arrays of [`SamConfig::show_rows`], in the order of the computation.
     pub(super) fn shown_rules<'a, R: Real>(&'a self) -> Vec<Dependency<'a, R>> {
-        let mut needs = vec![
-            (Place::Machine, TOUCHED),
-            (Place::Machine, array::INITIAL_MEMORY),
-        ];
-        for head in 0..self.heads {
-            needs.extend([ROWS, WEIGHTS].map(|array| (Place::Head(head), array)));
-            let written = [ROW, WRITE_GATE, INTERPOLATION_GATE, array::ADD];
-            needs.extend(written.map(|array| (Place::Head(self.heads + head), array)));
-        }
+        let start = [TOUCHED, array::INITIAL_MEMORY].map(|array| (Place::Machine, array));
+        let needs = [&start[..], &self.memory_needs()].concat();
         let of = |head, array, work: fn(Sam<'a>, &mut Trace<R>, usize, usize)| {
             let place = Place::Head(head);
             Dependency::new(place, array, needs.clone(), Size::One, move |trace, t| {
-                work(self.sam(false), trace, head, t);
+                work(self.recorded(), trace, head, t);
             })
         };
         let (readers, writers) = (0..self.heads, self.heads..2 * self.heads);
-        let mut all: Vec<_> = writers
-            .clone()
-            .map(|head| of(head, AGE, Sam::set_ages))
-            .collect();
+        let mut all = Vec::new();
+        all.extend(writers.clone().map(|head| of(head, AGE, Sam::set_ages)));
         all.extend(writers.map(|head| of(head, array::WEIGHTING, Sam::scatter)));
         let memory = needs.iter().copied();
         all.push(Dependency::of_memory(memory, |trace, t| {
-            self.sam(false).set_memory(trace, t);
+            self.recorded().set_memory(trace, t);
         }));
-        all.extend(
-            readers
-                .clone()
-                .map(|head| of(head, array::SIMILARITY, Sam::compare)),
-        );
+        let compared = readers
+            .clone()
+            .map(|head| of(head, array::SIMILARITY, Sam::compare));
+        all.extend(compared);
         all.extend(readers.map(|head| of(head, array::WEIGHTING, Sam::scatter)));
         all
     }
@@ -123,18 +119,15 @@ impl SamConfig {
 impl Sam<'_> {
     fn set_ages<R: Real>(self, trace: &mut Trace<R>, head: usize, t: usize) {
         self.before(trace, t);
-        let Trace {
-            heads, own, sparse, ..
-        } = trace;
-        let to = heads[head].of_score.at_mut(3).row_mut(t);
-        for (to, &row) in to.iter_mut().zip(own.at(2).as_slice()) {
-            *to = R::from_f64(sparse.age(self.config.row_of(row), t) as f64);
+        let to = trace.heads[head].of_score.at_mut(AT_AGE).row_mut(t);
+        for (to, &row) in to.iter_mut().zip(trace.own.at(AT_TOUCHED).as_slice()) {
+            *to = R::from_f64(trace.sparse.age(self.config.row_of(row), t) as f64);
         }
     }
 
     /// The weighting of a head, from its weights.
     fn scatter<R: Real>(self, trace: &mut Trace<R>, head: usize, t: usize) {
-        let (config, touched) = (self.config, trace.own.at(2));
+        let (config, touched) = (self.config, trace.own.at(AT_TOUCHED));
         let mut weighting = vec![R::ZERO; touched.width()];
         let mut add = |row: usize, weight: R| {
             if let Some(place) = place(touched, row) {
@@ -156,15 +149,10 @@ impl Sam<'_> {
     /// M_t after the writes of the step.
     fn set_memory<R: Real>(self, trace: &mut Trace<R>, t: usize) {
         self.after(trace, t);
-        let Trace {
-            memory_columns,
-            own,
-            sparse,
-            ..
-        } = trace;
-        let (to, touched) = (memory_columns.row_mut(t + 1), own.at(2).as_slice());
+        let to = trace.memory_columns.row_mut(t + 1);
+        let touched = trace.own.at(AT_TOUCHED).as_slice();
         for (place, &row) in touched.iter().enumerate() {
-            let values = sparse.row(self.config.row_of(row));
+            let values = trace.sparse.row(self.config.row_of(row));
             let to = to.iter_mut().skip(place).step_by(touched.len());
             to.zip(values).for_each(|(to, &value)| *to = value);
         }
@@ -173,17 +161,11 @@ impl Sam<'_> {
     /// The cosine of the key and every row shown.
     fn compare<R: Real>(self, trace: &mut Trace<R>, head: usize, t: usize) {
         self.after(trace, t);
-        let Trace {
-            heads, own, sparse, ..
-        } = trace;
-        let HeadTrace {
-            key, similarity, ..
-        } = &mut heads[head];
-        let key = key.row(t);
+        let of = &mut trace.heads[head];
+        let (key, to) = (of.key.row(t), of.similarity.row_mut(t));
         let norm = norm_of(key, self.config.similarity_epsilon);
-        let rows = own.at(2).as_slice().iter();
-        for (to, &row) in similarity.row_mut(t).iter_mut().zip(rows) {
-            *to = cosine(key, norm, sparse.row(self.config.row_of(row)));
+        for (to, &row) in to.iter_mut().zip(trace.own.at(AT_TOUCHED).as_slice()) {
+            *to = cosine(key, norm, trace.sparse.row(self.config.row_of(row)));
         }
     }
 }

@@ -54,7 +54,7 @@ pub(super) struct Scratch<R> {
 }
 
 kernel! {
-    /// The number of sides that differ.
+    /// The number of sides that differ. `_like` names the number type, which `kernel!` needs.
     fn add_distances<'a, R>(_simd; sketches: &'a [u64], key: u64, distances: &'a mut Vec<u8>, _like: &'a [R]) {
         distances.extend(sketches.iter().map(|sketch| (sketch ^ key).count_ones() as u8));
     }
@@ -64,7 +64,7 @@ kernel! {
 const PART: usize = 64;
 
 kernel! {
-    /// How many distances are not above the limit.
+    /// How many distances are not above the limit. `_like` names the number type, which `kernel!` needs.
     fn count_within<'a, R>(_simd; distances: &'a [u8], limit: u8, _like: &'a [R]) -> usize {
         let parts = distances.chunks(PART);
         let counts = parts.map(|part| part.iter().map(|&x| u8::from(x <= limit)).sum::<u8>());
@@ -161,9 +161,8 @@ impl<R: Real> Index<R> {
             let other = nearest[..both].iter().enumerate();
             let other = other.filter(|(place, _)| sides >> place & 1 == 1);
             let bucket = other.fold(bucket, |bucket, (_, (_, bit))| bucket ^ (1 << bit));
-            scratch
-                .spans
-                .push([self.starts[bucket], self.starts[bucket + 1]]);
+            let span = [self.starts[bucket], self.starts[bucket + 1]];
+            scratch.spans.push(span);
         }
         self.nearest(&self.sketches, key_sketch, is_changed, scratch, places);
         scratch.spans.clear();
@@ -207,11 +206,8 @@ impl<R: Real> Index<R> {
             distances = rest;
             for (first, part) in (*start..).step_by(PART).zip(of_span.chunks(PART)) {
                 // Most parts have nothing that is near.
-                if part
-                    .iter()
-                    .fold(u8::MAX, |least, &distance| least.min(distance))
-                    > limit
-                {
+                let least = |least: u8, &distance: &u8| least.min(distance);
+                if part.iter().fold(u8::MAX, least) > limit {
                     continue;
                 }
                 for (place, &distance) in (first..).zip(part) {
@@ -235,17 +231,11 @@ fn planes<R: Real>(columns: usize, bits: usize) -> Vec<R> {
         // The sum of three uniform numbers is near enough to a normal one.
         let mut next = || (0..3).map(|_| stream.random::<f64>() - 0.5).sum();
         let mut normal: Vec<f64> = (0..columns).map(|_| next()).collect();
-        let part = if plane < SKETCH {
-            plane
-        } else {
-            plane - SKETCH
-        };
-        for other in &all[plane - part % columns..] {
+        // There are fewer planes of buckets.
+        for other in &all[plane - plane % SKETCH % columns..] {
             let along: f64 = normal.iter().zip(other).map(|(a, b)| a * b).sum();
-            normal
-                .iter_mut()
-                .zip(other)
-                .for_each(|(a, b)| *a -= along * b);
+            let pairs = normal.iter_mut().zip(other);
+            pairs.for_each(|(a, b)| *a -= along * b);
         }
         let norm = normal.iter().map(|x| x * x).sum::<f64>().sqrt();
         normal.iter_mut().for_each(|x| *x /= norm);

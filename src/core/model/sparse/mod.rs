@@ -56,24 +56,24 @@ pub enum Initial {
 /// The description of a memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plan {
-    /// Rows N.
+    /// Rows N, 1 to 2^32 − 2.
     pub rows: usize,
-    /// Columns M.
+    /// Columns M, 1 or more.
     pub columns: usize,
-    /// Before the first step.
+    /// The memory before the first step.
     pub initial: Initial,
-    /// ε, under each root of a norm.
+    /// ε, 0 or more: under each root of a norm.
     pub epsilon: f64,
     /// How rows are found.
     pub search: Search,
 }
 
-/// Bytes of a sparse memory.
+/// The size of a sparse memory, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bytes {
-    /// The memory before the first step.
+    /// The memory before the first step: one row where all are the same.
     pub memory: usize,
-    /// The index of that memory, and of the changed rows.
+    /// The index of that memory; 0 without.
     pub index: usize,
     /// Everything else: which rows are in slots, the slots, and the order of accesses.
     pub slots: usize,
@@ -91,10 +91,8 @@ impl Plan {
             }
             Initial::Given => {
                 let row = given.get(row * self.columns..).unwrap_or_default();
-                values
-                    .iter_mut()
-                    .zip(row)
-                    .for_each(|(to, &from)| *to = from);
+                let pairs = values.iter_mut().zip(row);
+                pairs.for_each(|(to, &from)| *to = from);
             }
         }
         set_norm(to, self.epsilon);
@@ -143,10 +141,16 @@ pub(super) fn set_norm<R: Real>(row: &mut [R], epsilon: f64) {
     }
 }
 
+/// The cosine of a key, with its norm, and a row, with its norm behind it.
+#[inline(always)]
+fn cosine_of<R: Real, S: Simd>(simd: S, (key, norm): (&[R], R), row: &[R]) -> R {
+    quotient(dot(simd, key, row), norm * row[key.len()])
+}
+
 kernel! {
-    /// The cosine of a key, with its norm, and a row, with its norm behind it.
+    /// [`cosine_of`] one row.
     pub(super) fn cosine<'a, R>(simd; key: &'a [R], norm: R, row: &'a [R]) -> R {
-        quotient(dot(simd, key, row), norm * row[key.len()])
+        cosine_of(simd, (key, norm), row)
     }
 }
 
@@ -183,23 +187,15 @@ impl<R: Real, I: Iterator<Item = (u32, u32)>> Kernel for Rank<'_, R, I> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Self {
-            key: (key, norm),
-            contents,
-            width,
-            rows,
-            best,
-        } = self;
-        for (place, row) in rows {
-            let values = &contents[place as usize * width..][..width];
-            let cosine = quotient(dot(simd, key, values), norm * values[key.len()]);
+        let (width, best) = (self.width, self.best);
+        for (place, row) in self.rows {
+            let values = &self.contents[place as usize * width..][..width];
+            let cosine = cosine_of(simd, self.key, values);
             let before = |(other, other_row): &(R, u32)| {
                 *other > cosine || (*other == cosine && *other_row < row)
             };
-            if best
-                .last()
-                .is_none_or(|last| !(cosine > last.0 || (cosine == last.0 && row < last.1)))
-            {
+            let is_out = |last: &(R, u32)| !(cosine > last.0 || (cosine == last.0 && row < last.1));
+            if best.last().is_none_or(is_out) {
                 continue;
             }
             let at = best.partition_point(before);
@@ -243,10 +239,8 @@ impl<R: Real> Base<R> {
         });
         let mut contents = vec![R::ZERO; plan.kept() * width];
         for (place, to) in contents.chunks_exact_mut(width).enumerate() {
-            let row = index
-                .as_ref()
-                .map_or(place, |index| index.rows[place] as usize);
-            set(row, to);
+            let of = index.as_ref();
+            set(of.map_or(place, |of| of.rows[place] as usize), to);
         }
         Self { contents, index }
     }
@@ -498,11 +492,8 @@ impl<R: Real> SparseMemory<R> {
     ) {
         let mut uses = std::mem::take(&mut self.scratch.uses);
         uses.clear();
-        uses.extend(
-            (0..)
-                .zip(weights)
-                .map(|(at, (row, weight))| (row as u32, at, weight)),
-        );
+        let numbered = (0..).zip(weights);
+        uses.extend(numbered.map(|(at, (row, weight))| (row as u32, at, weight)));
         uses.sort_unstable_by_key(|&(row, at, _)| (row, at));
         for of_row in uses.chunk_by(|one, next| one.0 == next.0) {
             if of_row.iter().map(|(.., weight)| *weight).sum::<R>() > threshold {
@@ -517,56 +508,18 @@ impl<R: Real> SparseMemory<R> {
     /// Fills `to` with the rows of the largest cosine to a key; of equal ones the lowest.
     /// They stand in ascending order.
     pub(super) fn nearest(&mut self, key: &[R], search: Search, to: &mut [R]) {
-        let (width, Some(base), Some(plan)) = (self.columns() + 1, &self.base, &self.plan) else {
+        let (Some(base), Some(plan)) = (self.base.clone(), self.plan) else {
             return;
         };
-        let Self {
-            places: slot_of,
-            rows: of_slots,
-            contents,
-            sketches,
-            scratch,
-            ..
-        } = self;
-        let Scratch {
-            index: of_index,
-            places,
-            slots,
-            best,
-            ..
-        } = scratch;
+        let best = &mut self.scratch.best;
         best.clear();
         best.resize(to.len(), (R::from_f64(f64::NEG_INFINITY), NO_ROW));
-        let has_slot = |row: u32| slot_of[row as usize] > 0;
-        let (key, key_norm) = (key, norm_of(key, plan.epsilon));
+        let key = (key, norm_of(key, plan.epsilon));
         match &base.index {
-            Some(of) if search == Search::Hashed => {
-                let is_changed = |place: u32| has_slot(of.rows[place as usize]);
-                of.index
-                    .find(key, is_changed, sketches, of_index, [places, slots]);
-                let key = (key, key_norm);
-                let found = places.iter().map(|&place| (place, of.rows[place as usize]));
-                rank(key, &base.contents, width, found, best);
-                let found = slots.iter().map(|&slot| (slot, of_slots[slot as usize]));
-                rank(key, contents, width, found, best);
-                slots.clear();
-            }
-            of => {
-                let key = (key, key_norm);
-                let row_of = |place: u32| of.as_ref().map_or(place, |of| of.rows[place as usize]);
-                let all = (0..plan.rows as u32).map(|place| (place, row_of(place)));
-                let found = all.filter(|(_, row)| !has_slot(*row));
-                if plan.is_constant() {
-                    // Of equal rows the lowest are the best.
-                    let found = found.map(|(_, row)| (0, row)).take(best.len());
-                    rank(key, &base.contents, width, found, best);
-                } else {
-                    rank(key, &base.contents, width, found, best);
-                }
-                let found = (0..).zip(of_slots.iter().copied());
-                rank(key, contents, width, found, best);
-            }
+            Some(of) if search == Search::Hashed => self.rank_near(&base.contents, of, key),
+            _ => self.rank_all(&base, plan, key),
         }
+        let best = &mut self.scratch.best;
         // Too few were found: the lowest others.
         let found = best.partition_point(|(_, row)| *row != NO_ROW);
         let mut row = 0;
@@ -579,5 +532,44 @@ impl<R: Real> SparseMemory<R> {
         best.sort_unstable_by_key(|(_, row)| *row);
         let pairs = to.iter_mut().zip(&*best);
         pairs.for_each(|(to, (_, row))| *to = R::from_f64(f64::from(*row)));
+    }
+
+    /// Ranks the rows that the index finds.
+    fn rank_near(&mut self, unchanged: &[R], of: &Indexed<R>, key: (&[R], R)) {
+        let (width, row_of) = (self.columns() + 1, |place: u32| of.rows[place as usize]);
+        let Scratch {
+            index,
+            places,
+            slots,
+            best,
+            ..
+        } = &mut self.scratch;
+        let is_changed = |place: u32| self.places[row_of(place) as usize] > 0;
+        let found = [&mut *places, &mut *slots];
+        of.index
+            .find(key.0, is_changed, &self.sketches, index, found);
+        let found = places.iter().map(|&place| (place, row_of(place)));
+        rank(key, unchanged, width, found, best);
+        let found = slots.iter().map(|&slot| (slot, self.rows[slot as usize]));
+        rank(key, &self.contents, width, found, best);
+        slots.clear();
+    }
+
+    /// Ranks all rows.
+    fn rank_all(&mut self, base: &Base<R>, plan: Plan, key: (&[R], R)) {
+        let (width, best) = (plan.columns + 1, &mut self.scratch.best);
+        let of = base.index.as_ref();
+        let row_of = |place: u32| of.map_or(place, |of| of.rows[place as usize]);
+        let all = (0..plan.rows as u32).map(|place| (place, row_of(place)));
+        let found = all.filter(|(_, row)| self.places[*row as usize] == 0);
+        if plan.is_constant() {
+            // Of equal rows the lowest are the best.
+            let found = found.map(|(_, row)| (0, row)).take(best.len());
+            rank(key, &base.contents, width, found, best);
+        } else {
+            rank(key, &base.contents, width, found, best);
+        }
+        let found = (0..).zip(self.rows.iter().copied());
+        rank(key, &self.contents, width, found, best);
     }
 }

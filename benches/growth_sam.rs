@@ -12,6 +12,7 @@ mod heap;
 use std::time::Instant;
 
 use tapescope::keys::Choice as _;
+use tapescope::model::config::InitialMemory;
 use tapescope::model::sam::missed;
 use tapescope::model::{Draw, Model, ModelConfig, NtmConfig, SamConfig, Search, Trace};
 use tapescope::task::{Copy, Task};
@@ -41,6 +42,7 @@ fn main() {
         let rows: usize = rows.parse().expect("a number of rows");
         let mut sam = SamConfig::new(task.inputs(), task.outputs());
         (sam.rows, sam.search) = (rows, Search::Hashed);
+        (sam.seed, sam.initial_memory) = (1, InitialMemory::Constant(0.01));
         if options.has("--exact") {
             sam.search = Search::Exact;
         }
@@ -87,7 +89,7 @@ fn measure(task: &Task, config: &ModelConfig, seconds: f64, rounds: usize) {
     let held = heap::most_since(before);
     let (mut memory, mut index, mut others) = (0, 0, String::new());
     if let ModelConfig::Sam(sam) = &config {
-        let bytes = sam.plan().bytes(5 * steps, size_of::<f32>());
+        let bytes = sam.plan().bytes(sam.touched(steps), size_of::<f32>());
         (memory, index) = (bytes.memory, bytes.index);
         let machine = Model::<f32>::new(config.clone(), 1);
         let mut trace = Trace::new(config);

@@ -12,7 +12,7 @@ use super::error::{bounded, short};
 use super::{Error, file};
 use crate::math::random;
 use crate::task::{
-    AskedFor, Edge, Episode, Generate, Graph, MAX_ITEMS, MAX_LENGTH, MAX_QUESTION, MAX_REPEATS,
+    AskedFor, Edge, Episode, Graph, MAX_ITEMS, MAX_LENGTH, MAX_QUESTION, MAX_REPEATS,
     TARGET_NOT_KNOWN, Task,
 };
 

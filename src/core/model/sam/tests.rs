@@ -369,13 +369,15 @@ fn a_constant_memory_is_that_of_as_many_equal_rows() {
 /// Where all rows have the same direction, the lowest are read, and a row that was never accessed is the lowest of them.
 #[test]
 fn ties_take_the_lowest_row() {
-    // Rows 0 and 1 are 0 now: they have the cosine 0, as have all rows of a memory of zeros.
-    for (search, constant, wanted) in [
-        (Search::Exact, 1.0, [2.0, 3.0, 4.0]),
-        (Search::Hashed, 1.0, [2.0, 3.0, 4.0]),
-        (Search::Exact, 0.0, [0.0, 1.0, 2.0]),
-        (Search::Hashed, 0.0, [0.0, 1.0, 2.0]),
-    ] {
+    // Rows 0 and 1 are 0 now, with the cosine 0; the sum of the key is negative.
+    let cases = [
+        (-1.0, [2.0, 3.0, 4.0]),
+        (1.0, [0.0, 1.0, 2.0]),
+        (0.0, [0.0, 1.0, 2.0]),
+    ];
+    let searches = [Search::Exact, Search::Hashed].into_iter();
+    for (search, (constant, wanted)) in searches.flat_map(|search| cases.map(|case| (search, case)))
+    {
         let mut config = small(ControllerKind::Lstm, search);
         (config.seed, config.initial_memory) = (0, InitialMemory::Constant(constant));
         (config.rows, config.similarity_epsilon) = (1000, 0.0);

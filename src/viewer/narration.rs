@@ -122,6 +122,10 @@ impl State {
             Wait::Stage(about) => {
                 let hint = match (tour.at().act, about) {
                     (Act::Content, _) => narrate_source(recording, focus, moment.step),
+                    (_, Stage::Age) => open.request.as_ref().map(|request| {
+                        let (rows, touched) = (request.rows, open.all.total());
+                        format!(" This episode touches {touched} of {rows} rows.")
+                    }),
                     (_, Stage::Add) if !self.is_on_phone() => {
                         Some(" Press , to see the row as it was before.".to_owned())
                     }

@@ -3,6 +3,7 @@
 use crate::figure::narrate::failure::shown_in;
 use crate::figure::narrate::mechanism;
 use crate::figure::{Picture, Stage};
+use crate::model::HeadTrace;
 use crate::train::Recording;
 use crate::viewer::command::{Command, Look, Play, Tour as About};
 use crate::viewer::state::{
@@ -89,28 +90,32 @@ impl State {
         }
     }
 
-    /// True in the tour of a machine that manages its memory, and where one would begin.
-    pub fn manages(&self) -> bool {
+    /// The machine that the tour is of, or that one would be of.
+    pub fn toured(&self) -> Act {
         let on_screen = || {
-            let open = self.session.open.as_ref()?;
-            open.facts.stages.place(Stage::Usage, None)
+            let stages = &self.session.open.as_ref()?.facts.stages;
+            let own = [(Act::Manage, Stage::Usage), (Act::Sparse, Stage::Age)];
+            let mut own = own
+                .into_iter()
+                .filter(|(_, stage)| stages.place(*stage, None).is_some());
+            Some(own.next()?.0)
         };
-        self.tour()
-            .map_or_else(|| on_screen().is_some(), |tour| tour.manages)
+        let of = self.tour().map(|tour| tour.of);
+        of.or_else(on_screen).unwrap_or(Act::Place)
     }
 
     /// True where there is a machine for a stop.
     fn has_machine_for(&self, stop: usize) -> bool {
         let of = &TOUR_STEPS[stop];
         let has_machine = of.act != Act::Content || of.act.request(&self.session).is_some();
-        has_machine && of.is_told(self.manages())
+        has_machine && of.is_told(self.toured())
     }
 
     /// Returns the episode of a tour step, where it is not on screen.
     fn missing(&self, act: Act) -> Option<EpisodeRequest> {
         let (request, shown) = (act.request(&self.session), self.request_on_screen());
         let is_there = match act {
-            Act::Manage | Act::Any => true,
+            Act::Manage | Act::Sparse | Act::Any => true,
             Act::Content => shown.is_some() && shown == request.as_ref(),
             // Whatever episode of copying is on screen.
             Act::Place => self.recording().is_some_and(|recording| {
@@ -135,8 +140,10 @@ impl State {
         };
         let act = tour.at().act;
         // Whoever comes back to a stop that is not for this machine goes on from there.
-        tour.manages = self.manages() && (act != Act::Place || self.missing(act).is_none());
-        while !tour.at().is_told(tour.manages) {
+        if act != Act::Place || self.missing(act).is_none() {
+            tour.of = self.toured();
+        }
+        while !tour.at().is_told(tour.of) {
             tour.stop += 1;
         }
         let act = tour.at().act;
@@ -207,24 +214,31 @@ impl State {
 
     /// Returns the head that a tour step selects, if any, and its first step.
     fn view_of(&self, tour: &Tour, recording: &Recording) -> (Option<usize>, usize) {
-        let stop = tour.at();
-        let is_content = stop.act == Act::Content;
-        let follows = matches!(stop.about(), Some(Stage::Links | Stage::Weigh));
-        let found = if follows {
-            best_link(&recording.trace)
-        } else {
-            best_query(&recording.trace, &recording.episode).filter(|_| is_content)
-        };
+        let (stop, trace) = (tour.at(), &recording.trace);
         let asked = recording.episode.first_scored().unwrap_or(0);
         let steps = self.player.steps();
+        // Somewhere in the input, where heads have something to do; or in the answer.
+        let (input, answer) = ((steps / 4).max(1), asked + (steps - asked) / 3);
+        let is_answered = TOUR_STEPS[..tour.stop]
+            .iter()
+            .any(|stop| stop.wait == Wait::Answer);
+        let found = match stop.act {
+            Act::Manage if is_answered => best_link(trace),
+            Act::Sparse => {
+                let is_it = |head: &HeadTrace| head.is_write() != is_answered;
+                let head = trace.heads.iter().position(is_it);
+                head.map(|head| (if is_answered { answer } else { input }, head))
+            }
+            Act::Content => best_query(trace, &recording.episode),
+            _ => None,
+        };
         let step = match (stop.wait, found) {
             (Wait::Play, _) => 0,
             (Wait::First, _) => steps,
-            (Wait::Answer, _) => asked + (steps - asked) / 3,
+            (Wait::Answer, _) => answer,
             (Wait::Flip, _) => asked,
             (_, Some((step, _))) => step,
-            // Somewhere in the input, where heads have something to do.
-            (_, None) => (steps / 4).max(1),
+            (_, None) => input,
         };
         // What was looked at before.
         let before = (stop.act == Act::Any && self.view.chosen).then_some(self.view.focus);
@@ -249,7 +263,7 @@ impl State {
         let before = mark.map(|_| SameArc(open.shown.clone()));
         let player = &mut self.player;
         player.pause();
-        let is_active = matches!(stop.act, Act::Place | Act::Manage) && !player.whole_steps();
+        let is_active = !matches!(stop.act, Act::Content | Act::Any) && !player.whole_steps();
         match stage {
             // In the middle of a step: on from there.
             Some(stage) if is_active && player.stage() == stage => {}

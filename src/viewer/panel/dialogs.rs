@@ -30,7 +30,7 @@ pub fn dialogs_ui(ctx: &Context, state: &State) {
     let left = match dialog.subject {
         Subject::Commands => return command_palette_ui(ctx, dialog, &state.choices()),
         Subject::Keys => show("Keys", 860.0, &|ui| {
-            keys_ui(ui, (settings.stop, state.manages()));
+            keys_ui(ui, (settings.stop, state.toured()));
         }),
         Subject::Settings => show("Settings", 420.0, &|ui| settings_ui(ui, settings)),
         Subject::Glossary => show("Glossary", 560.0, &|ui| glossary_ui(ui, dialog)),

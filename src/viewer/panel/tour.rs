@@ -28,7 +28,7 @@ fn names(tour: &Tour, head: &str, on_phone: bool) -> Vec<String> {
         TourTarget::Weighting => ("weighting of", &[head]),
         TourTarget::Stage if about == Stage::Content => (head, &["match", about.word()]),
         TourTarget::Stage if about == Stage::Links => (head, &["backward", "forward"]),
-        TourTarget::Stage if about == Stage::Weigh => (head, &["mix"]),
+        TourTarget::Stage if about == Stage::Weigh => (head, &["mix", "write", "softmax"]),
         TourTarget::Stage => (head, &[about.word()]),
     };
     let named = names.iter().map(|name| format!("{of} {name}"));
@@ -77,7 +77,7 @@ fn touched(wait: Wait) -> Option<Command> {
 pub fn stop_ui(ui: &mut Ui, state: &State, tour: &Tour) {
     let (palette, by_finger) = (Palette::of(ui), theme::is_by_finger(ui.ctx()));
     let size = if by_finger { 15.0 } else { 13.0 };
-    let (stop, [number, all]) = (tour.at(), numbered(tour.stop, tour.manages));
+    let (stop, [number, all]) = (tour.at(), numbered(tour.stop, tour.of));
     let count = format!("{number} of {all}");
     let (told, ink) = if tour.met {
         (state.describe(tour), palette.strong)

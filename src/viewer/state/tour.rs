@@ -22,8 +22,8 @@ pub struct Tour {
     pub before: Option<SameArc<RecordedEpisode>>,
     /// The mark in the input: step and channel.
     pub mark: Option<(usize, usize)>,
-    /// True in the tour of a machine that manages its memory.
-    pub manages: bool,
+    /// The machine that it is of: copying, or one that manages its memory or accesses few rows of it.
+    pub of: Act,
 }
 
 /// The view of a tour step.
@@ -54,6 +54,8 @@ pub enum Act {
     Content,
     /// A Differentiable Neural Computer, while one is on screen: it manages its memory.
     Manage,
+    /// Sparse access memory, while one is on screen.
+    Sparse,
     /// Any.
     Any,
 }
@@ -138,7 +140,7 @@ const fn stop(
 }
 
 /// All stops.
-pub const TOUR_STEPS: [TourStep; 17] = [
+pub const TOUR_STEPS: [TourStep; 20] = [
     stop(
         (Act::Place, TourTarget::Play, Wait::Play),
         "Play",
@@ -202,6 +204,22 @@ pub const TOUR_STEPS: [TourStep; 17] = [
         "Press the button below again.",
     ),
     stop(
+        (Act::Sparse, TourTarget::Stage, Wait::Stage(Stage::Age)),
+        "Age: the row to write to next",
+        "A step of this machine reads and writes only a few rows, so there can be a million. The picture has those of \
+         this episode. The age of a row is the number of steps since its last access.",
+        "Press . until the stage is age.",
+        "Press the button below until the stage is age.",
+    ),
+    stop(
+        (Act::Sparse, TourTarget::Stage, Wait::Stage(Stage::Weigh)),
+        "Write: the oldest row, or those just read",
+        "The interpolation gate γ decides: 0 writes to the oldest row, which is erased first, 1 to the rows that were \
+         read in the step before.",
+        "Press . again.",
+        "Press the button below again.",
+    ),
+    stop(
         (Act::Place, TourTarget::Memory, Wait::Stage(Stage::Add)),
         "Erase and add",
         "Now it has its row. A write head first erases that row, then adds a vector: this is how a vector gets \
@@ -239,6 +257,14 @@ pub const TOUR_STEPS: [TourStep; 17] = [
         "Three weightings are mixed: backward, by content, and forward. The read modes π are their shares and sum to 1.",
         "Press . again.",
         "Press the button below again.",
+    ),
+    stop(
+        (Act::Sparse, TourTarget::Stage, Wait::Stage(Stage::Weigh)),
+        "Read: a few rows of many",
+        "The read head finds the few rows that are most like its key, and weighs them by how alike they are. All other \
+         rows have weight 0 and cost nothing.",
+        "Press . until the stage is read weigh.",
+        "Press the button below until the stage is read weigh.",
     ),
     stop(
         (Act::Content, TourTarget::Stage, Wait::Stage(Stage::Content)),
@@ -281,12 +307,11 @@ impl TourStep {
         }
     }
 
-    /// True of a stop in the tour of a machine that manages its memory, or of one that does not: both have stages that
-    /// the other lacks.
-    pub fn is_told(&self, manages: bool) -> bool {
+    /// True of a stop in the tour of this machine: each has stages that others lack.
+    pub fn is_told(&self, of: Act) -> bool {
         match (self.act, self.about()) {
-            (Act::Manage, _) => manages,
-            (Act::Place, Some(Stage::Gate | Stage::Shift | Stage::Sharpen)) => !manages,
+            (Act::Manage | Act::Sparse, _) => self.act == of,
+            (Act::Place, Some(Stage::Gate | Stage::Shift | Stage::Sharpen)) => of == Act::Place,
             _ => true,
         }
     }
@@ -298,7 +323,7 @@ impl Act {
         let name = match self {
             Self::Place => "copy",
             Self::Content => "recall_four_heads",
-            Self::Manage | Self::Any => return None,
+            Self::Manage | Self::Sparse | Self::Any => return None,
         };
         let machines = || session.machines.iter().enumerate();
         let is_alike = |machine: &Machine| {
@@ -322,7 +347,7 @@ impl Act {
         match self {
             Self::Place => matches!(task, Task::Copy(_)),
             Self::Content => matches!(task, Task::AssociativeRecall(_)),
-            Self::Manage | Self::Any => true,
+            Self::Manage | Self::Sparse | Self::Any => true,
         }
     }
 }
@@ -337,7 +362,7 @@ impl Tour {
             coming: None,
             before: None,
             mark: None,
-            manages: false,
+            of: Act::Place,
         }
     }
 
@@ -356,18 +381,17 @@ impl Tour {
     pub fn begins_at(&self, stages: &Stages, head: Option<&HeadTrace>) -> Option<usize> {
         let own = stages.place(self.at().about()?, head)?;
         let mut before = TOUR_STEPS[..self.stop].iter().rev();
-        let before = before.find(|stop| stop.is_told(self.manages));
+        let before = before.find(|stop| stop.is_told(self.of));
         let before = before.and_then(TourStep::about);
         let ended = before.and_then(|before| stages.place(before, head));
         ended.or(own.checked_sub(1))
     }
 }
 
-/// Returns the number of a stop, from 1, and how many there are, in the tour of a machine that manages its memory or of
-/// another.
-pub fn numbered(stop: usize, manages: bool) -> [usize; 2] {
+/// Returns the number of a stop, from 1, and how many there are, in the tour of a machine.
+pub fn numbered(stop: usize, of: Act) -> [usize; 2] {
     let told = TOUR_STEPS.iter().enumerate();
-    let told = told.filter(|(_, stop)| stop.is_told(manages));
+    let told = told.filter(|(_, stop)| stop.is_told(of));
     let places: Vec<_> = told.map(|(place, _)| place).collect();
     let before = places.iter().filter(|&&place| place < stop).count();
     [before + 1, places.len()]

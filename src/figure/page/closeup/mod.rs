@@ -191,13 +191,14 @@ impl<'a> CloseUp<'a, '_> {
         let start = plan.top.left;
         let end = pane.map_or(plan.middle.right, |pane| pane.columns.right);
         let (mut right, mut y) = (start, plan.rows().bottom + self.size(14.0).max(9.0));
+        let [line, last] = [style.size + 3.0, plan.episode.top - 0.5 * style.size];
         let mut next = |width: f32| {
             if right > start && right + width > end {
-                (right, y) = (start, y + 14.0);
+                (right, y) = (start, y + line);
             }
             let left = right;
             right += width + 16.0;
-            (left + width <= end && y <= plan.middle.bottom).then_some([left, y])
+            (left + width <= end && y <= last).then_some([left, y])
         };
         let [links, usage] = pane.map_or([None; 2], |pane| pane.beside);
         let writes = pane.is_some() && !self.seen.facts.written.is_empty();

@@ -103,7 +103,9 @@ impl Plan {
             let gap = of(30.0);
             let each = (between.width() + gap) / heads.len().max(1) as f32 - gap;
             let vectors = heads.iter().map(|&head| vectors(&trace.heads[head]));
-            let vectors = vectors.max().unwrap_or(0);
+            // The meaning of what stands beside the memory needs as much room below the columns.
+            let beside = beside_memory(trace).iter().flatten().count();
+            let vectors = vectors.max().unwrap_or(0).max(beside);
             let panes = heads.iter().enumerate().map(|(index, &head)| {
                 let left = between.left + index as f32 * (each + gap);
                 let whole = between.across(left, left + each);

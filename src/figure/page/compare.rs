@@ -61,7 +61,7 @@ pub struct Common {
     symbols: [Vec<StepSymbol>; 2],
     /// The true alignment: see [`aligned`].
     aligned: [Vec<(usize, Range<usize>)>; 2],
-    /// The rows of each, where those of one are source steps and those of the other are not.
+    /// The rows of each, where row i of one is not row i of the other.
     unlike: Option<[Rows; 2]>,
 }
 
@@ -82,9 +82,24 @@ fn aligned(recording: &Recording) -> Vec<(usize, Range<usize>)> {
 }
 
 impl Common {
-    /// True where the rows of one are source steps, and those of the other are not.
+    /// True where row i of one is not row i of the other.
     pub fn is_unlike(&self) -> bool {
         self.unlike.is_some()
+    }
+
+    /// The reason for that.
+    pub fn why_unlike(&self) -> Option<&'static str> {
+        self.unlike.as_ref()?;
+        let is_sparse = self
+            .sources
+            .iter()
+            .flatten()
+            .any(|source| source.are_numbers);
+        Some(if is_sparse {
+            "The two show other memory rows, those that each touches"
+        } else {
+            "The rows of one are source steps, those of the other memory rows"
+        })
     }
 
     /// Looks at all of both.
@@ -103,10 +118,17 @@ impl Common {
             scales.collect()
         });
         let sources = [a, b].map(SourceSteps::of);
-        let is_unlike = sources[0].is_some() != sources[1].is_some();
+        let is_unlike = match &sources {
+            [Some(a), Some(b)] => {
+                let mut pairs = a.names.iter().zip(&b.names);
+                let is_sparse = [a, b].map(|source| source.are_numbers);
+                is_sparse[0] != is_sparse[1] || is_sparse[0] && pairs.any(|(a, b)| a != b)
+            }
+            [a, b] => a.is_some() != b.is_some(),
+        };
         let unlike =
             is_unlike.then(|| [a, b].map(|one| Rows::of(touched(one), addressed(&one.trace))));
-        let reads = sources.iter().any(Option::is_some);
+        let reads = sources.iter().flatten().any(|source| !source.are_numbers);
         let outputs = a.trace.output.width().min(b.trace.output.width());
         let steps = 0..a.trace.steps().max(b.trace.steps());
         Self {

@@ -75,11 +75,15 @@ fn outcome_ui(ui: &mut Ui, found: &Differences, pair: &Pair<'_>, view: &mut View
             comparison::first_difference(pair, &found.values),
             &found.values,
         );
-        let told = if found.common.is_unlike() {
-            let unlike = "The rows of one are source steps, those of the other memory rows: each has its own axis, and only answers are compared.";
-            [comparison::verdicts(pair), unlike.to_owned(), String::new()]
+        let told = if let Some(why) = found.common.why_unlike() {
+            let unlike = format!("{why}: each has its own axis, and only answers are compared.");
+            [comparison::verdicts(pair), unlike, String::new()]
         } else {
-            [comparison::verdicts(pair), comparison::largest(values), first]
+            [
+                comparison::verdicts(pair),
+                comparison::largest(values),
+                first,
+            ]
         };
         for told in told {
             if !told.is_empty() {

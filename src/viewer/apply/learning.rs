@@ -1,9 +1,10 @@
 //! Training in the window: how it begins, goes on and is read again, in threads or from a saved run.
 
+use std::mem::discriminant;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::io::{Experiment, RunStart};
+use crate::io::{Experiment, RunStart, preset};
 use crate::learn::{End, RunCommand, RunUpdate};
 use crate::train::Change;
 use crate::viewer::command::{Episode, Learn, Replacement};
@@ -15,7 +16,7 @@ use crate::viewer::worker::check_training;
 
 /// The machine that learns, among those of the session.
 const NAME: &str = "learning";
-/// The preset to train when the machine on screen belongs to none.
+/// The preset to train when there is none for the machine on screen.
 const PRESET: &str = "copy";
 
 impl LiveTraining {
@@ -136,12 +137,20 @@ impl State {
         }
     }
 
-    /// The preset of the machine on screen, or the first one.
+    /// The preset of the machine on screen, or the first one of such a machine for its task, or [`PRESET`].
     fn preset_of_machine(&self) -> Experiment {
-        let own = self.session.machine().map(|machine| machine.name.as_str());
-        let mut names = own.into_iter().chain([PRESET]);
-        let own = names.find_map(|name| Experiment::included(name, &[])?.ok());
-        own.unwrap_or_else(|| unreachable!("copy is built in"))
+        let included = |name: &str| Experiment::included(name, &[])?.ok();
+        let machine = self.session.machine();
+        let own = machine.and_then(|machine| included(&machine.name));
+        let alike = || {
+            let Machine { ntm, task, .. } = &**machine?;
+            let is_it = |other: &Experiment| {
+                other.task == *task && discriminant(&other.model) == discriminant(&ntm.config)
+            };
+            preset::names().filter_map(included).find(is_it)
+        };
+        let found = own.or_else(alike).or_else(|| included(PRESET));
+        found.unwrap_or_else(|| unreachable!("copy is built in"))
     }
 
     /// The preset that learns, or that of the machine on screen.

@@ -296,9 +296,9 @@ pub(crate) fn touches(weight: f32) -> bool {
     !weight.is_finite() || weight >= TOUCHED
 }
 
-/// The rows that some head touches, as runs in the order in which they are shown: row 0 follows the last
-/// row, and the longest stretch left out comes last, so that a head that walks round the end is seen to
-/// walk on. Every row if none is touched.
+/// The rows that some head touches, as runs in the order in which they are shown. Where heads shift, row 0 follows the
+/// last row, and the longest stretch left out comes last, so that a head that walks round the end is seen to walk on.
+/// Every row if none is touched.
 pub fn touched(recording: &Recording) -> Vec<Range<usize>> {
     let trace = &recording.trace;
     touched_by(&[recording], addressed(trace), 0..trace.steps())
@@ -328,7 +328,12 @@ pub(crate) fn touched_by(
     if runs.is_empty() && total > 0 {
         return std::iter::once(0..total).collect();
     }
-    close_the_circle(&mut runs, total);
+    let mut heads = recordings
+        .iter()
+        .flat_map(|recording| &recording.trace.heads);
+    if heads.any(|head| head.shift.width() > 0) {
+        close_the_circle(&mut runs, total);
+    }
     runs
 }
 

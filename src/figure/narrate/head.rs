@@ -92,8 +92,8 @@ pub(super) fn action(at: &InStep<'_>, stage: Option<Stage>) -> [String; 2] {
             ]
         }
         Some(Stage::Weigh) if is_mixed(head) => {
-            let source = source(at);
-            [format!("{source}: {most}"), String::new()]
+            let verb = ["reads", "writes"][usize::from(head.is_write())];
+            [format!("{verb} {}: {most}", source(at)), String::new()]
         }
         Some(Stage::Weigh) => {
             let rows = if is_on { "" } else { "many rows, mostly " };
@@ -106,7 +106,12 @@ pub(super) fn action(at: &InStep<'_>, stage: Option<Stage>) -> [String; 2] {
         Some(Stage::Read | Stage::Erase | Stage::Add) => access(at, stage, (row, weight)),
         None | Some(Stage::Controller | Stage::Output) => {
             let [what, detail] = access(at, None, (row, weight));
-            let why = reason(head, step).map(|why| format!(": {why}"));
+            let why = if is_mixed(head) && !is_sparse(head) {
+                Some(source(at)).filter(|_| is_on)
+            } else {
+                reason(head, step)
+            };
+            let why = why.map(|why| format!(": {why}"));
             [what, why.unwrap_or(detail)]
         }
     }
@@ -157,7 +162,7 @@ fn sparse(at: &InStep<'_>, stage: Option<Stage>, (row, value): (usize, f32)) -> 
     }
 }
 
-/// Names what the weighting of a head of a Differentiable Neural Computer mostly comes from.
+/// Names what the weighting of a head of a Differentiable Neural Computer mostly comes from, after "reads" or "writes".
 fn source(at: &InStep<'_>) -> String {
     if let [write] = at.own(WRITE_GATE) {
         let [write, allocated] = [
@@ -165,7 +170,7 @@ fn source(at: &InStep<'_>) -> String {
             at.own(ALLOCATION_GATE).first().copied().unwrap_or(0.0),
         ];
         if write < 1.0 - DECIDES {
-            return format!("writes nearly nothing (gʷ {})", percent(write));
+            return format!("nearly nothing (gʷ {})", percent(write));
         }
         let from = if allocated >= DECIDES {
             "to an allocated row"
@@ -174,11 +179,7 @@ fn source(at: &InStep<'_>) -> String {
         } else {
             "to allocated rows and to rows found by content"
         };
-        return format!(
-            "writes {from} (gʷ {}, gᵃ {})",
-            percent(write),
-            percent(allocated)
-        );
+        return format!("{from} (gʷ {}, gᵃ {})", percent(write), percent(allocated));
     }
     let ways = [
         "backward along the links",
@@ -186,8 +187,8 @@ fn source(at: &InStep<'_>) -> String {
         "forward along the links",
     ];
     match peak(at.own(READ_MODES)) {
-        Some((way, share)) => format!("reads {} ({})", ways[way], percent(share)),
-        None => "reads by content".to_owned(),
+        Some((way, share)) => format!("{} ({})", ways[way], percent(share)),
+        None => "by content".to_owned(),
     }
 }
 

@@ -8,7 +8,8 @@ use crate::figure::facts::numbers;
 use crate::math::Series;
 use crate::model::attention::Weighting;
 use crate::model::dnc::{
-    ALLOCATION, ALLOCATION_GATE, BACKWARD, FORWARD, READ_MODES, USAGE, WRITE_GATE,
+    ALLOCATION, ALLOCATION_GATE, BACKWARD, FORWARD, PRECEDENCE, READ_MODES, USAGE, WRITE_GATE,
+    allocation_order,
 };
 use crate::model::sam;
 use crate::model::sam::row_number;
@@ -269,25 +270,23 @@ pub(crate) fn usage(at: &InStep<'_>, row: usize) -> String {
     let used = before + written - before * written;
     let kept = if used > 0.0 { own / used } else { 1.0 };
     let [before, written, kept] = [before, written, kept].map(n);
-    let place = place(at.own(USAGE), row);
+    let place = place(&allocation_places(at.own(USAGE)), row);
     format!("({before} + {written} − {before} · {written}) · {kept}\n{place}")
 }
 
-/// The place of every row in the order in which rows are allocated, from 1: the least used first, of equal ones the
-/// lowest.
+/// The place of every row in the order in which rows are allocated, from 1.
 pub(crate) fn allocation_places(usage: &[f32]) -> Vec<usize> {
-    let mut order: Vec<_> = (0..usage.len()).collect();
-    order.sort_by(|&a, &b| usage[a].total_cmp(&usage[b]));
-    let mut places = vec![0; order.len()];
+    let (mut order, mut places) = (vec![0.0; usage.len()], vec![0; usage.len()]);
+    allocation_order(usage, &mut order);
     for (place, row) in order.into_iter().enumerate() {
-        places[row] = place + 1;
+        places[row as usize] = place + 1;
     }
     places
 }
 
 /// The place of a row in words.
-fn place(usage: &[f32], row: usize) -> String {
-    let (place, all) = (allocation_places(usage)[row], usage.len());
+fn place(places: &[usize], row: usize) -> String {
+    let (place, all) = (places[row], places.len());
     format!("place {place} of {all} in the order of allocation")
 }
 
@@ -299,7 +298,16 @@ pub(crate) fn allocation(at: &InStep<'_>, row: usize) -> String {
     let before = before.filter(|(_, place)| **place < places[row]);
     let product: f32 = before.map(|(used, _)| used).product();
     let [free, product] = [1.0 - usage[row], product].map(n);
-    format!("{free} · {product}\n{}", place(usage, row))
+    format!("{free} · {product}\n{}", place(&places, row))
+}
+
+/// How much a row was written last: what was written now, and what is left of it from before.
+pub(crate) fn precedence(at: &InStep<'_>, row: usize) -> String {
+    let (written, last) = (at.row(&at.head.weighting), at.step.checked_sub(1));
+    let before = at.head.series(PRECEDENCE).zip(last);
+    let before = before.map_or(0.0, |(series, step)| series.row(step)[row]);
+    let [kept, before, own] = [1.0 - written.iter().sum::<f32>(), before, written[row]].map(n);
+    format!("{kept} · {before} + {own}")
 }
 
 /// What the links to or from a row pass on of the previous weighting.

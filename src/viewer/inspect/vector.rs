@@ -9,6 +9,7 @@ use crate::figure::scene::catalogue::Source;
 use crate::figure::scene::overlap::{self, Redundant};
 use crate::figure::{self, HeadName, PanelId, Picture, Scale, expected_shift, head_label, signed};
 use crate::math::Answer;
+use crate::model::sam::row_number;
 use crate::model::{HeadTrace, Trace, array};
 use crate::train::Recording;
 use crate::viewer::state::Open;
@@ -53,10 +54,11 @@ pub fn card(open: &Open, id: PanelId, column: usize, step: usize) -> Option<Card
             let name = HeadName::of(trace, column);
             format!("{} with {name}, overlap", source.whose)
         }
-        Some(_) if id.picture == Picture::Usage => {
+        Some(_) if let Some(sum) = sum_of_row(id.picture) => {
             let at = InStep::of(&recording.trace, open.writes_first(), id.of?, step)?;
-            lines.push(line("u", equations::usage(&at, column), value));
-            format!("{} usage u of row {column}", source.whose)
+            lines.push(line(source.symbol, sum(&at, column), value));
+            let row = row_number(&recording.trace, column);
+            format!("{} {} of row {row}", source.whose, source.word)
         }
         Some(trace) => {
             // The memory that this head sees.
@@ -77,6 +79,16 @@ pub fn card(open: &Open, id: PanelId, column: usize, step: usize) -> Option<Card
         lines,
         table: Table::counted(names, steps, |t| [source.value(t, column)]),
     })
+}
+
+/// The equation of a picture with a value for every row.
+fn sum_of_row(picture: Picture) -> Option<fn(&InStep<'_>, usize) -> String> {
+    match picture {
+        Picture::Usage => Some(equations::usage),
+        Picture::Age => Some(equations::age),
+        Picture::Precedence => Some(equations::precedence),
+        _ => None,
+    }
 }
 
 fn of_machine(
@@ -153,14 +165,6 @@ fn of_head(
         Picture::Modes => {
             let way = ["backward", "content", "forward"].get(column)?;
             lines.push(line("π", format!("share of the {way} weighting"), value));
-        }
-        Picture::Age => lines.push(line(
-            symbol,
-            "steps since the last access".to_owned(),
-            value,
-        )),
-        Picture::Precedence => {
-            lines.push(line(symbol, format!("of row {column}"), value));
         }
         _ => lines.push(line("r", read_sum(weighting, &at), value)),
     }

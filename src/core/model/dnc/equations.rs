@@ -146,8 +146,8 @@ kernel! {
 /// The most rows whose order is found by sorting whole numbers.
 const FEW: usize = 1024;
 
-/// Sets φ: the rows by usage, the least used first; of equal ones the lowest first.
-pub(super) fn allocation_order<R: Real>(usage: &[R], order: &mut [R]) {
+/// Sets φ, [N]: the rows by usage [N], 0 to 1, the least used first; of equal ones the lowest first.
+pub fn allocation_order<R: Real>(usage: &[R], order: &mut [R]) {
     let rows = usage.len();
     if size_of::<R>() == size_of::<f32>() && rows <= FEW {
         // The bits of a number from 0 on are in its order, and of an f32 in 64 bits the last 29 are free for the row.

@@ -25,6 +25,7 @@ mod kind;
 mod links;
 
 use backward::{Scratch, Step};
+pub use equations::allocation_order;
 pub use kind::{
     ALLOCATION, ALLOCATION_GATE, BACKWARD, DncConfig, FORWARD, FREE_GATE, INITIAL_USAGE,
     PRECEDENCE, READ_MODES, USAGE, WRITE_GATE,

@@ -1,28 +1,52 @@
-//! A Differentiable Neural Computer on screen: usage, order of allocation, links, read modes, its stops of the tour.
+//! A Differentiable Neural Computer on screen: usage, order of allocation, links, read modes; and sparse access memory:
+//! ages, the rows that an episode touches. Their stops of the tour, and all that works for any machine.
 
 use super::gradients::lay_out;
 use super::tour::rect_of;
 use super::*;
 use egui::Rect;
-use tapescope::figure::TOUCHED;
+use tapescope::figure::page::compare::Common;
+use tapescope::figure::{Figure, Layout, Pages, PanelId, Picture, TOUCHED};
 use tapescope::model::Trace;
-use tapescope::model::dnc::{ALLOCATION, READ_MODES, USAGE, link_matrix};
+use tapescope::model::dnc::{ALLOCATION, PRECEDENCE, READ_MODES, USAGE, link_matrix};
+use tapescope::model::sam::{AGE, row_number};
+use tapescope::viewer::command::List;
 
 /// An untrained machine for copying, its weights so large that the heads do something.
-fn managing() -> Machine {
-    let mut machine = machine_kinds::of_kind(
-        r#"{"kind": "dnc", "memory": {"rows": 9, "columns": 6}, "heads": {"read": 2}, "controller": {"size": 8}}"#,
-    );
+fn machine_of(model: &str) -> Machine {
+    let mut machine = machine_kinds::of_kind(model);
     for weights in machine.ntm.params.slices_mut() {
         weights.iter_mut().for_each(|weight| *weight *= 6.0);
     }
     machine
 }
 
+fn managing() -> Machine {
+    machine_of(
+        r#"{"kind": "dnc", "memory": {"rows": 9, "columns": 6}, "heads": {"read": 2}, "controller": {"size": 8}}"#,
+    )
+}
+
+/// The included machine.
+fn copying() -> Machine {
+    let mut all = tapescope::viewer::included_machines().into_iter();
+    all.find(|machine| machine.name == "copy_dnc").unwrap()
+}
+
+fn sparse() -> Machine {
+    machine_of(
+        r#"{"kind": "sam", "memory": {"rows": 200, "columns": 6, "seed": 3}, "controller": {"size": 8}}"#,
+    )
+}
+
 const STEP: usize = 6;
 
 fn screen_of(size: Vec2, layout: WindowLayout) -> Screen {
-    let mut screen = window_of_machines(size, vec![managing()]);
+    screen_with(managing(), size, layout)
+}
+
+fn screen_with(machine: Machine, size: Vec2, layout: WindowLayout) -> Screen {
+    let mut screen = window_of_machines(size, vec![machine]);
     act(&mut screen, Play::Toggle);
     act(&mut screen, Play::Seek(STEP));
     if screen.state().view.touched_only {
@@ -192,33 +216,279 @@ fn parts_beside_the_memory_are_explained_and_stay_on_screen() {
 
 #[test]
 fn tour_of_such_a_machine_has_its_own_stops() {
-    let mut screen = window_of_machines(LARGE, vec![managing()]);
+    for (machine, count, own) in [
+        (
+            managing(),
+            14,
+            &["Usage", "Allocation", "Links", "Read modes"][..],
+        ),
+        (sparse(), 13, &["Age", "Write", "Read"]),
+    ] {
+        let mut screen = window_of_machines(LARGE, vec![machine]);
+        act(&mut screen, Tour::Start);
+        let mut titles = Vec::new();
+        for number in 1..=count - 4 {
+            screen.get_by_label(&format!("{number} of {count}"));
+            let tour = screen.state().tour().unwrap().clone();
+            titles.push(tour.at().title);
+            let stages = &screen.state().session.open.as_ref().unwrap().facts.stages;
+            assert!(!tour.lacks(stages), "{}", tour.at().title);
+            if tour.at().about().is_some() {
+                assert!(!tour.met, "{} waits", tour.at().title);
+                for _ in 0..20 {
+                    if !screen.state().tour().unwrap().met {
+                        press(&mut screen, Key::Period);
+                    }
+                }
+                assert!(screen.state().tour().unwrap().met, "{}", tour.at().title);
+            }
+            if number < count - 4 {
+                let met = screen.state().tour().unwrap().met;
+                click(&mut screen, if met { "Next" } else { "Skip step" });
+            }
+        }
+        for title in own {
+            let is_told = titles.iter().any(|told| told.starts_with(title));
+            assert!(is_told, "{title}: {titles:?}");
+        }
+        assert!(!titles.iter().any(|title| title.starts_with("Shift")));
+    }
+}
+
+#[test]
+fn tour_of_sparse_access_memory_tells_its_rows() {
+    let mut screen = window_of_machines(LARGE, vec![sparse()]);
     act(&mut screen, Tour::Start);
-    let mut titles = Vec::new();
-    for number in 1..=10 {
-        screen.get_by_label(&format!("{number} of 14"));
+    let mut told = Vec::new();
+    for number in 1..=9 {
+        screen.get_by_label(&format!("{number} of 13"));
         let tour = screen.state().tour().unwrap().clone();
-        titles.push(tour.at().title);
-        let stages = &screen.state().session.open.as_ref().unwrap().facts.stages;
-        assert!(!tour.lacks(stages), "{}", tour.at().title);
         if tour.at().about().is_some() {
             for _ in 0..20 {
                 if !screen.state().tour().unwrap().met {
                     press(&mut screen, Key::Period);
                 }
             }
-            assert!(screen.state().tour().unwrap().met, "{}", tour.at().title);
+            told.push(screen.state().describe(screen.state().tour().unwrap()));
         }
-        if number < 10 {
-            let met = screen.state().tour().unwrap().met;
-            click(&mut screen, if met { "Next" } else { "Skip step" });
+        let met = screen.state().tour().unwrap().met;
+        click(&mut screen, if met { "Next" } else { "Skip step" });
+    }
+    let rows = recording(&screen).trace.memory_size()[0];
+    let of_ages = format!("This episode touches {rows} of 200 rows.");
+    for words in [
+        "W0 finds the row that was accessed longest ago",
+        &of_ages,
+        "W0 writes",
+        "R0 weighs the 4 rows most like its key",
+    ] {
+        let is_told = told.iter().any(|told| told.contains(words));
+        assert!(is_told, "{words}: {told:#?}");
+    }
+}
+
+/// The texts of a close-up of a head, as a window of 960 × 600 has room for it.
+fn small_close_up(recording: &Recording, head: usize) -> String {
+    let options = tapescope::figure::Options {
+        size: Some((772.0, 466.0)),
+        step: Some(STEP),
+        heads: vec![head],
+        ..tapescope::figure::Options::new(Layout::CloseUp)
+    };
+    Figure::new(recording, options).draw().to_svg()
+}
+
+#[test]
+fn every_colour_is_explained_in_a_small_close_up() {
+    for (machine, heads, words) in [
+        (
+            copying(),
+            2,
+            &[
+                "memory, read",
+                "key, add",
+                "bit, erase",
+                "arrow: written next, link 0.1 or more",
+                "grey: usage; number: order of allocation",
+            ][..],
+        ),
+        (sparse(), 2, &["memory, read", "key, add", "bit"]),
+    ] {
+        let screen = screen_with(machine, LARGE, WindowLayout::CloseUp);
+        for head in 0..heads {
+            let drawn = small_close_up(recording(&screen), head);
+            for words in words {
+                assert!(
+                    drawn.contains(&format!(">{words}<")),
+                    "{words}, head {head}"
+                );
+            }
         }
     }
-    for title in ["Usage", "Allocation", "Links", "Read modes"] {
+}
+
+#[test]
+fn a_value_of_a_row_has_one_form_of_card_with_its_equation() {
+    let mut screen = screen_of(LARGE, WindowLayout::Debug);
+    let trace = recording(&screen).trace.clone();
+    let select = |screen: &mut Screen, picture, head, column| {
+        let id = PanelId::of(picture, head);
+        act(screen, Look::Select(Target::Value { id, column }));
+        let card = screen.state().card().unwrap();
+        assert_eq!(card.lines.len(), 1);
+        let value: f32 = card.lines[0].value.replace('−', "-").parse().unwrap();
+        (card.title, card.lines[0].sum.replace('−', "-"), value)
+    };
+    let (title, sum, value) = select(&mut screen, Picture::Usage, 2, 4);
+    assert_eq!(title, "W0 usage of row 4");
+    assert!((value - own(&trace, 2, USAGE)[4]).abs() < 1e-3);
+    assert!(sum.contains("in the order of allocation"), "{sum}");
+    let (title, sum, value) = select(&mut screen, Picture::Precedence, 2, 4);
+    assert_eq!(title, "W0 precedence of row 4");
+    assert!((value - own(&trace, 2, PRECEDENCE)[4]).abs() < 1e-3);
+    // kept · before + written
+    let numbers = sum.split_whitespace().filter_map(|part| part.parse().ok());
+    let [kept, before, written]: [f32; 3] = numbers.collect::<Vec<_>>().try_into().unwrap();
+    assert!((kept * before + written - value).abs() < 1e-3, "{sum}");
+    let mut screen = screen_with(sparse(), LARGE, WindowLayout::Debug);
+    let trace = recording(&screen).trace.clone();
+    let (title, sum, value) = select(&mut screen, Picture::Age, 1, 4);
+    assert_eq!(title, format!("W0 age of row {}", row_number(&trace, 4)));
+    assert_eq!(value, own(&trace, 1, AGE)[4]);
+    assert!(sum.starts_with(&format!("last accessed {value} steps ago")));
+}
+
+#[test]
+fn two_sparse_episodes_with_other_rows_have_an_axis_each() {
+    let mut screen = screen_with(sparse(), LARGE, WindowLayout::Debug);
+    let a = recording(&screen).clone();
+    press(&mut screen, Key::K);
+    press_with(&mut screen, Modifiers::SHIFT, Key::R);
+    assert_eq!(screen.state().layout(), WindowLayout::Compare);
+    let b = recording(&screen).clone();
+    let numbers = |recording: &Recording| {
+        let rows = 0..recording.trace.memory_size()[0];
+        let numbers = rows.map(|row| row_number(&recording.trace, row));
+        numbers.collect::<Vec<_>>()
+    };
+    assert!(numbers(&a).iter().zip(numbers(&b)).any(|(a, b)| *a != b));
+    assert!(says(&screen, "The two show other memory rows"));
+    assert!(!says(&screen, "source steps"));
+    // The same rows are compared row by row.
+    assert!(!Common::of(&a, &a).is_unlike());
+}
+
+#[test]
+fn all_that_works_for_any_machine_works_for_these() {
+    for (machine, set) in [
+        (managing(), "3:write0.write_gate=0"),
+        (sparse(), "3:write0.write_gate=0"),
+    ] {
+        let mut screen = screen_with(machine, LARGE, WindowLayout::Debug);
+        // The lists beside the timeline.
+        for list in [List::Events, List::Instructions, List::Provenance] {
+            act(&mut screen, Look::List(list));
+            for head in 0..recording(&screen).trace.heads.len() {
+                act(&mut screen, Look::Focus(head));
+                // What an untrained head has written need not be read.
+                let is_write = recording(&screen).trace.heads[head].is_write();
+                let is_empty = screen.state().list().is_empty();
+                let may_be = is_write && list == List::Provenance;
+                assert!(may_be || !is_empty, "{list:?} of head {head}");
+            }
+        }
+        // What if.
+        let before = recording(&screen).trace.output.clone();
+        act(&mut screen, Edit::Intervene(set.to_owned()));
+        assert!(says(&screen, "BRANCH B"));
+        assert_ne!(recording(&screen).trace.output.row(7), before.row(7));
+        act(&mut screen, Edit::EndBranch);
+        // Many episodes.
+        press(&mut screen, Key::Q);
+        type_into(&mut screen, "Quantity", "entropy(read0.weighting)");
+        click(&mut screen, "Measure 100 episodes");
+        assert!(!screen.state().report.as_ref().unwrap().charts.is_empty());
+        click(&mut screen, "Remove each part");
+        let rows = screen.state().report.clone().unwrap().rows;
+        assert!(rows.iter().any(|row| row.words[0] == "read0 reads nothing"));
+        press(&mut screen, Key::Escape);
+    }
+}
+
+#[test]
+fn such_machines_learn_in_the_window() {
+    for name in ["copy_dnc", "copy_sam"] {
+        let set = [
+            "task.bits=4",
+            "task.length=[1,5]",
+            "model.memory.rows=16",
+            "model.memory.columns=6",
+            "model.controller.size=12",
+        ];
+        let set: Vec<_> = set.map(|text| text.parse().unwrap()).into();
+        let experiment = tapescope::io::Experiment::find(name, &set).unwrap();
+        let mut screen = window_of(LARGE, Arc::default());
+        act(&mut screen, Replacement::Begin(vec![(None, experiment)]));
+        screen.run_steps(12);
+        let progress = screen
+            .state()
+            .learning
+            .as_ref()
+            .unwrap()
+            .run()
+            .progress
+            .clone();
         assert!(
-            titles.iter().any(|told| told.starts_with(title)),
-            "{title}: {titles:?}"
+            progress.is_some_and(|progress| progress.sequences > 0),
+            "{name}"
         );
+        assert!(says(&screen, "Loss per sequence (bits)"), "{name}");
+        // The machine of now is on screen, in every layout.
+        for layout in [WindowLayout::Debug, WindowLayout::CloseUp] {
+            lay_out(&mut screen, layout);
+            screen.run_steps(3);
+            clipping::is_whole(&screen, &format!("{name} while it learns, {layout:?}"));
+        }
     }
-    assert!(!titles.iter().any(|title| title.starts_with("Shift")));
+}
+
+#[test]
+fn a_machine_from_a_file_is_trained_by_the_preset_of_its_kind() {
+    for name in ["copy_dnc", "copy_sam", "recall_sam"] {
+        let experiment = tapescope::io::Experiment::find(name, &[]).unwrap();
+        let machine = Machine {
+            other_way: None,
+            away: false,
+            name: "runs/1/weights.safetensors".to_owned(),
+            title: experiment.title.clone(),
+            ntm: Model::new(experiment.model, 3),
+            task: experiment.task,
+        };
+        let mut screen = window_of_machines(LARGE, vec![machine]);
+        press(&mut screen, Key::T);
+        let learning = screen.state().learning.as_ref().unwrap();
+        assert_eq!(learning.run().experiment.name, name);
+    }
+}
+
+#[test]
+fn rows_of_a_machine_that_does_not_shift_are_no_circle() {
+    let mut screen = screen_with(sparse(), LARGE, WindowLayout::Debug);
+    act(&mut screen, Rows::ToggleTouched);
+    let touched = tapescope::figure::facts::rows::touched(recording(&screen));
+    assert!(touched.is_sorted_by(|a, b| a.end <= b.start), "{touched:?}");
+}
+
+#[test]
+fn a_read_along_the_links_is_told_as_one() {
+    let mut screen = window_of_machines(LARGE, vec![copying()]);
+    act(&mut screen, Play::Toggle);
+    let state = screen.state();
+    let open = state.session.open.as_ref().unwrap();
+    let answers = open.shown.recording.episode.first_scored().unwrap() + 3;
+    act(&mut screen, Play::Seek(answers));
+    act(&mut screen, Look::Focus(0));
+    lay_out(&mut screen, WindowLayout::Debug);
+    assert!(says(&screen, ": forward along the links ("));
+    assert!(!says(&screen, "content weight"));
 }

@@ -191,7 +191,8 @@ impl<'a> CloseUp<'a, '_> {
         let start = plan.top.left;
         let end = pane.map_or(plan.middle.right, |pane| pane.columns.right);
         let (mut right, mut y) = (start, plan.rows().bottom + self.size(14.0).max(9.0));
-        let [line, last] = [style.size + 3.0, plan.episode.top - 0.5 * style.size];
+        let line = self.size(14.5).clamp(12.0, 14.0);
+        let last = plan.episode.top - 0.5 * style.size;
         let mut next = |width: f32| {
             if right > start && right + width > end {
                 (right, y) = (start, y + line);

@@ -230,7 +230,7 @@ impl State {
                 head.map(|head| (if is_answered { answer } else { input }, head))
             }
             Act::Content => best_query(trace, &recording.episode),
-            _ => None,
+            Act::Manage | Act::Place | Act::Any => None,
         };
         let step = match (stop.wait, found) {
             (Wait::Play, _) => 0,

@@ -9,7 +9,6 @@ use super::kind::{
     USAGE, WRITE_GATE,
 };
 use super::links::LinkWindow;
-use super::write_gates;
 use crate::math::vectors::add;
 use crate::math::{Aligned, Real};
 use crate::model::addressing::address_backward;
@@ -281,7 +280,7 @@ impl<R: Real> Gradient<R> {
         add_later(d_write, step.upstream, head, t);
         step.record(&mut recorder, (head, array::WEIGHTING), &d_write.weighting);
         let d_gates = equations::write_weighting_backward(
-            write_gates(writer, t),
+            equations::write_gates(writer, t),
             writer.of_score.at(AT_ALLOCATION).row(t),
             writer.content.row(t),
             &mut d_write.weighting,

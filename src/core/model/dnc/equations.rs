@@ -17,6 +17,14 @@ use crate::model::trace::HeadTrace;
 /// Gradients w.r.t. the gates of a head: free gate and read modes, or allocation gate and write gate.
 pub(super) type Gates<R> = [R; 4];
 
+/// g^a_t, or 0 without allocation, and g^w_t.
+pub(super) fn write_gates<R: Real>(writer: &HeadTrace<R>, t: usize) -> [R; 2] {
+    [AT_ALLOCATION_GATE, AT_WRITE_GATE].map(|at| {
+        let gate = writer.of_score.at(at).row(t).first();
+        gate.copied().unwrap_or(R::ZERO)
+    })
+}
+
 kernel! {
     /// Activates step `t` of head `index` from the row of the pre-activations of all heads: the strength by
     /// 1 + softplus, erase and gates by σ, read modes by softmax; key and add as they are.

@@ -30,7 +30,7 @@ pub use kind::{
     ALLOCATION, ALLOCATION_GATE, BACKWARD, DncConfig, FORWARD, FREE_GATE, INITIAL_USAGE,
     PRECEDENCE, READ_MODES, USAGE, WRITE_GATE,
 };
-use kind::{AT_ALLOCATION, AT_ALLOCATION_GATE, AT_LINKS, AT_PRECEDENCE, AT_WRITE_GATE};
+use kind::{AT_ALLOCATION, AT_LINKS, AT_PRECEDENCE};
 use links::LinkHistory;
 pub use links::link_matrix;
 
@@ -251,17 +251,9 @@ fn set_allocation<R: Real>(writer: &mut HeadTrace<R>, t: usize) {
     equations::allocation(usage, order, allocation.row_mut(t));
 }
 
-/// g^a_t, or 0 without allocation, and g^w_t.
-fn write_gates<R: Real>(writer: &HeadTrace<R>, t: usize) -> [R; 2] {
-    [AT_ALLOCATION_GATE, AT_WRITE_GATE].map(|at| {
-        let gate = writer.of_score.at(at).row(t).first();
-        gate.copied().unwrap_or(R::ZERO)
-    })
-}
-
 /// The write weighting.
 fn write_weighting<R: Real>(writer: &mut HeadTrace<R>, t: usize) {
-    let gates = write_gates(writer, t);
+    let gates = equations::write_gates(writer, t);
     let allocation = writer.of_score.at(AT_ALLOCATION).row(t);
     let (content, to) = (writer.content.row(t), writer.weighting.row_mut(t));
     equations::write_weighting(gates, allocation, content, to);

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 use std::str::FromStr;
 
-use crate::model::NtmConfig;
+use crate::model::sam::SamConfig;
 
 /// The most threads of a command.
 pub(super) const MOST_THREADS: usize = 1024;
@@ -23,7 +23,7 @@ pub(super) fn from_zero(text: &str) -> Result<u64, String> {
 
 /// A number of memory rows, as it is typed.
 pub(super) fn rows(text: &str) -> Result<usize, String> {
-    up_to(NtmConfig::MAX_ROWS)(text).map_err(|problem| match text {
+    up_to(SamConfig::MAX_ROWS)(text).map_err(|problem| match text {
         "all" | "touched" => {
             format!("{problem}; to choose the rows in a figure, use `render --show-rows {text}`")
         }

@@ -271,11 +271,22 @@ impl Form {
             let problem = format!("is {start}; allowed: 0 to {}", nodes - 1);
             return Err(("start".to_owned(), problem));
         }
-        let is_right = (1..=100).contains(&path.len());
-        let made = is_right.then(|| graph.episode_of(&edges, start, &path));
-        let Some(made) = made.flatten() else {
-            let problem = "does not follow edges from `start`, or has no label or more than 100";
-            return Err(("path".to_owned(), problem.to_owned()));
+        let made = graph.episode_of(&edges, start, &path);
+        let made = made.filter(|_| (1..=100).contains(&path.len()));
+        let Some(made) = made else {
+            let mut node = start;
+            for (index, label) in path.iter().enumerate() {
+                let edge = edges
+                    .iter()
+                    .find(|edge| [edge[0], edge[1]] == [node, *label]);
+                let Some([.., to]) = edge else {
+                    let problem = format!("is {label}; no edge with this label leaves node {node}");
+                    return Err((format!("path[{index}]"), problem));
+                };
+                node = *to;
+            }
+            let problem = format!("has {} labels; allowed: 1 to 100", path.len());
+            return Err(("path".to_owned(), problem));
         };
         let mut graph = graph.clone();
         graph.path = path.len()..=path.len();

@@ -438,3 +438,58 @@ fn gradients_are_written_next_to_their_arrays() {
         assert_eq!(read.recording.trace, opened(&plain).recording.trace);
     }
 }
+
+#[test]
+fn numbers_that_are_no_rows_of_a_sparse_memory_are_refused() {
+    let honest = super::value(&super::written(
+        r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
+        "model": {"kind": "sam", "memory": {"rows": 9, "columns": 3}, "controller": {"size": 4}}}"#,
+    ));
+    assert!(trace::from_json(&honest.to_string(), "t").is_ok());
+    let of_list = "allowed: whole numbers 0 to 8, in ascending order";
+    for (array, place, value, said) in [
+        (
+            "read0.rows",
+            3,
+            9.0,
+            format!("read0.rows[0]`: has 9; {of_list}"),
+        ),
+        (
+            "read0.rows",
+            4,
+            1.5,
+            format!("read0.rows[1]`: has 1.5; {of_list}"),
+        ),
+        (
+            "read0.rows",
+            7,
+            0.0,
+            format!("read0.rows[1]`: has 0; {of_list}"),
+        ),
+        (
+            "write0.row",
+            2,
+            -1.0,
+            "write0.row[2]`: has -1; allowed: whole numbers 0 to 8".into(),
+        ),
+        ("touched", 1, 0.0, format!("touched`: has 0; {of_list}")),
+    ] {
+        let mut changed = honest.clone();
+        changed["arrays"][array]["data"][place] = value.into();
+        let error = super::error(changed.to_string());
+        assert!(error.contains(&said), "{error}");
+    }
+    // Before the first step the read head is on row 0, and no write is.
+    for (array, place) in [("read0.initial", 1), ("write0.initial", 0)] {
+        let mut changed = honest.clone();
+        changed["arrays"][array]["data"][place] = 0.5.into();
+        let found = trace::verify(&super::opened(&changed.to_string()), 0.0);
+        assert_eq!(found.comparison.first.unwrap().array, array);
+    }
+    let lost = super::without(honest, &["read0.weighting"]);
+    let found = trace::from_json(&lost.to_string(), "t");
+    assert!(
+        !matches!(&found, Err(error) if error.to_string().contains("memory")),
+        "{found:?}"
+    );
+}

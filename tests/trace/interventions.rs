@@ -80,6 +80,11 @@ fn every_array_can_be_changed_and_the_file_verified() {
             let t = computed[computed.len().saturating_sub(2)];
             let last = (t..honest.trace.steps()).take_while(|t| !is_zero(t)).last();
             let change = match array.range {
+                // Numbers of rows.
+                _ if ["rows", "row"].contains(&array.name) => {
+                    let width = honest.trace.series(place, array).unwrap().width();
+                    Change::Set((0..width).map(|row| row as f32).collect())
+                }
                 Range::Distribution => Change::OneHot(0),
                 Range::AtLeast(least) => Change::Set(vec![least + 1.5]),
                 Range::Within(..) => Change::Set(vec![0.25]),
@@ -278,4 +283,36 @@ fn an_open_end_reaches_a_run_that_becomes_longer() {
         usize::from(branch.trace.steps() > honest.trace.steps())
     });
     assert!(longer.sum::<usize>() > 0);
+}
+
+#[test]
+fn only_rows_of_a_sparse_memory_can_be_set() {
+    let all = machines();
+    let of = all.iter().find(|of| of.experiment.name == "copy_sam");
+    let of = of.unwrap();
+    let trace = &recorded(of).trace;
+    let order = "allowed: whole numbers 0 to 127, in ascending order";
+    for (typed, said) in [
+        ("1:read0.rows=[1,2,3,200]", format!("sets 200; {order}")),
+        ("1:read0.rows=[1,2,3,3.5]", format!("sets 3.5; {order}")),
+        ("1:read0.rows=[1,1,2,3]", format!("sets 1; {order}")),
+        (
+            "1:read0.rows=2",
+            "sets a part of read0.rows; expected 4 rows".into(),
+        ),
+        (
+            "1:read0.rows[3]=9",
+            "sets a part of read0.rows; expected 4 rows".into(),
+        ),
+        (
+            "1:write0.row=128",
+            "sets 128; allowed: whole numbers 0 to 127".into(),
+        ),
+    ] {
+        let error = parse(&[typed], "", &of.machine, trace).unwrap_err();
+        assert!(error.to_string().contains(&said), "{error}");
+    }
+    for typed in ["1:read0.rows=[1,2,3,20]", "1:write0.row=127"] {
+        assert!(parse(&[typed], "", &of.machine, trace).is_ok(), "{typed}");
+    }
 }

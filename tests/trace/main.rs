@@ -21,17 +21,15 @@ use tapescope::train::Recording;
 const TINY: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
     "model": {"memory": {"rows": 5, "columns": 3}, "controller": {"size": 4}}}"#;
 
-/// The included machines; a Differentiable Neural Computer and a sparse access memory with random weights.
+/// The included machines, and a Differentiable Neural Computer with random weights.
 fn machines() -> Vec<Trained> {
     let mut all = weights::all_included().unwrap();
-    for preset in ["recall_dnc", "recall_sam"] {
-        let experiment = Experiment::find(preset, &[]).unwrap();
-        all.push(Trained {
-            machine: Model::new(experiment.model.clone(), 1),
-            experiment,
-            ..all[0].clone()
-        });
-    }
+    let experiment = Experiment::find("recall_dnc", &[]).unwrap();
+    all.push(Trained {
+        machine: Model::new(experiment.model.clone(), 1),
+        experiment,
+        ..all[0].clone()
+    });
     all
 }
 

@@ -73,7 +73,7 @@ pub enum WriteEffect {
 pub struct Instruction {
     /// The movement.
     pub movement: Move,
-    /// The effect; `None` for a read head.
+    /// The effect; `None` for a read head, and with IDLE.
     pub effect: Option<WriteEffect>,
 }
 
@@ -183,10 +183,9 @@ fn explain(head: &HeadTrace<f32>, t: usize, tolerance: f32) -> Option<Instructio
         let ideal = ideal(head, t, *movement);
         ideal.is_some_and(|ideal| total_variation(weighting, &ideal) <= tolerance)
     };
-    Some(Instruction {
-        movement: moves.into_iter().find(is_near).unwrap_or(Move::Spread),
-        effect: WriteEffect::of(head, t),
-    })
+    let movement = moves.into_iter().find(is_near).unwrap_or(Move::Spread);
+    let effect = WriteEffect::of(head, t).filter(|_| movement != Move::Idle);
+    Some(Instruction { movement, effect })
 }
 
 /// The movements of a head of a Differentiable Neural Computer, that with the largest share first.

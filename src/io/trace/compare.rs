@@ -10,6 +10,7 @@ use super::table::width;
 use crate::io::error::bounded;
 use crate::math::Series;
 use crate::model::config::Order;
+use crate::model::sam::TOUCHED;
 use crate::model::{Array, ModelConfig, Place, Trace, Turns, array};
 use crate::task::Episode;
 use crate::train::Recording;
@@ -393,6 +394,12 @@ pub(super) fn widths(trace: &Trace) -> Vec<(&'static str, String)> {
         .map(|head| trace.head_name(head))
         .collect();
     let width = |axis| width(trace, axis).to_string();
+    let is_part = trace.series(Place::Machine, TOUCHED).is_some();
+    let rows = if is_part {
+        "touched rows"
+    } else {
+        "memory rows"
+    };
     let kind = match trace.layers.first() {
         Some(layer) if layer.cell.width() > 0 => "lstm",
         _ => "feedforward",
@@ -402,7 +409,7 @@ pub(super) fn widths(trace: &Trace) -> Vec<(&'static str, String)> {
     vec![
         ("input channels", width("x")),
         ("output channels", width("y")),
-        ("memory rows", width("n")),
+        (rows, width("n")),
         ("memory columns", width("m")),
         ("heads", heads.join(" ") + none),
         ("shifts", width("s")),

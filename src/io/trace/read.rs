@@ -24,6 +24,7 @@ use super::write::{GRADIENT, NUMERIC, gradient};
 use crate::io::error::{bounded, parse, short};
 use crate::io::{Error, file, memory_limit};
 use crate::keys::Choice;
+use crate::model::sam::wrong_rows;
 use crate::model::{Conventions, Draw, ModelConfig, NoiseMode, Place, Trace, array};
 use crate::task::{Episode, External, Phase, Task};
 use crate::train::{
@@ -272,6 +273,27 @@ impl Arrays<'_> {
             array.name = format!("{GRADIENT}{}", array.name);
             if let Some(values) = self.optional(&array)? {
                 self.found.derivatives.push((array, values));
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses numbers that are no rows of a sparse memory.
+    fn have_rows(&self, trace: &Trace<f32>, config: &ModelConfig) -> Result<(), Error> {
+        let ModelConfig::Sam(sam) = config else {
+            return Ok(());
+        };
+        for (place, array, series) in trace.everything() {
+            let name = trace.array_name(place, array);
+            for t in (0..series.steps()).filter(|_| self.from.has(&name)) {
+                if let Some(wrong) = wrong_rows(sam, array, series.row(t)) {
+                    let step = if array.dims[0] == "t" {
+                        format!("[{t}]")
+                    } else {
+                        String::new()
+                    };
+                    return Err(self.error(&format!("{name}{step}"), format!("has {wrong}")));
+                }
             }
         }
         Ok(())
@@ -548,7 +570,10 @@ fn build(
     declared.extend(machine.declared);
     let config = machine.config;
     let (t, weighting) = (form.axes.t.size, from.shape("read0.weighting"));
-    let mut source = weighting.and_then(|shape| shape.get(1).copied());
+    let touched = || from.shape("touched")?.first().copied();
+    let mut source = weighting
+        .and_then(|shape| shape.get(1).copied())
+        .or_else(touched);
     if source == Some(t) && config.has_source() && !config.has_source_rows() {
         // With a row for every step, the scored steps say how many the source has.
         let mask = Described::new(&Trace::new(&config), t, Place::Machine, MASK);
@@ -574,6 +599,7 @@ fn build(
     trace.setting.answer = task.answer();
     trace.sampling = sampling(&form.task, &trace, label)?;
     arrays.take_all(&mut trace, t)?;
+    arrays.have_rows(&trace, &config)?;
     let mut found = arrays.found;
     if source.is_none() && config.has_source() {
         // Without a memory row for each, the scored steps say how many there are.

@@ -326,7 +326,7 @@ impl Count {
         place.into_iter().for_each(|place| self.0[place] += 1);
     }
 
-    /// The number of instructions with one of [`WORDS`].
+    /// The number of instructions with a word, such as `STAY`; 0 for another text.
     pub fn number(self, word: &str) -> usize {
         let place = WORDS.iter().position(|other| *other == word);
         place.map_or(0, |place| self.0[place])

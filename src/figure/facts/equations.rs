@@ -8,8 +8,7 @@ use crate::figure::facts::numbers;
 use crate::math::Series;
 use crate::model::attention::Weighting;
 use crate::model::dnc::{
-    ALLOCATION, ALLOCATION_GATE, BACKWARD, FORWARD, PRECEDENCE, READ_MODES, USAGE, WRITE_GATE,
-    allocation_order,
+    ALLOCATION, ALLOCATION_GATE, BACKWARD, FORWARD, READ_MODES, USAGE, WRITE_GATE, allocation_order,
 };
 use crate::model::sam;
 use crate::model::sam::row_number;
@@ -299,15 +298,6 @@ pub(crate) fn allocation(at: &InStep<'_>, row: usize) -> String {
     let product: f32 = before.map(|(used, _)| used).product();
     let [free, product] = [1.0 - usage[row], product].map(n);
     format!("{free} · {product}\n{}", place(&places, row))
-}
-
-/// How much a row was written last: what was written now, and what is left of it from before.
-pub(crate) fn precedence(at: &InStep<'_>, row: usize) -> String {
-    let (written, last) = (at.row(&at.head.weighting), at.step.checked_sub(1));
-    let before = at.head.series(PRECEDENCE).zip(last);
-    let before = before.map_or(0.0, |(series, step)| series.row(step)[row]);
-    let [kept, before, own] = [1.0 - written.iter().sum::<f32>(), before, written[row]].map(n);
-    format!("{kept} · {before} + {own}")
 }
 
 /// What the links to or from a row pass on of the previous weighting.

@@ -9,6 +9,7 @@ use crate::figure::scene::catalogue::Source;
 use crate::figure::scene::overlap::{self, Redundant};
 use crate::figure::{self, HeadName, PanelId, Picture, Scale, expected_shift, head_label, signed};
 use crate::math::Answer;
+use crate::model::dnc::PRECEDENCE;
 use crate::model::sam::row_number;
 use crate::model::{HeadTrace, Trace, array};
 use crate::train::Recording;
@@ -86,9 +87,18 @@ fn sum_of_row(picture: Picture) -> Option<fn(&InStep<'_>, usize) -> String> {
     match picture {
         Picture::Usage => Some(equations::usage),
         Picture::Age => Some(equations::age),
-        Picture::Precedence => Some(equations::precedence),
+        Picture::Precedence => Some(precedence),
         _ => None,
     }
+}
+
+/// How much a row was written last: what was written now, and what is left of it from before.
+fn precedence(at: &InStep<'_>, row: usize) -> String {
+    let (written, last) = (at.row(&at.head.weighting), at.step.checked_sub(1));
+    let before = at.head.series(PRECEDENCE).zip(last);
+    let before = before.map_or(0.0, |(series, step)| series.row(step)[row]);
+    let [kept, before, own] = [1.0 - written.iter().sum::<f32>(), before, written[row]].map(n);
+    format!("{kept} · {before} + {own}")
 }
 
 fn of_machine(

@@ -8,8 +8,8 @@
 
 Every machine has a memory of 32 × 20, an LSTM controller of 100 units, and the read heads in the table below. Task
 and training are those of the preset; SAM has one head, which reads four rows, and the optimizer, clip and batch of
-`copy_sam`, as it seldom learns with those of the others. The factor multiplies the learning rate in every task. Prints a line for each run:
-sequences until the first validation (100 episodes) below 0.1 bits, processor time of the whole run, and the best weights
+`copy_sam`, as it seldom learns with those of the others. The factor multiplies the learning rate in every task.
+Prints a line for each run: sequences until the first validation (100 episodes) below 0.1 bits, processor time of the whole run, and the best weights
 on 500 fresh episodes of the largest size. Runs in `--folder` that are there are not made again.
 """
 

@@ -60,6 +60,7 @@ fn the_page_lists_every_array() {
             Range::Learned(_) => "any, learned".to_owned(),
             Range::Normal => "noise, normal with mean 0 and variance 1".to_owned(),
             Range::AtLeast(least) => format!("{least} or more"),
+            Range::Row | Range::Rows => "row numbers".to_owned(),
             Range::Within(least, most) => format!("{least} to {most}"),
             Range::Distribution => "probabilities, sum 1".to_owned(),
             Range::Uniform => "noise, uniform in 0 to 1".to_owned(),

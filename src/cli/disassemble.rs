@@ -166,20 +166,14 @@ impl Disassemble {
             Column::words("head", heads.clone(), |row| row.0.to_owned()),
             Column::numbers("steps", 7, |row| row.1.steps().to_string()),
         ];
-        #[rustfmt::skip] // A row for each.
-        let counts: [(&str, Column<Row<'_>>); 8] = [
-            ("STAY", Column::numbers("STAY", 7, |row| row.1.number("STAY").to_string())),
-            ("SHIFT", Column::numbers("SHIFT", 7, |row| row.1.number("SHIFT").to_string())),
-            ("JUMP", Column::numbers("JUMP", 7, |row| row.1.number("JUMP").to_string())),
-            ("ALLOCATE", Column::numbers("ALLOCATE", 9, |row| row.1.number("ALLOCATE").to_string())),
-            ("FORWARD", Column::numbers("FORWARD", 9, |row| row.1.number("FORWARD").to_string())),
-            ("BACKWARD", Column::numbers("BACKWARD", 9, |row| row.1.number("BACKWARD").to_string())),
-            ("IDLE", Column::numbers("IDLE", 7, |row| row.1.number("IDLE").to_string())),
-            ("SPREAD", Column::numbers("SPREAD", 7, |row| row.1.number("SPREAD").to_string())),
-        ];
-        let has = |word: &str| totals.all.of(config).any(|(other, _)| other == word);
-        let counts = counts.into_iter().filter(|(word, _)| has(word));
-        columns.extend(counts.map(|(_, column)| column));
+        macro_rules! counted {
+            ($($word:literal $width:literal)*) => {
+                [$(Column::numbers($word, $width, |row: &Row<'_>| row.1.number($word).to_string())),*]
+            };
+        }
+        let counts = counted!("STAY" 7 "SHIFT" 7 "JUMP" 7 "ALLOCATE" 9 "FORWARD" 9 "BACKWARD" 9 "IDLE" 7 "SPREAD" 7);
+        let has = |name: &str| totals.all.of(config).any(|(word, _)| word == name);
+        columns.extend(counts.into_iter().filter(|column| has(column.name)));
         columns.push(Column::numbers("explained", 0, |row| match row.1.steps() {
             0 => "-".to_owned(),
             _ => format!("{:.1}%", 100.0 * row.1.explained()),

@@ -23,7 +23,7 @@ impl Format {
 
 /// A column: its heading, the width of its widest cell where that is known, and the cell of a row.
 pub(super) struct Column<R> {
-    name: &'static str,
+    pub(super) name: &'static str,
     width: usize,
     is_text: bool,
     cell: fn(&R) -> String,

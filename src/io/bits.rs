@@ -13,7 +13,7 @@ use super::{Error, file};
 use crate::math::random;
 use crate::task::{
     AskedFor, Edge, Episode, Graph, MAX_ITEMS, MAX_LENGTH, MAX_QUESTION, MAX_REPEATS,
-    TARGET_NOT_KNOWN, Task,
+    TARGET_NOT_KNOWN, Task, leaving,
 };
 
 /// The largest file of bits that is read, in bytes.
@@ -276,14 +276,11 @@ impl Form {
         let Some(made) = made else {
             let mut node = start;
             for (index, label) in path.iter().enumerate() {
-                let edge = edges
-                    .iter()
-                    .find(|edge| [edge[0], edge[1]] == [node, *label]);
-                let Some([.., to]) = edge else {
+                let Some(edge) = leaving(&edges, node, *label) else {
                     let problem = format!("is {label}; no edge with this label leaves node {node}");
                     return Err((format!("path[{index}]"), problem));
                 };
-                node = *to;
+                [.., node] = edges[edge];
             }
             let problem = format!("has {} labels; allowed: 1 to 100", path.len());
             return Err(("path".to_owned(), problem));

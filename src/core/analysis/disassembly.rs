@@ -321,9 +321,7 @@ impl fmt::Display for Instruction {
 
 impl Count {
     fn add(&mut self, movement: Move) {
-        let word = movement.word();
-        let place = WORDS.iter().position(|other| *other == word);
-        place.into_iter().for_each(|place| self.0[place] += 1);
+        self.0[movement.kind()] += 1;
     }
 
     /// The number of instructions with a word, such as `STAY`; 0 for another text.
@@ -450,24 +448,24 @@ impl fmt::Display for Fold {
 }
 
 impl Move {
-    /// One of [`WORDS`].
-    fn word(self) -> &'static str {
+    /// The place of its word in [`WORDS`].
+    fn kind(self) -> usize {
         match self {
-            Self::Shift(0) => "STAY",
-            Self::Shift(_) => "SHIFT",
-            Self::Jump { .. } => "JUMP",
-            Self::Allocate(_) => "ALLOCATE",
-            Self::Forward(_) => "FORWARD",
-            Self::Backward(_) => "BACKWARD",
-            Self::Idle => "IDLE",
-            Self::Spread => "SPREAD",
+            Self::Shift(0) => 0,
+            Self::Shift(_) => 1,
+            Self::Jump { .. } => 2,
+            Self::Allocate(_) => 3,
+            Self::Forward(_) => 4,
+            Self::Backward(_) => 5,
+            Self::Idle => 6,
+            Self::Spread => 7,
         }
     }
 }
 
 impl fmt::Display for Move {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())?;
+        f.write_str(WORDS[self.kind()])?;
         match self {
             Self::Shift(0) | Self::Idle | Self::Spread => Ok(()),
             Self::Shift(by) => write!(f, " {by:+}"),

@@ -56,6 +56,10 @@ pub enum Range {
     Within(f32, f32),
     /// The values of the last axis are shares of 1.
     Distribution,
+    /// The number of a memory row: whole, 0 to N − 1.
+    Row,
+    /// The values of the last axis are numbers of memory rows, in ascending order.
+    Rows,
     /// Any number, learned: the same in all episodes; with its values before training.
     Learned(Start),
     /// Noise: sampled, normally distributed with mean 0 and variance 1; see [`super::Draw`].
@@ -70,9 +74,25 @@ impl Range {
         match self {
             Self::Any | Self::Learned(_) | Self::Normal => (f32::NEG_INFINITY, f32::INFINITY),
             Self::AtLeast(least) => (least, f32::INFINITY),
+            Self::Row | Self::Rows => (0.0, f32::INFINITY),
             Self::Within(least, most) => (least, most),
             Self::Distribution | Self::Uniform => (0.0, 1.0),
         }
+    }
+
+    /// What is wrong with values that are numbers of rows, in one step, of a memory with this many; nothing for other ranges.
+    pub fn wrong_rows(self, rows: usize, values: &[f32]) -> Option<String> {
+        let (is_list, last) = (self == Self::Rows, rows.saturating_sub(1));
+        (is_list || self == Self::Row).then_some(())?;
+        let is_row = |value: &&f32| value.fract() == 0.0 && (0.0..=last as f32).contains(*value);
+        let outside = values.iter().find(|value| !is_row(value));
+        let pairs = &mut values.windows(2).filter(|_| is_list);
+        let found =
+            outside.or_else(|| pairs.find(|pair| pair[0] >= pair[1]).map(|pair| &pair[1]))?;
+        let order = if is_list { ", in ascending order" } else { "" };
+        Some(format!(
+            "{found}; allowed: whole numbers 0 to {last}{order}"
+        ))
     }
 }
 

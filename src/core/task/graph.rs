@@ -47,6 +47,11 @@ pub struct Graph {
 /// An edge: from a node, by a label, to a node.
 pub type Edge = [usize; 3];
 
+/// The index of the edge with a label that leaves a node; `None` if there is none.
+pub fn leaving(edges: &[Edge], node: usize, label: usize) -> Option<usize> {
+    edges.iter().position(|edge| edge[..2] == [node, label])
+}
+
 impl Graph {
     /// The defaults.
     pub const DEFAULT: Self = Self {
@@ -81,7 +86,7 @@ impl Graph {
         episode.alignment = vec![None; episode.steps()];
         let mut node = start;
         for (index, label) in path.iter().enumerate() {
-            let step = edges.iter().position(|edge| edge[..2] == [node, *label])?;
+            let step = leaving(edges, node, *label)?;
             node = edges[step][2];
             episode.input[[shown + 1 + index, labels + label]] = 1.0;
             episode.target[[answer + index, node]] = 1.0;

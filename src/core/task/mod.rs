@@ -54,7 +54,7 @@ pub use episodes::{Episodes, Recorded};
 pub use external::External;
 pub use frames::Frames;
 pub use generate::{Alphabet, Generate, MAX_ITEMS, MAX_LENGTH, MAX_REPEATS, Measure};
-pub use graph::{Edge, Graph};
+pub use graph::{Edge, Graph, leaving};
 pub use ngrams::{Ngrams, Prediction};
 pub use pairs::{Pair, Pairs, TARGET_NOT_KNOWN};
 pub use priority_sort::PrioritySort;

@@ -68,11 +68,12 @@ impl TrainingConfig {
             0 => "0, because the machine does not run on any number of rows".to_owned(),
             _ => format!("0 to {rows}, the rows of the machine"),
         })?;
-        let fits = model.with_rows(fewest.max(1)).err();
-        fits.filter(|_| fewest > 0).map_or(Ok(()), |error| {
-            let field = "fewest_rows".to_owned();
-            Err(ConfigError { field, ..error })
-        })
+        if fewest == 0 {
+            return Ok(());
+        }
+        let field = "fewest_rows".to_owned();
+        let fits = model.with_rows(fewest).map(|_| ());
+        fits.map_err(|error| ConfigError { field, ..error })
     }
 
     /// Returns the number of memory rows for the next batch; `None` if it is that of the machine.

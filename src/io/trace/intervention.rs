@@ -6,8 +6,9 @@ use std::path::Path;
 
 use crate::io::error::{choices, nearest, short};
 use crate::io::{Error, file};
+use crate::math::Series;
+use crate::model::Range as Values;
 use crate::model::config::VectorActivation;
-use crate::model::sam::{ROWS, wrong_rows};
 use crate::model::{
     Array, Change, Intervention, Model, ModelConfig, NtmConfig, Place, Trace, array,
 };
@@ -182,21 +183,24 @@ impl Parser<'_> {
             _ => array.range.ends(),
         };
         found.check(self.trace, name, ends)?;
-        if let ModelConfig::Sam(sam) = self.config {
-            let values = match &found.change {
-                Change::Set(values) => std::slice::from_ref(values),
-                Change::SetEach(all) => all,
-                _ => &[],
-            };
-            let count = sam.read_rows;
+        let values = match &found.change {
+            Change::Set(values) => std::slice::from_ref(values),
+            Change::SetEach(all) => all,
+            _ => &[],
+        };
+        if array.range == Values::Rows {
+            let count = self
+                .trace
+                .series(found.place, array)
+                .map_or(0, Series::width);
             let is_list = !values.is_empty() && values.iter().all(|values| values.len() == count);
-            if array == ROWS && !(is_list && found.part.is_empty()) {
+            if !is_list || !found.part.is_empty() {
                 return Err(format!("sets a part of {name}; expected {count} rows"));
             }
-            let wrong = |values: &Vec<f32>| wrong_rows(sam, array, values);
-            if let Some(wrong) = values.iter().find_map(wrong) {
-                return Err(format!("sets {wrong}"));
-            }
+        }
+        let wrong = |values: &Vec<f32>| array.range.wrong_rows(self.config.rows(), values);
+        if let Some(wrong) = values.iter().find_map(wrong) {
+            return Err(format!("sets {wrong}"));
         }
         Ok(found)
     }

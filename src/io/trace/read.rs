@@ -24,8 +24,9 @@ use super::write::{GRADIENT, NUMERIC, gradient};
 use crate::io::error::{bounded, parse, short};
 use crate::io::{Error, file, memory_limit};
 use crate::keys::Choice;
-use crate::model::sam::wrong_rows;
-use crate::model::{Conventions, Draw, ModelConfig, NoiseMode, Place, Trace, array};
+use crate::model::{
+    Array, Conventions, Draw, ModelConfig, NoiseMode, Place, Range as Values, Trace, array,
+};
 use crate::task::{Episode, External, Phase, Task};
 use crate::train::{
     ABSENT, AuxLosses, Demand, Ending, LARGEST_RECORDING, Quantity, Recording, Score, is_unrecorded,
@@ -278,15 +279,13 @@ impl Arrays<'_> {
         Ok(())
     }
 
-    /// Refuses numbers that are no rows of a sparse memory.
-    fn have_rows(&self, trace: &Trace<f32>, config: &ModelConfig) -> Result<(), Error> {
-        let ModelConfig::Sam(sam) = config else {
-            return Ok(());
-        };
-        for (place, array, series) in trace.everything() {
+    /// Refuses numbers that are no memory rows.
+    fn have_rows(&self, trace: &Trace<f32>, rows: usize) -> Result<(), Error> {
+        let is_it = |array: Array| matches!(array.range, Values::Row | Values::Rows);
+        for (place, array, series) in trace.everything().filter(|(_, array, _)| is_it(array)) {
             let name = trace.array_name(place, array);
             for t in (0..series.steps()).filter(|_| self.from.has(&name)) {
-                if let Some(wrong) = wrong_rows(sam, array, series.row(t)) {
+                if let Some(wrong) = array.range.wrong_rows(rows, series.row(t)) {
                     let step = if array.dims[0] == "t" {
                         format!("[{t}]")
                     } else {
@@ -599,7 +598,7 @@ fn build(
     trace.setting.answer = task.answer();
     trace.sampling = sampling(&form.task, &trace, label)?;
     arrays.take_all(&mut trace, t)?;
-    arrays.have_rows(&trace, &config)?;
+    arrays.have_rows(&trace, config.rows())?;
     let mut found = arrays.found;
     if source.is_none() && config.has_source() {
         // Without a memory row for each, the scored steps say how many there are.

@@ -339,7 +339,6 @@ impl Check<'_> {
             let expected = match recorded.array.as_str() {
                 "memory.initial" => constant,
                 // Before the first step the read heads of a sparse memory are on row 0.
-                "write0.initial" if drawn.is_some() => Some([0.0; 2]),
                 array if drawn.is_some() && array.ends_with(".initial") => {
                     Some([f32::from(u8::from(array.starts_with("read"))), 0.0])
                 }

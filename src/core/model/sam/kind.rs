@@ -44,7 +44,7 @@ pub struct SamConfig {
 
 /// The rows that a head reads, [T, K].
 #[rustfmt::skip] // A row for every array.
-pub const ROWS: Array = &ArraySpec::new("rows", &["t", "q"], "I", Range::AtLeast(0.0), "the rows that the head reads, in ascending order: those with the largest cosine to k, as the index finds them (Rae 2016, section 3.1)");
+pub const ROWS: Array = &ArraySpec::new("rows", &["t", "q"], "I", Range::Rows, "the rows that the head reads, in ascending order: those with the largest cosine to k, as the index finds them (Rae 2016, section 3.1)");
 /// Their cosines, [T, K].
 #[rustfmt::skip] // A row for every array.
 pub const COSINES: Array = &ArraySpec::new("cosines", &["t", "q"], "K", Range::Any, "cosine of k and each of these rows, after the writes of the step");
@@ -56,13 +56,13 @@ pub const WEIGHTS: Array = &ArraySpec::new("weights", &["t", "q"], "w^R", Range:
 pub const INTERPOLATION_GATE: Array = &ArraySpec::new("interpolation_gate", &["t"], "γ", Range::Within(0.0, 1.0), "σ: 1 writes to the rows that the head read in the step before, 0 to the least recently accessed row (Rae 2016, section 3.2)");
 /// The least recently accessed row, [T].
 #[rustfmt::skip] // A row for every array.
-pub const ROW: Array = &ArraySpec::new("row", &["t"], "i", Range::AtLeast(0.0), "the row whose last access is longest ago, the lowest of several; another one for each head. It is erased first (Rae 2016, section 3.2)");
+pub const ROW: Array = &ArraySpec::new("row", &["t"], "i", Range::Row, "the row whose last access is longest ago, the lowest of several; another one for each head. It is erased first (Rae 2016, section 3.2)");
 /// M_0 where it is learned, [N, M].
 #[rustfmt::skip] // A row for every array.
 pub const INITIAL_ROWS: Array = &ArraySpec::new("initial_rows", &["j", "m"], "M_0", Range::Any, "memory before the first step, row after row, where it is learned").kept(Kept::Once);
 /// The memory rows that a recording shows, [N].
 #[rustfmt::skip] // A row for every array.
-pub const TOUCHED: Array = &ArraySpec::new("touched", &["n"], "", Range::AtLeast(0.0), "the memory rows that the episode reads or writes, in ascending order: a recording shows only these. Entry i is the number of the row that stands at place i of axis n").kept(Kept::Once);
+pub const TOUCHED: Array = &ArraySpec::new("touched", &["n"], "", Range::Rows, "the memory rows that the episode reads or writes, in ascending order: a recording shows only these. Entry i is the number of the row that stands at place i of axis n").kept(Kept::Once);
 /// The steps since every row was last accessed, as a step begins, [T, N].
 #[rustfmt::skip] // A row for every array.
 pub const AGE: Array = &ArraySpec::new("age", &["t", "n"], "", Range::AtLeast(1.0), "steps since the row was last accessed: its weights, of all heads, summed to more than δ. Row j counts as accessed at −N + j before the first step (Rae 2016, section 3.2)");

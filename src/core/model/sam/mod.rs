@@ -38,7 +38,7 @@ pub use kind::{
     WRITE_GATE,
 };
 pub use missed::{Missed, missed};
-pub use shown::{initial_rows, row_number, wrong_rows};
+pub use shown::{initial_rows, row_number};
 
 use kind::{AT_INITIAL, AT_ROW, AT_ROWS};
 use memory::Sam;

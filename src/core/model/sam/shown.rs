@@ -5,14 +5,14 @@
 //! age: steps since the last access        K(j) = cosine of k and M_t(j)        w^W, w^R, M_t
 //! ```
 
-use super::kind::{AGE, AT_AGE, AT_INITIAL, AT_TOUCHED, ROW, ROWS, SamConfig, TOUCHED};
+use super::kind::{AGE, AT_AGE, AT_INITIAL, AT_TOUCHED, SamConfig, TOUCHED};
 use super::memory::Sam;
 use crate::math::{Real, Series};
 use crate::model::array;
 use crate::model::dependency::{Dependency, Size};
 use crate::model::kind::Kind;
 use crate::model::sparse::{SparseMemory, cosine, norm_of};
-use crate::model::spec::{Array, Place};
+use crate::model::spec::Place;
 use crate::model::trace::Trace;
 
 /// The place of a row among those shown.
@@ -28,20 +28,6 @@ pub fn row_number<R: Real>(trace: &Trace<R>, row: usize) -> usize {
     let number = shown.and_then(|shown| shown.as_slice().get(row));
     let number = number.filter(|number| number.is_finite());
     number.map_or(row, |number| number.to_f64() as usize)
-}
-
-/// What is wrong with the values of an array that has numbers of rows, in one step; nothing for another array.
-pub fn wrong_rows(config: &SamConfig, array: Array, values: &[f32]) -> Option<String> {
-    let (is_list, last) = ([ROWS, TOUCHED].contains(&array), config.rows - 1);
-    (is_list || array == ROW).then_some(())?;
-    let is_row = |value: &&f32| value.fract() == 0.0 && (0.0..=last as f32).contains(*value);
-    let outside = values.iter().find(|value| !is_row(value));
-    let pairs = &mut values.windows(2);
-    let found = outside.or_else(|| pairs.find(|pair| pair[0] >= pair[1]).map(|pair| &pair[1]))?;
-    let order = if is_list { ", in ascending order" } else { "" };
-    Some(format!(
-        "{found}; allowed: whole numbers 0 to {last}{order}"
-    ))
 }
 
 /// The rows that a recording shows, row after row, as they are before the first step by configuration or weights.

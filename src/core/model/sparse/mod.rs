@@ -247,10 +247,12 @@ impl<R: Real> Base<R> {
 
     /// The values of a row, and their norm.
     fn row(&self, row: usize, width: usize) -> &[R] {
-        let index = self.index.as_ref();
-        let place = index.map_or(row, |index| index.places[row] as usize);
-        let last = self.contents.len() / width - 1;
-        &self.contents[place.min(last) * width..][..width]
+        let place = match &self.index {
+            Some(index) => index.places[row] as usize,
+            None if self.contents.len() == width => 0,
+            None => row,
+        };
+        &self.contents[place * width..][..width]
     }
 
     /// True where the memory is the one that is given.
@@ -508,7 +510,7 @@ impl<R: Real> SparseMemory<R> {
     /// Fills `to` with the rows of the largest cosine to a key; of equal ones the lowest.
     /// They stand in ascending order.
     pub(super) fn nearest(&mut self, key: &[R], search: Search, to: &mut [R]) {
-        let (Some(base), Some(plan)) = (self.base.clone(), self.plan) else {
+        let (Some(base), Some(plan)) = (self.base.take(), self.plan) else {
             return;
         };
         let best = &mut self.scratch.best;
@@ -519,6 +521,7 @@ impl<R: Real> SparseMemory<R> {
             Some(of) if search == Search::Hashed => self.rank_near(&base.contents, of, key),
             _ => self.rank_all(&base, plan, key),
         }
+        self.base = Some(base);
         let best = &mut self.scratch.best;
         // Too few were found: the lowest others.
         let found = best.partition_point(|(_, row)| *row != NO_ROW);

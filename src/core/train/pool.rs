@@ -1,5 +1,12 @@
 //! The threads that share the episodes of a batch or of a measurement.
 
+#[cfg(not(target_arch = "wasm32"))]
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// How often a thread looks, before it sleeps, whether the others are done: for some 100 µs.
+#[cfg(not(target_arch = "wasm32"))]
+const MOST_LOOKS: usize = 3000;
+
 /// A pool of threads; in a browser there are none, and the caller does the work.
 #[derive(Debug)]
 pub(crate) struct Pool {
@@ -22,6 +29,35 @@ impl Pool {
     #[cfg(not(target_arch = "wasm32"))]
     pub(crate) fn install<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         self.threads.install(work)
+    }
+
+    /// Does work on every item: on the first in the thread of the caller, which nobody has to wake, on the others in these.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(crate) fn share<T: Send>(&self, items: &mut [T], work: impl Fn(&mut T) + Sync) {
+        let Some((own, others)) = items.split_first_mut() else {
+            return;
+        };
+        let (work, left) = (&work, &AtomicUsize::new(others.len()));
+        self.threads.in_place_scope(|scope| {
+            for item in others {
+                scope.spawn(move |_| {
+                    work(item);
+                    left.fetch_sub(1, Ordering::Release);
+                });
+            }
+            work(own);
+            // To look for a moment costs less than to fall asleep and be woken.
+            let mut looks = 0;
+            while looks < MOST_LOOKS && left.load(Ordering::Acquire) > 0 {
+                looks += 1;
+                std::hint::spin_loop();
+            }
+        });
+    }
+
+    #[cfg(target_arch = "wasm32")]
+    pub(crate) fn share<T: Send>(&self, items: &mut [T], work: impl Fn(&mut T) + Sync) {
+        items.iter_mut().for_each(work);
     }
 
     #[cfg(target_arch = "wasm32")]

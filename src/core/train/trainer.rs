@@ -4,7 +4,6 @@ use std::cmp::Reverse;
 use std::iter::once;
 use std::sync::{Mutex, PoisonError};
 
-use rayon::prelude::*;
 use web_time::Instant;
 
 use super::aux_losses::AuxLosses;
@@ -508,11 +507,7 @@ impl Trainer {
                 tape.learn((machine, reverse), episodes, &context, group);
             }
         };
-        if let [tape] = &mut tapes[..] {
-            work(tape);
-        } else {
-            threads.install(|| tapes.par_iter_mut().for_each(work));
-        }
+        threads.share(tapes, work);
         if context.is_hard {
             let mut drawn: Vec<_> = groups.iter().flat_map(|group| &group.answered).collect();
             drawn.sort_by_key(|(index, ..)| index);

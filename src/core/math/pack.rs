@@ -198,21 +198,15 @@ pub struct Whole<S> {
     pub(crate) index: usize,
 }
 
-/// The last pack of every slice: it overlaps the one before and leaves the results of that one.
+/// What is left of every slice behind the whole packs, less than a pack. A whole pack that overlaps the one before would
+/// wait until what was just stored there is in the cache.
 #[derive(Clone, Copy)]
-pub struct Last<S> {
+pub struct Rest<S> {
     pub(crate) simd: S,
     /// The first index.
     pub(crate) start: usize,
-    /// The number of its values that belong to the previous pack.
-    pub(crate) done: usize,
-}
-
-/// All of every slice, less than a pack.
-#[derive(Clone, Copy)]
-pub struct Part<S> {
-    pub(crate) simd: S,
-    pub(crate) len: usize,
+    /// The index behind the last.
+    pub(crate) end: usize,
 }
 
 /// The numbers from `first` on: `first`, `first` + 1, …
@@ -249,57 +243,39 @@ impl<S: Simd> Whole<S> {
     }
 }
 
-impl<S: Simd> Last<S> {
+impl<S: Simd> Rest<S> {
     /// [`Whole::load`]
     #[inline(always)]
     pub fn load<R: Real>(self, slice: &[R]) -> Pack<R, S> {
-        Pack::load(self.simd, &slice[self.start..])
+        Pack::new(
+            self.simd,
+            R::load_part(self.simd, &slice[self.start..self.end]),
+        )
     }
 
     /// [`Whole::store`]
     #[inline(always)]
     pub fn store<R: Real>(self, slice: &mut [R], pack: Pack<R, S>) {
-        let slice = &mut slice[self.start..];
-        let before = Pack::load(self.simd, slice);
-        before.but_from(self.done, pack).store(slice);
+        R::store_part(self.simd, &mut slice[self.start..self.end], pack.values);
     }
 
-    /// [`Whole::new_or`]
+    /// [`Whole::new_or`]. Behind whole packs these numbers are the last of the pack: a sum depends on their place.
     #[inline(always)]
     pub fn new_or<R: Real>(self, pack: Pack<R, S>, other: R) -> Pack<R, S> {
-        Pack::splat(self.simd, other).but_from(self.done, pack)
+        let count = self.end - self.start;
+        let pack = pack.but_from(count, Pack::splat(self.simd, other));
+        if self.start == 0 {
+            return pack;
+        }
+        let mut values = [other; 2 * MOST_LANES];
+        pack.store(&mut values[Pack::<R, S>::LANES - count..]);
+        Pack::load(self.simd, &values)
     }
 
     /// [`Whole::indices`]
     #[inline(always)]
     pub fn indices<R: Real>(self) -> Pack<R, S> {
         counted(self.simd, self.start)
-    }
-}
-
-impl<S: Simd> Part<S> {
-    /// [`Whole::load`]
-    #[inline(always)]
-    pub fn load<R: Real>(self, slice: &[R]) -> Pack<R, S> {
-        Pack::new(self.simd, R::load_part(self.simd, &slice[..self.len]))
-    }
-
-    /// [`Whole::store`]
-    #[inline(always)]
-    pub fn store<R: Real>(self, slice: &mut [R], pack: Pack<R, S>) {
-        R::store_part(self.simd, &mut slice[..self.len], pack.values);
-    }
-
-    /// [`Whole::new_or`]
-    #[inline(always)]
-    pub fn new_or<R: Real>(self, pack: Pack<R, S>, other: R) -> Pack<R, S> {
-        pack.but_from(self.len, Pack::splat(self.simd, other))
-    }
-
-    /// [`Whole::indices`]
-    #[inline(always)]
-    pub fn indices<R: Real>(self) -> Pack<R, S> {
-        counted(self.simd, 0)
     }
 }
 
@@ -311,24 +287,19 @@ pub fn lanes_of<R: Real, S: Simd>(_simd: S, _slice: &[R]) -> usize {
 
 /// `each_pack!(simd, at in slice => block)` runs the block for all numbers of the slice, a pack at a time.
 /// `at` loads and stores these numbers of any slice as long, see [`Whole`]; a sum takes `at.new_or(x, 0)`,
-/// for the last pack may overlap the one before.
+/// for the last pack may be filled in part.
 macro_rules! each_pack {
     ($simd:expr, $at:ident in $slice:expr => $body:block) => {{
-        let (simd, len) = ($simd, $slice.len());
+        let (simd, end) = ($simd, $slice.len());
         let lanes = $crate::math::pack::lanes_of(simd, &$slice[..]);
-        for index in 0..len / lanes {
+        for index in 0..end / lanes {
             let $at = $crate::math::pack::Whole { simd, index };
             $body
         }
-        if len % lanes > 0 {
-            if len > lanes {
-                let (start, done) = (len - lanes, lanes - len % lanes);
-                let $at = $crate::math::pack::Last { simd, start, done };
-                $body
-            } else {
-                let $at = $crate::math::pack::Part { simd, len };
-                $body
-            }
+        let start = end - end % lanes;
+        if start < end {
+            let $at = $crate::math::pack::Rest { simd, start, end };
+            $body
         }
     }};
 }

@@ -19,7 +19,7 @@ use super::softmax::dot;
 kernel! {
     /// sqrt(|M(i)|² + ε) for every row i.
     pub fn norms<'a, R>(simd; columns: &'a [R], epsilon: R, norms: &'a mut [R]) {
-        cosines_in(simd, [], columns, epsilon, norms);
+        cosines_in(simd, &mut [], columns, epsilon, norms);
     }
 }
 
@@ -45,28 +45,28 @@ pub(crate) fn quotient<R: Real>(x: R, y: R) -> R {
 }
 
 /// Writes K(i) for every row and every pair (key, K), and the [`norms`], in one pass over the memory.
-pub fn cosines<R: Real, const H: usize>(
-    pairs: [(&[R], &mut [R]); H],
+pub fn cosines<'a, R: Real, const H: usize>(
+    mut pairs: [(&'a [R], &'a mut [R]); H],
     columns: &[R],
     epsilon: R,
     norms: &mut [R],
 ) {
     dispatch(Cosines {
-        pairs,
+        pairs: &mut pairs,
         columns,
         epsilon,
         norms,
     });
 }
 
-struct Cosines<'a, R, const H: usize> {
-    pairs: [(&'a [R], &'a mut [R]); H],
+struct Cosines<'a, 'p, R, const H: usize> {
+    pairs: &'a mut [(&'p [R], &'p mut [R]); H],
     columns: &'a [R],
     epsilon: R,
     norms: &'a mut [R],
 }
 
-impl<R: Real, const H: usize> Kernel for Cosines<'_, R, H> {
+impl<R: Real, const H: usize> Kernel for Cosines<'_, '_, R, H> {
     type Output = ();
 
     #[inline(always)]
@@ -76,9 +76,9 @@ impl<R: Real, const H: usize> Kernel for Cosines<'_, R, H> {
 }
 
 #[inline(always)]
-fn cosines_in<R: Real, S: Simd, const H: usize>(
+fn cosines_in<'a, R: Real, S: Simd, const H: usize>(
     simd: S,
-    pairs: [(&[R], &mut [R]); H],
+    pairs: &mut [(&'a [R], &'a mut [R]); H],
     columns: &[R],
     epsilon: R,
     norms: &mut [R],
@@ -105,7 +105,7 @@ fn cosines_in<R: Real, S: Simd, const H: usize>(
 }
 
 /// |M(i)|² + ε stands in `norms`, k·M(i) in every K.
-impl<R: Real, const H: usize> Blocks for Cosines<'_, R, H> {
+impl<R: Real, const H: usize> Blocks for Cosines<'_, '_, R, H> {
     #[inline(always)]
     fn columns(&self) -> usize {
         self.norms.len()
@@ -156,14 +156,14 @@ pub struct CosineGradient<'a, R> {
 /// Backward pass of K: sets the gradients w.r.t. the keys and adds to the gradient w.r.t. the memory, in one pass over
 /// the memory. `scratch` has N values.
 pub fn cosines_backward<R: Real, const H: usize>(
-    heads: [CosineGradient<'_, R>; H],
+    mut heads: [CosineGradient<'_, R>; H],
     columns: &[R],
     (norms, epsilon): (&[R], R),
     d_memory: &mut [R],
     scratch: &mut [R],
 ) {
     dispatch(CosinesBackward {
-        heads,
+        heads: &mut heads,
         columns,
         norms,
         epsilon,
@@ -175,8 +175,8 @@ pub fn cosines_backward<R: Real, const H: usize>(
 /// dk[m] = Σ_i along_key(i)·M(i)[m] − …·k[m] and dM(i)[m] += along_key(i)·k[m] − along_row(i)·M(i)[m],
 /// where along_key(i) = dK(i) / (|k|·|M(i)|) and along_row(i) = dK(i)·K(i) / |M(i)|², summed over the
 /// heads.
-struct CosinesBackward<'a, R, const H: usize> {
-    heads: [CosineGradient<'a, R>; H],
+struct CosinesBackward<'a, 'h, R, const H: usize> {
+    heads: &'a mut [CosineGradient<'h, R>; H],
     columns: &'a [R],
     norms: &'a [R],
     epsilon: R,
@@ -185,13 +185,13 @@ struct CosinesBackward<'a, R, const H: usize> {
     against_row: &'a mut [R],
 }
 
-impl<R: Real, const H: usize> Kernel for CosinesBackward<'_, R, H> {
+impl<R: Real, const H: usize> Kernel for CosinesBackward<'_, '_, R, H> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) {
         self.against_row.fill(R::ZERO);
-        for head in &mut self.heads {
+        for head in &mut *self.heads {
             let key_norm = key_norm(head.key, self.epsilon);
             let along_key = quotient(
                 dot(simd, head.d_similarity, head.similarity),
@@ -212,7 +212,7 @@ impl<R: Real, const H: usize> Kernel for CosinesBackward<'_, R, H> {
     }
 }
 
-impl<R: Real, const H: usize> Blocks for CosinesBackward<'_, R, H> {
+impl<R: Real, const H: usize> Blocks for CosinesBackward<'_, '_, R, H> {
     #[inline(always)]
     fn columns(&self) -> usize {
         self.norms.len()

@@ -191,7 +191,14 @@ impl Lesion {
             let index = arrays.iter().position(|of| *of == (place, array));
             if let Some((index, series)) = index.zip(trace.series_mut(place, array)) {
                 let row = series.row_mut(t + usize::from(array == array::MEMORY));
-                add_noise(row, sigma * sizes[index], array.range.ends().0, &mut stream);
+                let sum: f32 = row.iter().sum();
+                let (sigma, least) = (sigma * sizes[index], array.range.ends().0);
+                add_noise(&mut *row, sigma, least, &mut stream);
+                // Shares of more than the whole would grow from step to step in links and usage, beyond all numbers.
+                if array == array::WEIGHTING {
+                    let share = sum / row.iter().sum::<f32>().max(f32::MIN_POSITIVE);
+                    row.iter_mut().for_each(|weight| *weight *= share);
+                }
             }
         };
         whole.with_changes(machine, changed)
@@ -240,7 +247,7 @@ impl Population<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{BahdanauConfig, Draw, ModelConfig, NtmConfig, PlainConfig};
+    use crate::model::{BahdanauConfig, DncConfig, Draw, ModelConfig, NtmConfig, PlainConfig};
     use crate::task::{Copy, Task, Transduce};
 
     fn measured(machine: &Model<f32>, task: &Task, threads: usize) -> Vec<Effect> {
@@ -316,6 +323,27 @@ mod tests {
             .read
             .clone();
         assert!(read.as_slice().iter().all(|value| *value == 0.0));
+    }
+
+    #[test]
+    fn noise_keeps_the_sum_of_a_weighting_and_all_numbers_finite() {
+        let task = Task::Copy(Copy {
+            bits: 3,
+            length: 20..=20,
+        });
+        let mut config = DncConfig::new(task.inputs(), task.outputs());
+        config.rows = 64;
+        let machine = Model::new(config, 4);
+        let whole = Recording::new(&machine, &task, 3, 0);
+        for lesion in lesions(&machine) {
+            let Trace { heads, logit, .. } = lesion.record(&machine, &whole).unwrap().trace;
+            let is_finite = logit.as_slice().iter().all(|value| value.is_finite());
+            assert!(is_finite, "{} {}", lesion.part, lesion.what);
+            for weighting in heads.iter().map(|head| &head.weighting) {
+                let sums = (0..weighting.steps()).map(|t| weighting.row(t).iter().sum::<f32>());
+                assert!(sums.fold(0.0, f32::max) < 1.0001, "{}", lesion.part);
+            }
+        }
     }
 
     #[test]

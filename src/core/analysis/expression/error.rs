@@ -17,19 +17,37 @@ impl ExpressionError {
         Self { at, message }
     }
 
-    /// An unknown name, with those that are nearest in spelling.
+    /// An unknown name, with those that are nearest in spelling, or else those that are known: of the same head, or of the
+    /// first heads.
     pub(super) fn unknown<'a>(
         at: &Range<usize>,
         (what, name): (&str, &str),
         known: impl Iterator<Item = &'a str>,
     ) -> Self {
-        let mut near: Vec<&str> = known.collect();
-        near.sort_by_key(|known| (!known.contains(name), strsim::osa_distance(name, known)));
-        near.truncate(3);
-        let near = near.join("`, `");
+        fn split(name: &str) -> (&str, &str) {
+            name.rsplit_once('.').unwrap_or(("", name))
+        }
+        let (head, array) = split(name);
+        let apart = |known: &str| strsim::osa_distance(array, split(known).1);
+        let mut known: Vec<&str> = known.collect();
+        let is_near = |known: &&str| known.contains(name) || apart(known) <= array.len() / 3;
+        let has_head = !head.is_empty() && known.iter().any(|known| split(known).0 == head);
+        let word = if known.iter().any(is_near) {
+            known.retain(is_near);
+            known.sort_by_key(|known| (apart(known), strsim::osa_distance(name, known)));
+            known.truncate(3);
+            "nearest"
+        } else {
+            known.retain(|known| match split(known).0 {
+                of if has_head => of == head,
+                of => of.is_empty() || of.ends_with('0'),
+            });
+            "known"
+        };
+        let known = known.join("`, `");
         Self::new(
             at,
-            format!("there is no {what} `{name}`; nearest: `{near}`"),
+            format!("there is no {what} `{name}`; {word}: `{known}`"),
         )
     }
 

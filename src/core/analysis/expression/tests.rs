@@ -6,7 +6,9 @@ use rand::RngExt;
 use super::parse::{Node, OPERATORS, Term};
 use super::*;
 use crate::math::{Random, random};
-use crate::model::{LstmnDecoderConfig, Model, ModelConfig, NtmConfig, PlainConfig, Trace, peak};
+use crate::model::{
+    DncConfig, LstmnDecoderConfig, Model, ModelConfig, NtmConfig, PlainConfig, Trace, peak,
+};
 use crate::task::{Copy, Task, Transduce};
 use crate::train::{ABSENT, Recording};
 
@@ -79,7 +81,7 @@ fn parse_errors_mark_the_wrong_token() {
         (
             "entrpy(a)",
             "entrpy",
-            "there is no function `entrpy`; nearest: `entropy`, `norm`, `step`",
+            "there is no function `entrpy`; nearest: `entropy`",
         ),
     ] {
         let expected = (part.to_owned(), message.to_owned());
@@ -100,7 +102,7 @@ fn check_errors_mark_the_wrong_part() {
     let array = "use an index such as [0], or a function such as `max`";
     for (text, part, message) in [
         ("gate > 1", "gate", "there is no array or function `gate`; nearest: `read0.gate`, `read1.gate`, `write0.gate`".to_owned()),
-        ("read2.gate > 1", "read2.gate", "there is no array or function `read2.gate`; nearest: `read0.gate`, `read1.gate`, `read0.gated`".to_owned()),
+        ("read2.gate > 1", "read2.gate", "there is no array or function `read2.gate`; nearest: `read0.gate`, `read1.gate`, `write0.gate`".to_owned()),
         ("read0.gate", "read0.gate", "expected a condition, found a number; compare it, as in `… > 0.5`".to_owned()),
         ("not read0.key", "read0.key", format!("expected a condition, found an array of 5; {array}")),
         ("1 < (memory)", "(memory)", format!("expected a number, found an array of 8 × 5; {array}")),
@@ -114,6 +116,25 @@ fn check_errors_mark_the_wrong_part() {
     ] {
         assert_eq!(check_error(text, &trace), (part.to_owned(), message), "{text}");
     }
+    let managed = Trace::new(&DncConfig::new(5, 3));
+    let unknown = |text| check_error(text, &managed).1;
+    let has = |name, all| format!("there is no array or function `{name}`; {all}");
+    assert_eq!(
+        unknown("read0.usage > 1"),
+        has("read0.usage", "nearest: `write0.usage`")
+    );
+    let of_read = unknown("read0.gate > 1");
+    let has_all = ["known: `read0.", "`read0.free_gate`", "`read0.key`"];
+    assert!(
+        has_all.iter().all(|part| of_read.contains(part)),
+        "{of_read}"
+    );
+    assert!(!of_read.contains("write0"));
+    let all = unknown("links > 1");
+    assert!(
+        all.contains("known: `") && all.contains("`write0.precedence`"),
+        "{all}"
+    );
     let plain = Trace::new(&PlainConfig::new(5, 3));
     let (part, message) = check_error("wrong and writes(row 1)", &plain);
     assert_eq!(part, "writes(row 1)");

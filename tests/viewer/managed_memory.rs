@@ -359,6 +359,17 @@ fn a_value_of_a_row_has_one_form_of_card_with_its_equation() {
 }
 
 #[test]
+fn a_sparse_memory_has_the_numbers_of_rows_of_its_kind() {
+    let machine =
+        machine_of(r#"{"kind": "sam", "memory": {"rows": 200}, "controller": {"size": 4}}"#);
+    let mut screen = screen_with(machine, LARGE, WindowLayout::Debug);
+    for (typed, rows) in [(1 << 21, 1 << 21), (1 << 23, 1 << 21), (1, 1 << 21)] {
+        act(&mut screen, Episode::Rows(typed));
+        assert_eq!(screen.state().session.request.rows, rows);
+    }
+}
+
+#[test]
 fn two_sparse_episodes_with_other_rows_have_an_axis_each() {
     let mut screen = screen_with(sparse(), LARGE, WindowLayout::Debug);
     let a = recording(&screen).clone();

@@ -205,15 +205,20 @@ impl Session {
         is_bit
     }
 
-    /// Asks for a number of memory rows, brought into range where the machine runs on any; says so when it
-    /// was not.
+    /// Asks for a number of memory rows, where the machine runs on any; says which it runs on when it is none of them.
     pub fn set_rows(&mut self, rows: usize) -> Option<String> {
         let config = &self.machine()?.ntm.config;
         if !config.runs_on_any_rows() {
             return None;
         }
-        let allowed = least_rows(config)..=NtmConfig::MAX_ROWS;
-        set_within(&mut self.request.rows, rows, "Memory rows", &allowed)
+        let Err(wrong) = config.with_rows(rows) else {
+            self.request.rows = rows;
+            return None;
+        };
+        let allowed = wrong.allowed;
+        Some(format!(
+            "Memory rows {rows} is out of range. Allowed: {allowed}."
+        ))
     }
 
     /// The numbers of memory rows to slide along: as many as can be recorded at the length asked for.

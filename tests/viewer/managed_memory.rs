@@ -1,5 +1,5 @@
 //! A Differentiable Neural Computer on screen: usage, order of allocation, links, read modes; and sparse access memory:
-//! ages, the rows that an episode touches. Their stops of the tour, and all that works for any machine.
+//! ages, the rows that a recording has. Their stops of the tour, and all that works for any machine.
 
 use super::gradients::lay_out;
 use super::tour::rect_of;
@@ -356,6 +356,25 @@ fn a_value_of_a_row_has_one_form_of_card_with_its_equation() {
     assert_eq!(title, format!("W0 age of row {}", row_number(&trace, 4)));
     assert_eq!(value, own(&trace, 1, AGE)[4]);
     assert!(sum.starts_with(&format!("last accessed {value} steps ago")));
+}
+
+#[test]
+fn the_scale_of_ages_says_that_older_rows_look_alike() {
+    let screen = screen_with(sparse(), LARGE, WindowLayout::Debug);
+    let recording = recording(&screen);
+    let steps = recording.trace.steps();
+    let ages = recording.trace.heads[1].series(AGE).unwrap().as_slice();
+    assert!(ages.iter().any(|age| *age > steps as f32));
+    let age = Layout::Pictures(vec![Picture::Age]);
+    for layout in [age, Layout::Debug, Layout::CloseUp] {
+        let options = tapescope::figure::Options {
+            step: Some(STEP),
+            heads: vec![1],
+            ..tapescope::figure::Options::new(layout.clone())
+        };
+        let svg = Figure::new(recording, options).draw().to_svg();
+        assert!(svg.contains(&format!("{steps}+<")), "{layout:?}");
+    }
 }
 
 #[test]

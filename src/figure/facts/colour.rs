@@ -3,7 +3,8 @@
 use std::sync::OnceLock;
 
 use crate::figure::HeadName;
-use crate::figure::facts::numbers::round_up;
+use crate::figure::facts::numbers::{end_text, round_up};
+use crate::model::Trace;
 use crate::train::is_absent;
 
 /// Heads of a kind with a hue of their own; more than these share hues and differ in their dashes.
@@ -128,6 +129,8 @@ pub enum Scale {
     Signed(f32),
     /// A value that is never negative and unbounded: 0 to this limit.
     UpTo(f32),
+    /// Ages of memory rows: 0 to the number of steps; rows that are older, not accessed in the episode, look alike.
+    Ages(f32),
 }
 
 /// The end of the logarithmic scale.
@@ -138,6 +141,11 @@ impl Scale {
     pub fn signed<'a>(values: impl Iterator<Item = &'a f32>) -> Self {
         let finite = values.map(|value| value.abs()).filter(|v| v.is_finite());
         Self::Signed(round_up(finite.fold(0.0, f32::max)))
+    }
+
+    /// The scale of the ages of an episode.
+    pub fn ages(trace: &Trace) -> Self {
+        Self::Ages(trace.steps() as f32)
     }
 
     /// The scale of weightings of all heads.
@@ -166,10 +174,17 @@ impl Scale {
     pub fn ends(self) -> (f32, f32) {
         match self {
             Self::Signed(limit) => (-limit, limit),
-            Self::UpTo(limit) => (0.0, limit),
+            Self::UpTo(limit) | Self::Ages(limit) => (0.0, limit),
             _ if self.is_log() => (FAINTEST, 1.0),
             _ => (0.0, 1.0),
         }
+    }
+
+    /// The same in words: `33+` where larger values have the last colour, too.
+    pub fn end_texts(self) -> [String; 2] {
+        let (low, high) = self.ends();
+        let more = ["", "+"][usize::from(matches!(self, Self::Ages(_)))];
+        [end_text(low), end_text(high) + more]
     }
 
     /// Length of the bar of a weight, as a share of the full length.
@@ -178,7 +193,7 @@ impl Scale {
             _ if self.is_log() => {
                 (1.0 - weight.max(FAINTEST).log10() / FAINTEST.log10()).clamp(0.0, 1.0)
             }
-            Self::UpTo(limit) => (weight.abs() / limit).min(1.0),
+            Self::UpTo(limit) | Self::Ages(limit) => (weight.abs() / limit).min(1.0),
             _ => weight.abs().min(1.0),
         }
     }
@@ -266,7 +281,7 @@ impl Colours {
                 let own = &own[usize::from(name.is_write)][name.place % HUES];
                 at(own, scale.length(value.max(0.0)))
             }
-            Scale::Weighting { .. } | Scale::UpTo(_) => {
+            Scale::Weighting { .. } | Scale::UpTo(_) | Scale::Ages(_) => {
                 at(&self.weighting, scale.length(value.max(0.0)))
             }
             Scale::Bits | Scale::Gray if value < 0.0 => {

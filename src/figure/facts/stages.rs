@@ -321,7 +321,7 @@ const fn columns() -> [Column; 19] { [
     Column { symbol: "a", word: "allocate", array: ALLOCATION, stage: Stage::Allocate, number: GRAVES, emits: None, score: None, has: |head| has(head, ALLOCATION),
         equation: |_| "a = (1 − u) · Π u of the rows that are used less".to_owned(), parameter: |_| String::new(), sum: equations::allocation },
     Column { symbol: "age", word: "age", array: sam::AGE, stage: Stage::Age, number: RAE, emits: None, score: None, has: |head| has(head, sam::AGE),
-        equation: |_| "steps since the row was last accessed; i is the oldest row".to_owned(), parameter: |_| String::new(), sum: equations::age },
+        equation: |_| "steps since the row was last accessed, a full bar: longer than the episode; i is the oldest row".to_owned(), parameter: |_| String::new(), sum: equations::age },
     Column { symbol: "m", word: "prior", array: PRIOR, stage: Stage::Content, number: "Fan 2020", emits: None, score: None, has: |head| has(head, PRIOR),
         equation: |_| "m: expected from the rows of M alone, without the key".to_owned(), parameter: |_| String::new(), sum: |_, _| "from this row of M, relative to all rows".to_owned() },
     Column { symbol: SYMBOLS[0], word: "content", array: array::CONTENT, stage: Stage::Content, number: "(5, 6)", emits: Some(&EMITTED[0]), score: None, has: |head| has(head, array::CONTENT),

@@ -125,7 +125,7 @@ fn scale_of(
         Picture::Shifts | Picture::Weightings | Picture::Precedence | Picture::Modes => {
             weights.of_head(HeadName::of(trace, id.of?))
         }
-        Picture::Age => Scale::UpTo(trace.steps() as f32),
+        Picture::Age => Scale::ages(trace),
         Picture::Overlap | Picture::Links => weights,
         Picture::Cells => scales.state,
         Picture::Hidden => Scale::Signed(1.0),
@@ -635,14 +635,14 @@ impl<'a> Catalogue<'a> {
             array if let Some((by, _)) = layer => by.scale(array),
             array::SIMILARITY => self.facts.scales.scores[index],
             PRIOR => self.facts.scales.priors[index],
-            AGE => Scale::UpTo(trace.steps() as f32),
+            AGE => Scale::ages(trace),
             _ => self.shades[1],
         };
         let parameter = match scale {
             Scale::Signed(most) if layer.is_some() || column.is_unbounded() => {
                 format!("±{}", numbers::end_text(most))
             }
-            Scale::UpTo(most) => format!("0–{}", numbers::end_text(most)),
+            Scale::UpTo(_) | Scale::Ages(_) => scale.end_texts().join("–"),
             _ => (column.parameter)(&at),
         };
         let count = values.len();

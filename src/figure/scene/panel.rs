@@ -5,7 +5,6 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::figure::facts::links::{MODES, TemporalLinks};
-use crate::figure::facts::numbers::end_text;
 use crate::figure::facts::rows::{Axis, Placing, Rows, Span, numbered_every};
 use crate::figure::facts::source::StepSymbol;
 use crate::figure::scene::addressing::{self, Addressing, Bars};
@@ -404,9 +403,8 @@ impl<'a> Panel<'a> {
                 }
             }
             let note = text_width(&self.note, TEXT);
-            let (low, high) = cells.scale.ends();
-            let end = |end| text_width(&end_text(end), SMALL);
-            let ends = (end(low) + end(high) + 26.0).max(66.0);
+            let ends = cells.scale.end_texts().map(|end| text_width(&end, SMALL));
+            let ends = (ends[0] + ends[1] + 26.0).max(66.0);
             let bar = (right - left - note - ends).clamp(24.0, 88.0);
             right = legend(on, [right, y], bar, cells.scale);
         }
@@ -504,15 +502,15 @@ pub fn shades(on: &mut Surface<'_>, area: Area, scale: Scale) {
 
 /// A bar of the colours of a scale with the values of its ends, before `right`; returns where it begins.
 pub(crate) fn legend(on: &mut Surface<'_>, [right, y]: [f32; 2], width: f32, scale: Scale) -> f32 {
-    let (low, high) = scale.ends();
+    let [low, high] = scale.end_texts();
     let style = Style::new(SMALL, on.page.colours.subdued);
-    on.text(end_text(high), [right, y], style.end());
-    let right = right - text_width(&end_text(high), SMALL) - 5.0;
+    on.text(high.as_str(), [right, y], style.end());
+    let right = right - text_width(&high, SMALL) - 5.0;
     let area = Area::new(right - width, y - 4.0, width, 8.0);
     shades(on, area, scale);
     let left = area.left - 5.0;
-    on.text(end_text(low), [left, y], style.end());
-    left - text_width(&end_text(low), SMALL) - 4.0
+    on.text(low.as_str(), [left, y], style.end());
+    left - text_width(&low, SMALL) - 4.0
 }
 
 /// Draws the legend of a colour outside the scale, before `right`; returns its left edge.

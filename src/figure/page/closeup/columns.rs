@@ -322,7 +322,7 @@ impl<'a> Pane<'a, '_> {
             return;
         }
         let scale = match placed.column.array {
-            AGE => Scale::UpTo(self.now.trace().steps() as f32),
+            AGE => Scale::ages(self.now.trace()),
             _ => self.seen.shades[1],
         };
         let long = scale.bar(value, area.width())[1];

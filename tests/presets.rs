@@ -422,15 +422,15 @@ fn an_evaluation_of_another_kind_of_task() {
 fn wrong_types() {
     assert_eq!(
         error(r#""model": {"memory": {"rows": "many"}}"#),
-        r#"my.json: `model.memory.rows`: invalid type: string "many", expected usize at line 1 column 92"#
+        r#"my.json: `model.memory.rows`: invalid type: string "many", expected a whole number, 0 or more at line 1 column 92"#
     );
     assert_eq!(
         error(r#""model": {"memory": {"rows": 64.5}}"#),
-        "my.json: `model.memory.rows`: invalid type: floating point `64.5`, expected usize at line 1 column 90"
+        "my.json: `model.memory.rows`: invalid type: floating point `64.5`, expected a whole number, 0 or more at line 1 column 90"
     );
     assert_eq!(
         error(r#""model": {"memory": {"rows": -1}}"#),
-        "my.json: `model.memory.rows`: invalid value: integer `-1`, expected usize at line 1 column 88"
+        "my.json: `model.memory.rows`: invalid value: integer `-1`, expected a whole number, 0 or more at line 1 column 88"
     );
     assert_eq!(
         error(r#""model": {"memory": [128, 20]}"#),
@@ -446,7 +446,7 @@ fn wrong_types() {
     );
     assert_eq!(
         error(r#""evaluation": {"lengths": [10, "x"]}"#),
-        r#"my.json: `evaluation.lengths[1]`: invalid type: string "x", expected usize at line 1 column 91"#
+        r#"my.json: `evaluation.lengths[1]`: invalid type: string "x", expected a whole number, 0 or more at line 1 column 91"#
     );
     assert_eq!(
         read("[]").unwrap_err().to_string(),
@@ -468,7 +468,7 @@ fn wrong_types() {
 fn a_seed_that_is_too_large() {
     assert_eq!(
         error(r#""training": {"seed": 18446744073709551616}"#),
-        "my.json: `training.seed`: invalid type: floating point `1.8446744073709552e+19`, expected u64 at line 1 column 98"
+        "my.json: `training.seed`: invalid type: floating point `1.8446744073709552e+19`, expected a whole number, 0 or more and less than 2^64 at line 1 column 98"
     );
 }
 
@@ -690,7 +690,7 @@ fn overrides_are_as_strict_as_the_file() {
     );
     assert_eq!(
         message("model.memory.rows=many"),
-        r#"--set: `model.memory.rows`: invalid type: string "many", expected usize"#
+        r#"--set: `model.memory.rows`: invalid type: string "many", expected a whole number, 0 or more"#
     );
     assert_eq!(
         message("model.memory.rows=0"),

@@ -274,7 +274,7 @@ fn errors_name_the_metadata() {
     );
     assert_eq!(
         replaced(r#"\"sequences\":50"#, r#"\"sequences\":-50"#),
-        "w.safetensors: `__metadata__.changes[0].sequences`: invalid value: integer `-50`, expected u64 at line 1 column 17"
+        "w.safetensors: `__metadata__.changes[0].sequences`: invalid value: integer `-50`, expected a whole number, 0 or more and less than 2^64 at line 1 column 17"
     );
     for (from, to, place) in [
         (

@@ -8,7 +8,7 @@ use ndarray::Array2;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::error::{bounded, short};
+use super::error::{json_words, short};
 use super::{Error, file};
 use crate::math::random;
 use crate::task::{
@@ -97,7 +97,7 @@ pub fn from_json(
                 r#"symbols and marked steps such as {"symbols": [3,1,4], "marked": [0,2]}"#,
             ),
             Task::Graph(_) => (
-                bounded(&error.to_string(), 300),
+                json_words(&error),
                 r#"edges, a node and a path such as {"edges": [[0,1,2],[2,0,1]], "start": 0, "path": [1,0]}"#,
             ),
             Task::Span(_) => (
@@ -109,7 +109,7 @@ pub fn from_json(
                 r#"symbols such as [3,1,4], or {"symbols": [3,1,4]}"#,
             ),
             _ => (
-                bounded(&error.to_string(), 300),
+                json_words(&error),
                 r#"rows of 0 and 1 such as [[0,1],[1,1]], or {"bits": [[0,1],[1,1]], "repeats": 2}"#,
             ),
         };

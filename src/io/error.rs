@@ -73,9 +73,9 @@ impl Error {
         }
     }
 
-    /// Returns an error about JSON in the words of serde; text that it quotes may be long.
+    /// Returns an error about JSON.
     pub(super) fn json(file: &str, place: impl Into<String>, error: &serde_json::Error) -> Self {
-        Self::content(file, place, bounded(&error.to_string(), MOST_OF_JSON))
+        Self::content(file, place, json_words(error))
     }
 
     /// Returns the same error about the contents of a file.
@@ -140,6 +140,27 @@ const MOST_OF_SENTENCE: usize = 1000;
 
 /// The largest number of characters of an error of serde.
 const MOST_OF_JSON: usize = 300;
+
+/// An error about JSON in the words of serde, but without the names of types; text that it quotes may be long.
+pub(super) fn json_words(error: &serde_json::Error) -> String {
+    let said = bounded(&error.to_string(), MOST_OF_JSON);
+    let Some((found, expected)) = said.rsplit_once(", expected ") else {
+        return said;
+    };
+    let (expected, place) = expected.split_at(expected.find(" at line ").unwrap_or(expected.len()));
+    let expected = match expected {
+        "u32" | "usize" => "a whole number, 0 or more",
+        "u64" => "a whole number, 0 or more and less than 2^64",
+        "f32" | "f64" => "a number",
+        "a string" => "text",
+        "a sequence" => "a list",
+        word if word == "a map" || word.starts_with("struct ") => "an object",
+        word => word,
+    };
+    let found = found.replace("type: map", "type: object");
+    let found = found.replace("type: sequence", "type: list");
+    format!("{found}, expected {expected}{place}")
+}
 
 /// Parses JSON; an error names the place inside it, with line and column.
 pub(super) fn parse<'a, T: Deserialize<'a>>(text: &'a str, label: &str) -> Result<T, Error> {
@@ -221,6 +242,8 @@ pub(super) fn nearest<'a>(
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::{Error, bounded, harmless, nearest, parse};
 
     #[test]
@@ -261,11 +284,20 @@ mod tests {
         let error = |text: &str| parse::<[Option<usize>; 2]>(text, "f").unwrap_err();
         assert_eq!(
             error(r#"[1, "x"]"#).within("entry").to_string(),
-            "f: `entry[1]`: invalid type: string \"x\", expected usize at line 1 column 7"
+            "f: `entry[1]`: invalid type: string \"x\", expected a whole number, 0 or more at line 1 column 7"
         );
         assert_eq!(
             error("[1, 2] 3").to_string(),
             "f: trailing characters at line 1 column 8"
+        );
+        let of = |text: &str| parse::<BTreeMap<String, f64>>(text, "f").unwrap_err();
+        assert_eq!(
+            of(r#"{"a": {}}"#).to_string(),
+            "f: `a`: invalid type: object, expected a number at line 1 column 7"
+        );
+        assert_eq!(
+            of("[]").to_string(),
+            "f: invalid type: list, expected an object at line 1 column 0"
         );
         let long = error(&format!("[1, \"{}\"]", "x".repeat(30_000))).to_string();
         assert!(long.chars().count() < 320, "{long}");

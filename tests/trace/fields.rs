@@ -655,14 +655,14 @@ fn malformed_descriptions_are_refused_with_place_and_expected_value() {
         &key("dims"),
         Some(Value::Null),
         "arrays.read0.key.dims",
-        "expected a sequence",
+        "expected a list",
     );
     refused(
         0,
         &key("dtype"),
         Some(Value::Null),
         "arrays.read0.key.dtype",
-        "expected a string",
+        "expected text",
     );
     for version in ["2.0x", "2.", "2", "2.0.1", "2.-1", "1.0", "1.1", "2.1"] {
         refused(

@@ -464,7 +464,7 @@ fn wrong_conventions_are_refused() {
         ("shifts", json!([1, 0, 1]), shifts),
         ("shifts", json!([0, 2]), shifts),
         ("shifts", json!([i64::MIN, i64::MAX]), shifts),
-        ("similarity", json!(7), "expected a string"),
+        ("similarity", json!(7), "expected text"),
         ("score", json!("cosine"), "unknown field `score`"),
     ] {
         let mut value = honest.clone();

@@ -21,7 +21,7 @@ use super::source::{ArraySource, Inline, ReadProgress, check_shape, start};
 use super::table::{self, Described, KEYFRAMES, LAST_MEMORY, LOSS, MASK, TARGET};
 use super::unpack::unpacked;
 use super::write::{GRADIENT, NUMERIC, gradient};
-use crate::io::error::{bounded, parse, short};
+use crate::io::error::{json_words, parse, short};
 use crate::io::{Error, file, memory_limit};
 use crate::keys::Choice;
 use crate::model::{
@@ -142,7 +142,7 @@ fn check_format(source: &str, label: &str) -> Result<(), Error> {
     }
     let found: Preamble = match serde_json::from_str(source) {
         Ok(found) => found,
-        Err(error) => return fail("", no_trace(&bounded(&error.to_string(), 300))),
+        Err(error) => return fail("", no_trace(&json_words(&error))),
     };
     let lacks_format = found.format.is_empty();
     if lacks_format && found.task.is_some() && found.arrays.is_none() {

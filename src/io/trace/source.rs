@@ -9,7 +9,7 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::table::Described;
-use crate::io::error::{bounded, path, short};
+use crate::io::error::{json_words, path, short};
 
 /// The type of all values.
 const DTYPE: &str = "float32";
@@ -200,10 +200,10 @@ impl Inline<'_> {
 
     /// An error of a part of the file, with its line and column in the whole.
     fn misread(&self, within: String, part: &RawValue, error: &serde_json::Error) -> Fault {
-        let said = error.to_string();
+        let said = json_words(error);
         let (line, column) = (error.line(), error.column());
         let here = format!(" at line {line} column {column}");
-        let said = bounded(said.strip_suffix(&here).unwrap_or(&said), 300);
+        let said = said.strip_suffix(&here).unwrap_or(&said);
         let (lines, columns) = start(self.text, part);
         let column = if line == 1 { column + columns } else { column };
         let line = line + lines;

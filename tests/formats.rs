@@ -99,6 +99,12 @@ fn picture(of: &Mechanism) -> String {
     format!("{}.svg", name.replace(' ', "-"))
 }
 
+/// The address of a paper.
+fn address(number: &str) -> String {
+    let arxiv = number.replace("arXiv:", "https://arxiv.org/abs/");
+    arxiv.replace("doi:", "https://doi.org/")
+}
+
 /// The command that draws the picture of a mechanism.
 fn drawing(of: &Mechanism) -> String {
     let mut words = vec!["tapescope render".to_owned()];
@@ -136,7 +142,7 @@ fn the_attention_page_shows_every_mechanism() {
                 format!("**{}**", of.name),
                 format!("`{}`", of.equation),
                 of.purpose.to_owned(),
-                format!("[{paper}](https://arxiv.org/abs/{}), {place}", of.arxiv),
+                format!("[{paper}]({}), {place}", address(of.number)),
                 format!("`tapescope view --link '{}'`", of.link),
             ];
             let words = words.join("<br>");

@@ -144,13 +144,13 @@ impl<'a> Card<'a> {
 
     /// The card of a mechanism, with an episode of its machine.
     pub fn of(state: &'a State, mechanism: &'static Mechanism) -> Self {
-        let (key, arxiv) = (mechanism.link.to_owned(), mechanism.arxiv);
+        let (key, number) = (mechanism.link.to_owned(), mechanism.number);
         Self {
             title: mechanism.name,
             about: vec![
                 (mechanism.equation.replace(",  ", "\n"), true),
                 (mechanism.purpose.to_owned(), false),
-                (format!("{}, arXiv:{arxiv}", mechanism.paper), false),
+                (format!("{}, {number}", mechanism.paper), false),
             ],
             command: Episode::Link(mechanism.link),
             open: state.welcome.pictures.get(&key).and_then(Option::as_ref),

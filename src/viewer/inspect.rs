@@ -91,7 +91,8 @@ fn row_card(open: &Open, focus: usize, row: usize, step: usize) -> Option<Card> 
     });
     Some(Card {
         title: {
-            let title = format!("{} row {row}", head_label(&recording.trace, focus));
+            let (trace, head) = (&recording.trace, head_label(&recording.trace, focus));
+            let title = format!("{head} row {}", row_number(trace, row));
             let source = open.facts.source.as_ref();
             source.map_or(title.clone(), |source| source.named(&title, row))
         },
@@ -106,7 +107,7 @@ fn row_card(open: &Open, focus: usize, row: usize, step: usize) -> Option<Card> 
 fn rows_card(open: &Open, focus: usize, rows: RangeInclusive<usize>, step: usize) -> Option<Card> {
     let recording = &open.shown.recording;
     let head = recording.trace.heads.get(focus)?;
-    let (first, last) = (*rows.start(), *rows.end());
+    let [first, last] = [*rows.start(), *rows.end()].map(|row| row_number(&recording.trace, row));
     let lines = columns_of(head).map(|column| {
         let weights = column.values(head, step).get(rows.clone())?;
         let most = weights.iter().copied().fold(f32::NEG_INFINITY, f32::max);

@@ -31,7 +31,7 @@ pub struct InStep<'a> {
     /// The memory that it sees, column after column.
     memory: &'a [f32],
     /// The episode.
-    trace: &'a Trace,
+    pub trace: &'a Trace,
     /// Its temporal links that are known already.
     links: Option<&'a LinkCache>,
 }

@@ -205,28 +205,10 @@ impl SourceSteps {
         self.alignment.iter().any(Option::is_some)
     }
 
-    /// A text in which `row 2` has the number of that row among all.
-    fn renumbered(&self, text: &str) -> String {
-        let mut parts = text.split("row ");
-        let mut new = parts.next().unwrap_or_default().to_owned();
-        for part in parts {
-            let end = part
-                .find(|c: char| !c.is_ascii_digit())
-                .unwrap_or(part.len());
-            let name = part[..end]
-                .parse()
-                .ok()
-                .and_then(|row: usize| self.names.get(row));
-            let name = name.map_or(&part[..end], String::as_str);
-            new.extend(["row ", name, &part[end..]]);
-        }
-        new
-    }
-
     /// A text with the name of a row after its number: `row 2 [symbol 7]`.
     pub fn named(&self, text: &str, row: usize) -> String {
         if self.are_numbers {
-            return self.renumbered(text);
+            return text.to_owned();
         }
         let number = format!("row {row}");
         let is_it = |end: usize| !text[end..].starts_with(|c: char| c.is_ascii_digit());

@@ -10,7 +10,7 @@ use crate::figure::{entropy, offset};
 use crate::model::dnc::{
     ALLOCATION, ALLOCATION_GATE, BACKWARD, FORWARD, READ_MODES, USAGE, WRITE_GATE,
 };
-use crate::model::sam::{INTERPOLATION_GATE, ROW, ROWS, WEIGHTS};
+use crate::model::sam::{INTERPOLATION_GATE, ROW, ROWS, WEIGHTS, row_number};
 use crate::model::{HeadTrace, NoiseMode, array, peak};
 use crate::train::is_absent;
 
@@ -119,6 +119,7 @@ pub(super) fn action(at: &InStep<'_>, stage: Option<Stage>) -> [String; 2] {
 
 /// Describes a stage of a head of sparse access memory; `row` has the largest value of the stage.
 fn sparse(at: &InStep<'_>, stage: Option<Stage>, (row, value): (usize, f32)) -> [String; 2] {
+    let row = row_number(at.trace, row);
     let only = |what: String| [what, String::new()];
     let gates = [WRITE_GATE, INTERPOLATION_GATE].map(|gate| at.own(gate).first().copied());
     match (stage, gates) {
@@ -263,6 +264,7 @@ fn draw(at: &InStep<'_>, row: usize) -> [String; 2] {
 /// Describes a read or a write at the heaviest row: in a stage of it, or, with `None`, all of it.
 fn access(at: &InStep<'_>, stage: Option<Stage>, (row, weight): (usize, f32)) -> [String; 2] {
     let (head, step, share) = (at.head, at.step, percent(weight));
+    let (place, row) = (row, row_number(at.trace, row));
     let many = format!("many rows, mostly row {row} ({share})");
     let is_on = weight >= ON_ROW;
     // A value that was not recorded may be large.
@@ -274,7 +276,7 @@ fn access(at: &InStep<'_>, stage: Option<Stage>, (row, weight): (usize, f32)) ->
     };
     let erases = || {
         let erase = head.erase.row(step).iter();
-        changes(&mut at.memory(row).zip(erase).map(|(m, e)| m * e))
+        changes(&mut at.memory(place).zip(erase).map(|(m, e)| m * e))
     };
     let adds = || changes(&mut head.add.row(step).iter().copied());
     let what = match stage {

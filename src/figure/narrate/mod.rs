@@ -135,19 +135,11 @@ impl<'a> Moment<'a> {
         let at = InStep::of(self.trace(), self.stages.writes_first(), head, self.step);
         let action = at.map(|at| head::action(&at, stage.map(|at| at.stage)));
         let [what, detail] = action.unwrap_or_default();
-        let weighting = self
-            .trace()
-            .heads
-            .get(head)
-            .map(|of| of.weighting.row(self.step));
+        let head = self.trace().heads.get(head);
+        let weighting = head.map(|of| of.weighting.row(self.step));
         let named = SourceSteps::of(self.recording).zip(weighting.and_then(peak));
         let Some((source, (row, _))) = named else {
             return [what, detail];
-        };
-        let detail = if source.are_numbers {
-            source.named(&detail, row)
-        } else {
-            detail
         };
         [source.named(&what, row), detail]
     }

@@ -971,6 +971,42 @@ mod tests {
     }
 
     #[test]
+    fn links_have_the_same_rows_down_and_across() {
+        let mut recording = managed();
+        let [.., writer] = &mut recording.trace.heads[..] else {
+            panic!("no write head");
+        };
+        writer.weighting.as_mut_slice().fill(0.0);
+        // Row 4 is left out.
+        let rows = [0, 1, 2, 3, 5, 6, 7, 8];
+        for (step, row) in rows.into_iter().enumerate() {
+            writer.weighting.row_mut(step)[row] = 1.0;
+        }
+        for reader in recording.trace.heads.iter_mut().rev().skip(1) {
+            reader.weighting.as_mut_slice().fill(0.0);
+        }
+        let links = Layout::Pictures(vec![Picture::Links]);
+        let drawing = Figure::new(&recording, Options::new(links)).draw();
+        let images = drawing.marks.iter().filter_map(|mark| match mark {
+            Mark::Image { image, .. } if image.columns < 256 => Some(image),
+            _ => None,
+        });
+        let images: Vec<_> = images.collect();
+        let colours = Colours::for_theme(false);
+        let mut before = None;
+        let expected = rows.iter().flat_map(|row| {
+            let before = before.replace(*row);
+            let is_link = move |column| f32::from(u8::from(Some(column) == before));
+            rows.map(|column| colours.of(Scale::weighting(false), is_link(column)))
+        });
+        let pixels = images.iter().flat_map(|image| image.pixels.iter().copied());
+        assert!(pixels.eq(expected), "{images:?}");
+        let svg = drawing.to_svg();
+        let numbers = |row: usize| svg.matches(&format!(">{row}<")).count();
+        assert!(rows.iter().all(|row| numbers(*row) >= 2) && numbers(4) == 0);
+    }
+
+    #[test]
     fn the_picture_is_there_once_for_every_answer_and_large_in_the_close_up() {
         let recording = described();
         let pictures = |layout, step| {

@@ -529,8 +529,9 @@ impl<'a> Catalogue<'a> {
         let step = self.now.step;
         let [rows, _] = self.now.trace().memory_size();
         let links = self.links_after(step)?;
-        let value = move |before: usize, row: usize| links.matrix[row * rows + before];
-        let mut cells = Cells::new([rows, rows], self.shades[1], value);
+        let shown = self.rows.numbers();
+        let value = move |column: usize, row: usize| links.matrix[row * rows + shown[column]];
+        let mut cells = Cells::new([shown.len(), rows], self.shades[1], value);
         cells.version = (step, self.layered());
         Some(Panel {
             title: "Temporal links".to_owned(),
@@ -538,7 +539,7 @@ impl<'a> Catalogue<'a> {
             whose: format!("links after step {step}"),
             note: format!("L after step {step}: this row was written right after that column"),
             alt: "rows down, the rows written before them across".to_owned(),
-            across: Across::Columns(rows),
+            across: Across::Rows,
             down: self.down(),
             natural: 190.0,
             ..Panel::new(PanelId::new(Picture::Links), Content::Cells(cells))

@@ -26,6 +26,8 @@ use crate::figure::{
 const HEAD: f32 = 22.0;
 /// Height of the mark for omitted rows.
 const GAP: f32 = 14.0;
+/// Least distance of two numbers side by side.
+const APART: f32 = 20.0;
 /// Length of a tick.
 const TICK: f32 = 4.0;
 const SMALL: f32 = 10.0;
@@ -69,6 +71,8 @@ pub enum Across {
     Steps(usize),
     /// The columns of the memory.
     Columns(usize),
+    /// The rows of the vertical axis.
+    Rows,
     /// Values, with an axis of their own.
     Values,
 }
@@ -451,18 +455,27 @@ impl<'a> Panel<'a> {
     }
 
     fn columns_axis(&self, on: &mut Surface<'_>, area: &Area) {
-        let (first, count, label) = match self.across {
-            Across::Steps(steps) if on.page.as_paper => (on.page.first, steps, "time step →"),
-            Across::Steps(steps) => (on.page.first, steps, "step"),
-            Across::Columns(columns) => (0, columns, "column"),
+        let counted = |first: usize, count: usize| (first..first + count).collect();
+        let (numbers, label): (Vec<_>, _) = match self.across {
+            Across::Steps(steps) => {
+                let label = ["step", "time step →"][usize::from(on.page.as_paper)];
+                (counted(on.page.first, steps), label)
+            }
+            Across::Columns(columns) => (counted(0, columns), "column"),
+            Across::Rows => (self.down.rows.numbers().to_vec(), "column"),
             Across::Values => return,
         };
         let colours = on.page.colours;
-        let width = area.width() / count.max(1) as f32;
+        let width = area.width() / numbers.len().max(1) as f32;
         let every = numbered_every(width);
         let style = Style::new(SMALL, colours.subdued).middle();
-        for number in (first..first + count).filter(|number| number % every == 0) {
-            let x = area.left + ((number - first) as f32 + 0.5) * width;
+        let mut free = area.left;
+        for (place, number) in (0..).zip(numbers) {
+            let x = area.left + (place as f32 + 0.5) * width;
+            if number % every > 0 || x < free {
+                continue;
+            }
+            free = x + APART;
             let y = area.bottom;
             on.line(&[[x, y], [x, y + TICK]], colours.subdued, 1.0);
             on.text(number.to_string(), [x, y + 11.0], style);

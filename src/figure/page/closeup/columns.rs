@@ -174,9 +174,16 @@ impl<'a> Pane<'a, '_> {
         let y = |up: f32, least: f32| area.top - self.size(up).max(least);
         let style = self.letters(12.5, Ink::from(ink).faded(fade)).middle();
         let style = Style { size, ..style };
-        let room = self.room(placed);
         let at = [area.middle(), y(29.0, 21.5)];
-        fitting(on, &[placed.column.word], (at, style, room + 1.0));
+        let room = self.room(placed);
+        // A word that is wider than its column comes near to the next one.
+        let word = match placed.column.word {
+            word if width_of(word, &style) <= area.width() + 1.0 => word,
+            "backward" => "back",
+            "allocate" => "alloc.",
+            word => word,
+        };
+        fitting(on, &[word], (at, style, room + 1.0));
         let number = match bars.parameter.as_str() {
             key if !has_come || key == "key k" => String::new(),
             // Two numbers: the shift in rows, and its weight.

@@ -265,10 +265,11 @@ fn fitting(on: &mut Surface<'_>, texts: &[&str], (at, style, room): ([f32; 2], S
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::figure::facts::stages::Stages;
+    use crate::figure::facts::stages::{COLUMNS, Stages};
     use crate::figure::fixture::recording;
-    use crate::figure::{Figure, Layout, Mark, Options, Pages, Picture, head_label};
-    use crate::model::{BahdanauConfig, Model, NtmConfig, peak};
+    use crate::figure::scene::fonts::text_width;
+    use crate::figure::{Figure, Layout, Mark, Options, Pages, Picture, Text, head_label};
+    use crate::model::{BahdanauConfig, DncConfig, Model, NtmConfig, peak};
     use crate::task::{Caption, Task, Transduce};
     use crate::train::Recording;
 
@@ -282,6 +283,42 @@ mod tests {
         let mut without = usual.clone();
         without.trace.heads.clear();
         vec![usual, every, without]
+    }
+
+    #[test]
+    fn words_over_columns_stand_apart() {
+        let task = Task::Transduce(Transduce::DEFAULT);
+        let machine = DncConfig::new(task.inputs(), task.outputs());
+        let recording = Recording::new(&Model::new(machine, 1), &task, 1, 0);
+        let options = Options {
+            heads: vec![0, recording.trace.heads.len() - 1],
+            ..options((960.0, 600.0), 3, None, 1.0)
+        };
+        let figure = Figure::new(&recording, options);
+        let (drawing, places) = figure.scene();
+        let is_word = |text: &str| {
+            let begins = |word: &str| word.starts_with(text.trim_end_matches('.'));
+            COLUMNS.iter().any(|column| begins(column.word))
+        };
+        let is_column = |place: &&PlacedPanel<'_>| place.panel.id.picture == Picture::Stages;
+        let mut words: Vec<_> = Vec::new();
+        for mark in &drawing.marks {
+            let Mark::Text(Text { text, at, style }) = mark else {
+                continue;
+            };
+            let mut columns = places.iter().filter(is_column).map(|place| place.area);
+            if columns.any(|area| (area.middle() - at[0]).abs() < 0.1 && at[1] < area.top)
+                && is_word(text)
+                && text.len() > 2
+            {
+                let half = 0.5 * text_width(text, style.size);
+                words.push([at[0] - half, at[0] + half]);
+            }
+        }
+        words.sort_by(|a, b| a[0].total_cmp(&b[0]));
+        assert!(words.len() >= 10, "{words:?}");
+        let apart = words.windows(2).map(|pair| pair[1][0] - pair[0][1]);
+        assert!(apart.fold(f32::MAX, f32::min) >= 5.0, "{words:?}");
     }
 
     #[test]

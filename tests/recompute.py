@@ -413,7 +413,7 @@ def recompute_dnc(config, arrays, compare):
 
 def recompute_sam(config, rows, arrays, compare):
     """Sparse access memory (Rae 2016), of the rows that the trace shows."""
-    heads, number = range(config["count"]), arrays["touched"].astype(int)
+    heads, number = range(config["count"]), arrays["recorded_rows"].astype(int)
     place = {row: at for at, row in enumerate(number)}
     memory, accessed = arrays["memory.initial"], number - rows
     before = [np.eye(len(number))[place[0]] for _ in heads]

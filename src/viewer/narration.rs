@@ -123,8 +123,8 @@ impl State {
                 let hint = match (tour.at().act, about) {
                     (Act::Content, _) => narrate_source(recording, focus, moment.step),
                     (_, Stage::Age) => open.request.as_ref().map(|request| {
-                        let (rows, touched) = (request.rows, open.all.total());
-                        format!(" This episode touches {touched} of {rows} rows.")
+                        let (rows, recorded) = (request.rows, open.all.total());
+                        format!(" This episode reads or writes {recorded} of {rows} rows.")
                     }),
                     (_, Stage::Add) if !self.is_on_phone() => {
                         Some(" Press , to see the row as it was before.".to_owned())

@@ -179,7 +179,7 @@ fn shapes_come_first() {
     assert_eq!(lines, ["steps: 5 and 7", "memory rows: 5 and 6"]);
 }
 
-/// Of which a trace shows only those that were touched.
+/// Of which a trace has only those that are read or written.
 #[test]
 fn another_number_of_rows_of_a_sparse_memory_is_named() {
     let [whole, other] = [128, 200].map(|rows| {

@@ -330,7 +330,7 @@ const ARRAYS: &[(&str, Base, &[By])] = &[
     ("HEAD.allocation_gate", Managed, &[Verify, Diff]),
     ("HEAD.write_gate", Managed, &[Verify, Diff]),
     ("HEAD.precedence", Managed, &[Verify, Diff]),
-    ("touched", Sparse, &[Refused]),
+    ("recorded_rows", Sparse, &[Refused]),
     ("initial_rows", Learned, &[Verify, Diff]),
     ("HEAD.rows", Sparse, &[Refused]),
     ("HEAD.cosines", Sparse, &[Verify, Diff]),

@@ -473,7 +473,12 @@ fn numbers_that_are_no_rows_of_a_sparse_memory_are_refused() {
             -1.0,
             "write0.row[2]`: has -1; allowed: whole numbers 0 to 8".into(),
         ),
-        ("touched", 1, 0.0, format!("touched`: has 0; {of_list}")),
+        (
+            "recorded_rows",
+            1,
+            0.0,
+            format!("recorded_rows`: has 0; {of_list}"),
+        ),
     ] {
         let mut changed = honest.clone();
         changed["arrays"][array]["data"][place] = value.into();

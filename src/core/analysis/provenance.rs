@@ -11,7 +11,7 @@
 //! computed from the recorded arrays, in 64 bits.
 
 use crate::model::config::Order;
-use crate::model::sam::{ROW, TOUCHED, row_number};
+use crate::model::sam::{RECORDED_ROWS, ROW, row_number};
 use crate::model::{HeadTrace, Model, ModelConfig, Place, ROW_VALUE, Trace, Turns, array};
 use crate::train::Recording;
 
@@ -469,7 +469,7 @@ impl<'a> Writes<'a> {
             let erased = values.iter_mut().zip(head.erase.row(step));
             erased.for_each(|(value, &erase)| *value *= 1.0 - weight * f64::from(erase));
             // Sparse access memory erases a row, whatever its weight.
-            let shown = self.trace.series(Place::Machine, TOUCHED);
+            let shown = self.trace.series(Place::Machine, RECORDED_ROWS);
             if let Some((erased, shown)) = head.series(ROW).zip(shown)
                 && erased.row(step)[0] == shown.as_slice()[row]
             {

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use crate::math::Answer;
 use crate::model::peak;
-use crate::model::sam::{TOUCHED, row_number};
+use crate::model::sam::{RECORDED_ROWS, row_number};
 use crate::model::{HeadTrace, Place, array};
 use crate::task::Task;
 use crate::train::Recording;
@@ -148,8 +148,8 @@ pub struct SourceSteps {
 impl SourceSteps {
     /// Names the source of an episode; `None` for a machine that reads none.
     pub fn of(recording: &Recording) -> Option<Self> {
-        if recording.trace.series(Place::Machine, TOUCHED).is_some() {
-            let trace = &recording.trace;
+        let trace = &recording.trace;
+        if trace.series(Place::Machine, RECORDED_ROWS).is_some() {
             let rows = 0..trace.memory_size()[0];
             return Some(Self {
                 are_numbers: true,

@@ -90,13 +90,10 @@ impl Common {
     /// The reason for that.
     pub fn why_unlike(&self) -> Option<&'static str> {
         self.unlike.as_ref()?;
-        let is_sparse = self
-            .sources
-            .iter()
-            .flatten()
-            .any(|source| source.are_numbers);
+        let mut sources = self.sources.iter().flatten();
+        let is_sparse = sources.any(|source| source.are_numbers);
         Some(if is_sparse {
-            "The two show other memory rows, those that each touches"
+            "The two show other memory rows, those that each reads or writes"
         } else {
             "The rows of one are source steps, those of the other memory rows"
         })

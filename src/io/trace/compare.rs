@@ -10,7 +10,7 @@ use super::table::width;
 use crate::io::error::bounded;
 use crate::math::Series;
 use crate::model::config::Order;
-use crate::model::sam::TOUCHED;
+use crate::model::sam::RECORDED_ROWS;
 use crate::model::{Array, ModelConfig, Place, Trace, Turns, array};
 use crate::task::Episode;
 use crate::train::Recording;
@@ -394,12 +394,8 @@ pub(super) fn widths(trace: &Trace) -> Vec<(&'static str, String)> {
         .map(|head| trace.head_name(head))
         .collect();
     let width = |axis| width(trace, axis).to_string();
-    let is_part = trace.series(Place::Machine, TOUCHED).is_some();
-    let rows = if is_part {
-        "touched rows"
-    } else {
-        "memory rows"
-    };
+    let is_part = trace.series(Place::Machine, RECORDED_ROWS).is_some();
+    let rows = ["memory rows", "recorded rows"][usize::from(is_part)];
     let kind = match trace.layers.first() {
         Some(layer) if layer.cell.width() > 0 => "lstm",
         _ => "feedforward",

@@ -569,10 +569,10 @@ fn build(
     declared.extend(machine.declared);
     let config = machine.config;
     let (t, weighting) = (form.axes.t.size, from.shape("read0.weighting"));
-    let touched = || from.shape("touched")?.first().copied();
+    let sparse = || from.shape("recorded_rows")?.first().copied();
     let mut source = weighting
         .and_then(|shape| shape.get(1).copied())
-        .or_else(touched);
+        .or_else(sparse);
     if source == Some(t) && config.has_source() && !config.has_source_rows() {
         // With a row for every step, the scored steps say how many the source has.
         let mask = Described::new(&Trace::new(&config), t, Place::Machine, MASK);

@@ -62,7 +62,7 @@ pub const ROW: Array = &ArraySpec::new("row", &["t"], "i", Range::Row, "the row 
 pub const INITIAL_ROWS: Array = &ArraySpec::new("initial_rows", &["j", "m"], "M_0", Range::Any, "memory before the first step, row after row, where it is learned").kept(Kept::Once);
 /// The memory rows that a recording shows, [N].
 #[rustfmt::skip] // A row for every array.
-pub const TOUCHED: Array = &ArraySpec::new("touched", &["n"], "", Range::Rows, "the memory rows that the episode reads or writes, in ascending order: a recording shows only these. Entry i is the number of the row that stands at place i of axis n").kept(Kept::Once);
+pub const RECORDED_ROWS: Array = &ArraySpec::new("recorded_rows", &["n"], "", Range::Rows, "the memory rows that the episode reads or writes, in ascending order: a recording shows only these. Entry i is the number of the row that stands at place i of axis n").kept(Kept::Once);
 /// The steps since every row was last accessed, as a step begins, [T, N].
 #[rustfmt::skip] // A row for every array.
 pub const AGE: Array = &ArraySpec::new("age", &["t", "n"], "", Range::AtLeast(1.0), "steps since the row was last accessed: its weights, of all heads, summed to more than δ. Row j counts as accessed at −N + j before the first step (Rae 2016, section 3.2)");
@@ -71,10 +71,10 @@ pub const AGE: Array = &ArraySpec::new("age", &["t", "n"], "", Range::AtLeast(1.
 pub(super) const EARLIER: Array = &ArraySpec::scratch("earlier");
 
 /// The arrays of the machine, and the places in them.
-const OWN: &[Array] = &[INITIAL_ROWS, EARLIER, TOUCHED];
+const OWN: &[Array] = &[INITIAL_ROWS, EARLIER, RECORDED_ROWS];
 pub(super) const AT_INITIAL: usize = 0;
 pub(super) const AT_EARLIER: usize = 1;
-pub(super) const AT_TOUCHED: usize = 2;
+pub(super) const AT_RECORDED: usize = 2;
 /// Those of a read head.
 const READ: &[Array] = &[ROWS, COSINES, WEIGHTS];
 pub(super) const AT_ROWS: usize = 0;
@@ -234,7 +234,7 @@ impl Kind for SamConfig {
             (Place::Head(_), array::SIMILARITY) if is_read => self.shown,
             (Place::Head(_), AGE) if !is_read => self.shown,
             (Place::Head(_), array::INITIAL | array::WEIGHTING)
-            | (Place::Machine, array::NORMS | TOUCHED) => self.shown,
+            | (Place::Machine, array::NORMS | RECORDED_ROWS) => self.shown,
             (Place::Machine, array::MEMORY) => self.shown * m,
             (Place::Machine, INITIAL_ROWS) if self.is_learned() => self.rows * m,
             (Place::Machine, EARLIER) => self.heads * (self.read_rows + 1) * m,

@@ -1,8 +1,8 @@
 //! The memory of an episode, forwards in time: what is written, and which rows count as accessed.
 
 use super::kind::{
-    AT_EARLIER, AT_INITIAL, AT_ROWS, AT_TOUCHED, INTERPOLATION_GATE, ROW, ROWS, SamConfig, WEIGHTS,
-    WRITE_GATE,
+    AT_EARLIER, AT_INITIAL, AT_RECORDED, AT_ROWS, INTERPOLATION_GATE, ROW, ROWS, SamConfig,
+    WEIGHTS, WRITE_GATE,
 };
 use crate::math::Real;
 use crate::model::array;
@@ -130,12 +130,12 @@ impl Sam<'_> {
 
 /// Takes the rows before the first step as they were recorded.
 fn set_initial<R: Real>(config: &SamConfig, trace: &mut Trace<R>) {
-    let (memory, touched) = (&trace.memory_columns, trace.own.at(AT_TOUCHED).as_slice());
-    if memory.steps() == 0 || touched.is_empty() || !memory.row(0)[0].is_finite() {
+    let (memory, recorded) = (&trace.memory_columns, trace.own.at(AT_RECORDED).as_slice());
+    if memory.steps() == 0 || recorded.is_empty() || !memory.row(0)[0].is_finite() {
         return;
     }
-    for (place, &row) in touched.iter().enumerate() {
-        let values = memory.row(0).iter().skip(place).step_by(touched.len());
+    for (place, &row) in recorded.iter().enumerate() {
+        let values = memory.row(0).iter().skip(place).step_by(recorded.len());
         trace.sparse.set(config.row_of(row), values.copied());
     }
 }

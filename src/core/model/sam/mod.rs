@@ -34,7 +34,7 @@ use crate::math::vectors::add_multiple;
 use crate::math::{Matrix, Real};
 
 pub use kind::{
-    AGE, COSINES, INITIAL_ROWS, INTERPOLATION_GATE, ROW, ROWS, SamConfig, TOUCHED, WEIGHTS,
+    AGE, COSINES, INITIAL_ROWS, INTERPOLATION_GATE, RECORDED_ROWS, ROW, ROWS, SamConfig, WEIGHTS,
     WRITE_GATE,
 };
 pub use missed::{Missed, missed};

@@ -1,11 +1,11 @@
-//! What a recording shows: the rows that its episode touched, each array with a value for every such row, as other machines
+//! What a recording shows: the rows that its episode reads or writes, each array with a value for every such row, as other machines
 //! have them for all rows. Training and evaluation have none of this.
 //!
 //! ```text
 //! age: steps since the last access        K(j) = cosine of k and M_t(j)        w^W, w^R, M_t
 //! ```
 
-use super::kind::{AGE, AT_AGE, AT_INITIAL, AT_TOUCHED, SamConfig, TOUCHED};
+use super::kind::{AGE, AT_AGE, AT_INITIAL, AT_RECORDED, RECORDED_ROWS, SamConfig};
 use super::memory::Sam;
 use crate::math::{Real, Series};
 use crate::model::array;
@@ -16,15 +16,15 @@ use crate::model::spec::Place;
 use crate::model::trace::Trace;
 
 /// The place of a row among those shown.
-fn place<R: Real>(touched: &Series<R>, row: usize) -> Option<usize> {
-    let (rows, row) = (touched.as_slice(), R::from_f64(row as f64));
+fn place<R: Real>(recorded: &Series<R>, row: usize) -> Option<usize> {
+    let (rows, row) = (recorded.as_slice(), R::from_f64(row as f64));
     let place = rows.partition_point(|&other| other < row);
     (rows.get(place) == Some(&row)).then_some(place)
 }
 
 /// The number of a row among all of the memory, of which a recording may show some.
 pub fn row_number<R: Real>(trace: &Trace<R>, row: usize) -> usize {
-    let shown = trace.series(Place::Machine, TOUCHED);
+    let shown = trace.series(Place::Machine, RECORDED_ROWS);
     let number = shown.and_then(|shown| shown.as_slice().get(row));
     let number = number.filter(|number| number.is_finite());
     number.map_or(row, |number| number.to_f64() as usize)
@@ -36,7 +36,7 @@ pub fn initial_rows<R: Real>(config: &SamConfig, trace: &Trace<R>) -> Vec<R> {
     let given = trace.own.at(AT_INITIAL).as_slice();
     memory.reset((config.plan(), given), 0, false, None);
     let mut rows = Vec::new();
-    for &row in trace.own.at(AT_TOUCHED).as_slice() {
+    for &row in trace.own.at(AT_RECORDED).as_slice() {
         let row = memory.row(config.row_of(row));
         rows.extend_from_slice(&row[..config.columns]);
     }
@@ -66,13 +66,8 @@ impl SamConfig {
             }
         }
         trace.resize(steps);
-        for (to, &row) in trace
-            .own
-            .at_mut(AT_TOUCHED)
-            .as_mut_slice()
-            .iter_mut()
-            .zip(&rows)
-        {
+        let recorded = trace.own.at_mut(AT_RECORDED).as_mut_slice();
+        for (to, &row) in recorded.iter_mut().zip(&rows) {
             *to = R::from_f64(row as f64);
         }
         for (at, to) in trace.memory_columns.row_mut(0).iter_mut().enumerate() {
@@ -92,7 +87,7 @@ impl SamConfig {
 
     /// The arrays of [`SamConfig::show_rows`], in the order of the computation.
     pub(super) fn shown_rules<'a, R: Real>(&'a self) -> Vec<Dependency<'a, R>> {
-        let start = [TOUCHED, array::INITIAL_MEMORY].map(|array| (Place::Machine, array));
+        let start = [RECORDED_ROWS, array::INITIAL_MEMORY].map(|array| (Place::Machine, array));
         let needs = [&start[..], &self.memory_needs()].concat();
         let of = |head, array, work: fn(Sam<'a>, &mut Trace<R>, usize, usize)| {
             let place = Place::Head(head);
@@ -121,17 +116,17 @@ impl Sam<'_> {
     fn set_ages<R: Real>(self, trace: &mut Trace<R>, head: usize, t: usize) {
         self.before(trace, t);
         let to = trace.heads[head].of_score.at_mut(AT_AGE).row_mut(t);
-        for (to, &row) in to.iter_mut().zip(trace.own.at(AT_TOUCHED).as_slice()) {
+        for (to, &row) in to.iter_mut().zip(trace.own.at(AT_RECORDED).as_slice()) {
             *to = R::from_f64(trace.sparse.age(self.config.row_of(row), t) as f64);
         }
     }
 
     /// The weighting of a head, from its weights.
     fn scatter<R: Real>(self, trace: &mut Trace<R>, head: usize, t: usize) {
-        let (config, touched) = (self.config, trace.own.at(AT_TOUCHED));
-        let mut weighting = vec![R::ZERO; touched.width()];
+        let (config, recorded) = (self.config, trace.own.at(AT_RECORDED));
+        let mut weighting = vec![R::ZERO; recorded.width()];
         let mut add = |row: usize, weight: R| {
-            if let Some(place) = place(touched, row) {
+            if let Some(place) = place(recorded, row) {
                 weighting[place] += weight;
             }
         };
@@ -151,10 +146,10 @@ impl Sam<'_> {
     fn set_memory<R: Real>(self, trace: &mut Trace<R>, t: usize) {
         self.after(trace, t);
         let to = trace.memory_columns.row_mut(t + 1);
-        let touched = trace.own.at(AT_TOUCHED).as_slice();
-        for (place, &row) in touched.iter().enumerate() {
+        let recorded = trace.own.at(AT_RECORDED).as_slice();
+        for (place, &row) in recorded.iter().enumerate() {
             let values = trace.sparse.row(self.config.row_of(row));
-            let to = to.iter_mut().skip(place).step_by(touched.len());
+            let to = to.iter_mut().skip(place).step_by(recorded.len());
             to.zip(values).for_each(|(to, &value)| *to = value);
         }
     }
@@ -165,7 +160,7 @@ impl Sam<'_> {
         let of = &mut trace.heads[head];
         let (key, to) = (of.key.row(t), of.similarity.row_mut(t));
         let norm = norm_of(key, self.config.similarity_epsilon);
-        for (to, &row) in to.iter_mut().zip(trace.own.at(AT_TOUCHED).as_slice()) {
+        for (to, &row) in to.iter_mut().zip(trace.own.at(AT_RECORDED).as_slice()) {
             *to = cosine(key, norm, trace.sparse.row(self.config.row_of(row)));
         }
     }

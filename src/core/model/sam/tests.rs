@@ -5,7 +5,7 @@ use std::slice::from_mut;
 
 use ndarray::Array2;
 
-use super::kind::{AGE, AT_EARLIER, AT_TOUCHED, COSINES, ROW, ROWS, WEIGHTS};
+use super::kind::{AGE, AT_EARLIER, AT_RECORDED, COSINES, ROW, ROWS, WEIGHTS};
 use super::{SamConfig, missed};
 use crate::keys::Words;
 use crate::math::Answer;
@@ -416,9 +416,9 @@ fn exact_search_misses_nothing_and_few_rows_are_missed_by_their_hashes() {
     }
 }
 
-/// A recording shows the rows that were touched, as a memory that is kept whole has them; all of it follows again.
+/// A recording shows the rows that were read or written, as a memory that is kept whole has them; all of it follows again.
 #[test]
-fn a_recording_shows_the_rows_that_its_episode_touched() {
+fn a_recording_shows_the_rows_that_its_episode_reads_or_writes() {
     for (rows, initial_memory) in [
         (4000, InitialMemory::Constant(0.5)),
         (40, InitialMemory::Learned),
@@ -430,14 +430,14 @@ fn a_recording_shows_the_rows_that_its_episode_touched() {
         model.run(&input(steps, 1), Draw::default(), &mut trace);
         let (mut whole, by) = (trace.clone(), crate::model::Upstream::new(&model.config));
         model.show(&mut trace);
-        let touched = trace.own.at(AT_TOUCHED).as_slice().to_vec();
+        let recorded = trace.own.at(AT_RECORDED).as_slice().to_vec();
         let [count, m] = trace.memory_size();
-        assert!(count == touched.len() && count > 20 && count <= 40 + rows / 10);
-        assert!(touched.is_sorted() && trace.memory(0).nrows() == count);
-        let place = |row: f32| touched.binary_search_by(|other| other.total_cmp(&row));
+        assert!(count == recorded.len() && count > 20 && count <= 40 + rows / 10);
+        assert!(recorded.is_sorted() && trace.memory(0).nrows() == count);
+        let place = |row: f32| recorded.binary_search_by(|other| other.total_cmp(&row));
         for t in 0..steps {
             config.recorded().after(&mut whole, t);
-            for (place, &row) in touched.iter().enumerate() {
+            for (place, &row) in recorded.iter().enumerate() {
                 let row = whole.sparse.row(row as usize)[..m].to_vec();
                 assert_eq!(trace.memory(t + 1).row(place).to_vec(), row);
             }

@@ -10,7 +10,7 @@ use crate::figure::scene::paint::Draw;
 use crate::figure::scene::panel::{Panel, shades};
 use crate::figure::{Area, PanelId, Picture, Scale, Slot, Style};
 use crate::model::Place;
-use crate::model::sam::TOUCHED;
+use crate::model::sam::RECORDED_ROWS;
 
 /// Widths of the order of writing and of the usage left of the memory, with the room after each.
 const BESIDE: [f32; 2] = [34.0, 20.0];
@@ -79,8 +79,8 @@ impl<'a> Painting<'_, 'a> {
                 format!("rows {first} to {last} of {n}{follows}")
             }
             _ => {
-                let is_part = self.trace().series(Place::Machine, TOUCHED).is_some();
-                let which = if is_part { "touched " } else { "" };
+                let is_part = self.trace().series(Place::Machine, RECORDED_ROWS).is_some();
+                let which = if is_part { "recorded " } else { "" };
                 format!("{n} {which}rows × {m} columns")
             }
         };

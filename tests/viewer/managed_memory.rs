@@ -275,7 +275,7 @@ fn tour_of_sparse_access_memory_tells_its_rows() {
         click(&mut screen, if met { "Next" } else { "Skip step" });
     }
     let rows = recording(&screen).trace.memory_size()[0];
-    let of_ages = format!("This episode touches {rows} of 200 rows.");
+    let of_ages = format!("This episode reads or writes {rows} of 200 rows.");
     for words in [
         "W0 finds the row that was accessed longest ago",
         &of_ages,

@@ -31,7 +31,7 @@ impl Pool {
         self.threads.install(work)
     }
 
-    /// Does work on every item: on the first in the thread of the caller, which nobody has to wake, on the others in these.
+    /// Does work on every item: on the first in the thread of the caller, which is awake, on the others in these.
     #[cfg(not(target_arch = "wasm32"))]
     pub(crate) fn share<T: Send>(&self, items: &mut [T], work: impl Fn(&mut T) + Sync) {
         let Some((own, others)) = items.split_first_mut() else {

@@ -718,6 +718,7 @@ mod tests {
     use std::ops::ControlFlow;
 
     use super::*;
+    use crate::figure::facts::links::TemporalLinks;
     use crate::figure::facts::spread::Samples;
     use crate::figure::fixture::recording;
     use crate::figure::scene::layout::LEAST;
@@ -993,14 +994,13 @@ mod tests {
         });
         let images: Vec<_> = images.collect();
         let colours = Colours::for_theme(false);
-        let mut before = None;
-        let expected = rows.iter().flat_map(|row| {
-            let before = before.replace(*row);
-            let is_link = move |column| f32::from(u8::from(Some(column) == before));
-            rows.map(|column| colours.of(Scale::weighting(false), is_link(column)))
-        });
+        let links = TemporalLinks::after(&recording.trace, rows.len()).expect("links");
+        let link = |row, column| links.matrix[row * 9 + column];
+        assert!(link(1, 0) > link(0, 1) + 0.1);
+        let shade = |value| colours.of(Scale::weighting(false), value);
+        let expected = rows.map(|row| rows.map(|column| shade(link(row, column))));
         let pixels = images.iter().flat_map(|image| image.pixels.iter().copied());
-        assert!(pixels.eq(expected), "{images:?}");
+        assert!(pixels.eq(expected.into_iter().flatten()), "{images:?}");
         let svg = drawing.to_svg();
         let numbers = |row: usize| svg.matches(&format!(">{row}<")).count();
         assert!(rows.iter().all(|row| numbers(*row) >= 2) && numbers(4) == 0);

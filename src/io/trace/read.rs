@@ -284,7 +284,10 @@ impl Arrays<'_> {
         let is_it = |array: Array| matches!(array.range, Values::Row | Values::Rows);
         for (place, array, series) in trace.everything().filter(|(_, array, _)| is_it(array)) {
             let name = trace.array_name(place, array);
-            for t in (0..series.steps()).filter(|_| self.from.has(&name)) {
+            if !self.from.has(&name) {
+                continue;
+            }
+            for t in 0..series.steps() {
                 if let Some(wrong) = array.range.wrong_rows(rows, series.row(t)) {
                     let step = if array.dims[0] == "t" {
                         format!("[{t}]")

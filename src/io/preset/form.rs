@@ -254,6 +254,9 @@ pub(in crate::io) fn complete_model(
         plain.controller = ntm.controller;
         model = plain.into();
     }
+    // First the ranges: what follows computes with the numbers.
+    model.set_channels(task.inputs(), task.outputs());
+    valid(model.validate(), "model.", file)?;
     if model.reads_ahead() && !task.answers_last() {
         let (kind, task) = (model.word(), task.name());
         let problem = format!(
@@ -271,8 +274,6 @@ pub(in crate::io) fn complete_model(
             return Err(Error::content(file, "model.kind", problem));
         }
     }
-    model.set_channels(task.inputs(), task.outputs());
-    valid(model.validate(), "model.", file)?;
     if task.is_loaded() {
         let steps = [task.longest(), task.longest_source()];
         valid(model.fits_episode(steps), "model.", file)?;

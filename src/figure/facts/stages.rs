@@ -483,6 +483,17 @@ impl Column {
         head.series(self.array)
     }
 
+    /// The word where a column is narrow: short for the arrays whose words are long.
+    pub fn short_word(&self) -> &'static str {
+        if self.array == ALLOCATION {
+            "alloc."
+        } else if self.array == BACKWARD {
+            "back"
+        } else {
+            self.word
+        }
+    }
+
     /// The place among [`COLUMNS`].
     pub fn place(&self) -> usize {
         let is_it = |column: &Column| std::ptr::eq(column, self);

@@ -177,11 +177,10 @@ impl<'a> Pane<'a, '_> {
         let at = [area.middle(), y(29.0, 21.5)];
         let room = self.room(placed);
         // A word that is wider than its column comes near to the next one.
-        let word = match placed.column.word {
-            word if width_of(word, &style) <= area.width() + 1.0 => word,
-            "backward" => "back",
-            "allocate" => "alloc.",
-            word => word,
+        let word = if width_of(placed.column.word, &style) <= area.width() + 1.0 {
+            placed.column.word
+        } else {
+            placed.column.short_word()
         };
         fitting(on, &[word], (at, style, room + 1.0));
         let number = match bars.parameter.as_str() {

@@ -60,6 +60,7 @@ fn measure(task: &Task, config: &ModelConfig, seconds: f64, rounds: usize) {
     let (batch, threads, machines) = (1, 1, 1);
     let demand = Demand::Training {
         batch,
+        samples: 1,
         threads,
         machines,
     };

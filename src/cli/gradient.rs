@@ -46,6 +46,7 @@ pub(super) fn computed<T>(
 pub(super) fn bytes(config: &ModelConfig, steps: usize) -> u64 {
     let backward = Demand::Training {
         batch: 1,
+        samples: 1,
         threads: 1,
         machines: 1,
     };

@@ -160,6 +160,7 @@ pub(super) fn check_training(
     let batch = experiment.training.batch;
     let demand = Demand::Training {
         batch,
+        samples: experiment.training.hard.samples as usize,
         threads: threads.min(batch),
         machines: experiment.training.source.machines(),
     };

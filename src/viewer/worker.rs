@@ -600,6 +600,7 @@ pub fn check_training(experiment: &Experiment, count: usize) -> Result<(), Strin
     let threads = learning_threads(count).min(batch);
     let demand = Demand::Training {
         batch,
+        samples: experiment.training.hard.samples as usize,
         threads,
         machines: experiment.training.source.machines(),
     };

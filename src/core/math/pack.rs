@@ -71,14 +71,14 @@ impl<R: Real, S: Simd> Pack<R, S> {
         self.with(R::mul_add(self.simd, self.values, b, c))
     }
 
-    /// The larger of two; NaN stays NaN.
+    /// The larger of two; a NaN of this one stays, one of `other` is ignored.
     #[inline(always)]
     pub fn max(self, other: impl Operand<R, S>) -> Self {
         let other = other.values(self.simd);
         self.with(R::pack_max(self.simd, other, self.values))
     }
 
-    /// The smaller of two; NaN stays NaN.
+    /// The smaller of two; a NaN of this one stays, one of `other` is ignored.
     #[inline(always)]
     pub fn min(self, other: impl Operand<R, S>) -> Self {
         let other = other.values(self.simd);
@@ -229,7 +229,7 @@ impl<S: Simd> Whole<S> {
         R::packs_mut::<S>(slice)[self.index] = pack.values;
     }
 
-    /// The pack, with `other` where it stands for no number or for one that has been seen: for sums.
+    /// The pack, with `other` where it stands for no number: for sums.
     #[inline(always)]
     #[expect(clippy::unused_self, reason = "all of a whole pack is new")]
     pub fn new_or<R: Real>(self, pack: Pack<R, S>, _other: R) -> Pack<R, S> {

@@ -11,7 +11,7 @@ use crate::task::Task;
 
 /// The numbers of memory rows come from this seed plus the run's.
 const ROWS_SEED: u64 = 0x7005_0000_0000_0000;
-/// Sequences that are trained on with the same number of memory rows.
+/// Sequences after which the next batch draws another number of memory rows.
 const SAME_ROWS: u64 = 32;
 
 /// Everything about a training run but the task and the machine. Ranges and purposes stand in the table of its
@@ -132,7 +132,7 @@ impl Keys for TrainingConfig {
         if let Redundancy::Read(weight) | Redundancy::Write(weight) | Redundancy::Both(weight) = &mut self.head_divergence {
             apart.key("weight", Number(weight, &WEIGHT), "weight of the divergence (mean over the steps, in nats) that the loss subtracts; it has no upper bound, so a large weight can outgrow the answers; 0 only measures it. Weights below 1e-12 count as 1e-12 in logarithms");
         }
-        to.added("fewest_rows", Integer(&mut self.fewest_rows, 0..=NtmConfig::MAX_ROWS), "fewest memory rows in training: every 32 sequences their number is drawn anew, up to a number that is drawn up to `memory.rows`; 0 for always `memory.rows`");
+        to.added("fewest_rows", Integer(&mut self.fewest_rows, 0..=NtmConfig::MAX_ROWS), "fewest memory rows in training: every 32 sequences, at the next batch, a bound is drawn from this number to `memory.rows`, and the number of rows from this number to the bound, so that few rows are more frequent; 0 for always `memory.rows`");
         to.key("batch", Integer(&mut self.batch, 1..=4096), "sequences per update; the gradient is their mean");
         to.key("sequences", Integer64(&mut self.sequences, 1..=Self::MAX_SEQUENCES), "training sequences in the whole run");
         to.key("seed", Integer64(&mut self.seed, 0..=u64::MAX), "seed of the initial weights and of every episode");
@@ -423,7 +423,7 @@ impl Keys for HardConfig {
     #[rustfmt::skip] // A row for every key.
     fn keys(&mut self, to: &mut Table<'_>) {
         to.added("estimator", Choice(&mut self.estimator), "how the gradient passes a sampled row: `reinforce`: as the reward of the episode (unbiased, Xu et al. 2015); `straight-through`: unchanged, as if the row were the distribution (biased, Bengio et al. 2013)");
-        to.key("reward", Number(&mut self.reward, &WEIGHT), "λ_r: weight of the reward of sampled rows, which is measured against a moving baseline (Xu et al. 2015)");
+        to.key("reward", Number(&mut self.reward, &WEIGHT), "λ_r: weight of the reward of sampled rows with `reinforce`, which is measured against a moving baseline (Xu et al. 2015), or the other `samples`");
         to.key("entropy", Number(&mut self.entropy, &WEIGHT), "λ_e: weight of the entropy of the distribution that rows are sampled from");
         to.key("expected", Number(&mut self.expected, &Rule::FRACTION), "fraction of training episodes without sampling, in which hard heads attend to every row with its probability");
         to.added("warmup", Integer64(&mut self.warmup, 0..=TrainingConfig::MAX_SEQUENCES), "warm-up in sequences, in which the fraction without sampling falls linearly from 1 to `expected`");

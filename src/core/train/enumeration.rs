@@ -150,8 +150,10 @@ fn log_marginal(all: &[Trace<f64>], episode: &Episode) -> f64 {
 struct Learner<'a> {
     machine: &'a Model<f64>,
     episode: &'a Episode,
-    /// The baseline of the reward; `None` for the straight-through gradient.
+    /// The moving baseline of the reward; `None` for the straight-through gradient.
     baseline: Option<f64>,
+    /// log p(y|s) of another sample of the same input, the baseline in place of the moving one.
+    other: Option<f64>,
     workspace: Workspace<f64>,
     gradient: Params<f64>,
 }
@@ -162,6 +164,7 @@ impl<'a> Learner<'a> {
             machine,
             episode,
             baseline,
+            other: None,
             workspace: Workspace::new(&machine.config),
             gradient: Params::zeros(&machine.config),
         }
@@ -175,7 +178,7 @@ impl<'a> Learner<'a> {
             reward: self.baseline.map_or(0.0, |baseline| {
                 advantage(
                     log_probability(trace, self.episode),
-                    [].into_iter(),
+                    self.other.into_iter(),
                     baseline,
                 )
             }),
@@ -312,11 +315,12 @@ fn leave_one_out_gradient_equals_gradient_of_the_expectation() {
         let (machine, episode) = (machine(*weightings), asked());
         let all = every_choice(&machine, &episode);
         let wanted = exact(&machine, &episode, Some(0.0));
-        let mut learner = Learner::new(&machine, &episode, None);
+        // A moving baseline that is not a number: only the other sample counts.
+        let mut learner = Learner::new(&machine, &episode, Some(f64::NAN));
         let mut sum = vec![0.0; wanted.len()];
         for (a, b) in all.iter().flat_map(|a| all.iter().map(move |b| (a, b))) {
             for (own, other) in [(a, b), (b, a)] {
-                learner.baseline = Some(log_probability(other, &episode));
+                learner.other = Some(log_probability(other, &episode));
                 let weight = 0.5 * probability(a) * probability(b);
                 for (sum, g) in sum.iter_mut().zip(learner.gradient(own)) {
                     *sum += weight * g;

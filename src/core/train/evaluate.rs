@@ -150,7 +150,7 @@ impl Evaluator<'_> {
 
     /// [`Evaluator::measure`]; `None` where `stop` is set before its last episode.
     pub fn measure_until(&self, threads: usize, stop: &AtomicBool) -> Option<Measurement> {
-        self.measure_within(KEPT_VALUES, &Pool::new(threads), stop)
+        self.measure_within(KEPT_VALUES, &Pool::new(threads.min(self.episodes)), stop)
     }
 
     /// [`Evaluator::measure_until`] on existing threads, with about this number of values of each array that later steps do
@@ -249,7 +249,7 @@ impl Evaluator<'_> {
 }
 
 /// The mean of [`Task::optimum`] over the same episodes: the `bits_per_sequence` that no machine can be
-/// expected to beat. `None` where it is 0.
+/// expected to beat. `None` where the input determines the answer, so that it is 0.
 pub fn optimum(task: &Task, seed: u64, episodes: usize) -> Option<f64> {
     let of = |index: usize| task.optimum(&task.episode(seed, index as u64));
     let optima: Option<Vec<f64>> = (0..episodes).map(of).collect();

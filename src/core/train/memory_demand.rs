@@ -34,6 +34,8 @@ pub enum Demand {
     Training {
         /// Episodes in an update.
         batch: usize,
+        /// Episodes of the same input, which are together in a group.
+        samples: usize,
         /// Threads for them, not more than there are episodes.
         threads: usize,
         /// Machines that learn together.
@@ -83,10 +85,11 @@ impl Demand {
             }
             Self::Training {
                 batch,
+                samples,
                 threads,
                 machines,
             } => {
-                let size = group_size(batch);
+                let size = group_size(batch, samples);
                 let tape =
                     episode(Keep::Tape(TAPE_LIMIT)) + backward_bytes(config, [steps, source]);
                 // Between updates each thread measures an episode.
@@ -137,6 +140,7 @@ mod tests {
         let machines = 1;
         Demand::Training {
             batch,
+            samples: 1,
             threads,
             machines,
         }
@@ -181,6 +185,7 @@ mod tests {
         assert!(many - few > BYTES * rows * (2.0 * columns + 3000.0));
         let both = Demand::Training {
             batch: 8,
+            samples: 1,
             threads: 2,
             machines: 2,
         };

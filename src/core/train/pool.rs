@@ -3,9 +3,9 @@
 #[cfg(not(target_arch = "wasm32"))]
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// How often a thread looks, before it sleeps, whether the others are done: for some 100 µs.
+/// Spins of a thread that waits for the others before it sleeps: some 100 µs.
 #[cfg(not(target_arch = "wasm32"))]
-const MOST_LOOKS: usize = 3000;
+const MAX_SPINS: usize = 3000;
 
 /// A pool of threads; in a browser there are none, and the caller does the work.
 #[derive(Debug)]
@@ -15,14 +15,20 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// A pool of this many threads (at least one).
+    /// A pool of this many threads (at least one), or of as many as the system starts.
+    ///
+    /// # Panics
+    /// The system does not start a single thread.
     #[cfg(not(target_arch = "wasm32"))]
     pub(crate) fn new(threads: usize) -> Self {
-        let threads = rayon::ThreadPoolBuilder::new()
-            .num_threads(threads.max(1))
-            .build()
-            .expect("the system starts the threads of a small pool");
-        Self { threads }
+        let mut count = threads.max(1);
+        loop {
+            match rayon::ThreadPoolBuilder::new().num_threads(count).build() {
+                Ok(threads) => return Self { threads },
+                Err(_) if count > 1 => count /= 2,
+                Err(error) => panic!("the system starts a thread: {error}"),
+            }
+        }
     }
 
     /// Does the work, with these threads for all that is parallel in it.
@@ -46,10 +52,10 @@ impl Pool {
                 });
             }
             work(own);
-            // To look for a moment costs less than to fall asleep and be woken.
-            let mut looks = 0;
-            while looks < MOST_LOOKS && left.load(Ordering::Acquire) > 0 {
-                looks += 1;
+            // To spin for a moment costs less than to fall asleep and be woken.
+            let mut spins = 0;
+            while spins < MAX_SPINS && left.load(Ordering::Acquire) > 0 {
+                spins += 1;
                 std::hint::spin_loop();
             }
         });

@@ -57,7 +57,7 @@ impl Evaluator<'_> {
     /// [`Evaluator::sample`]; `None` where `stop` is set before its last episode.
     pub fn sample_until(&self, samples: u64, threads: usize, stop: &AtomicBool) -> Option<Sampled> {
         let of = |trace: &mut Trace<f32>, index: usize| self.sampled(index as u64, samples, trace);
-        let found = self.each(&Pool::new(threads), stop, of)?;
+        let found = self.each(&Pool::new(threads.min(self.episodes)), stop, of)?;
         Some(Sampled::of(&found, samples))
     }
 

@@ -160,9 +160,9 @@ impl BatchBuffers {
     }
 
     /// Makes the tapes anew if the number of memory rows is another one.
-    fn fit_rows(&mut self, model: &ModelConfig, batch: usize) {
+    fn fit_rows(&mut self, model: &ModelConfig, config: &TrainingConfig) {
         if self.rows != model.rows() {
-            let tape = |_| Tape::new((model, None), group_size(batch));
+            let tape = |_| Tape::new((model, None), config.group_size());
             self.tapes = (0..self.tapes.len()).map(tape).collect();
             self.rows = model.rows();
         }
@@ -299,16 +299,16 @@ impl Tape {
 }
 
 /// Returns the number of episodes in a group. The result of an update depends on it, so it depends on the batch alone:
-/// large enough for vectors side by side, with four groups left for four threads.
-pub(super) fn group_size(batch: usize) -> usize {
-    (batch / 4).clamp(1, TOGETHER)
+/// large enough for vectors side by side, with four groups left for four threads. All `samples` of an input are in one.
+pub(super) fn group_size(batch: usize, samples: usize) -> usize {
+    let size = (batch / 4).clamp(1, TOGETHER);
+    (size - size % samples).max(samples)
 }
 
 impl TrainingConfig {
-    /// Returns the number of episodes in a group: [`group_size`], with all samples of an input in one.
+    /// [`group_size`]
     fn group_size(&self) -> usize {
-        let (size, samples) = (group_size(self.batch), self.hard.samples as usize);
-        (size - size % samples).max(samples)
+        group_size(self.batch, self.hard.samples as usize)
     }
 }
 
@@ -390,7 +390,7 @@ impl Trainer {
     /// bits, watched or not.
     ///
     /// # Errors
-    /// As for [`Trainer::update`]; then the vitals, too, are of the batch that broke.
+    /// As for [`Trainer::update`]; then the report, too, is of the batch that broke.
     pub fn update_watched(
         &mut self,
         diagnostics: Option<&mut Diagnostics>,
@@ -470,7 +470,7 @@ impl Trainer {
         let rows = config.rows(self.state.sequences, machine.config.rows());
         let resized = rows.and_then(|rows| machine.with_rows(rows).ok());
         let machine = resized.as_ref().unwrap_or(machine);
-        self.buffers.fit_rows(&machine.config, config.batch);
+        self.buffers.fit_rows(&machine.config, config);
         let BatchBuffers {
             groups,
             tapes,
@@ -693,6 +693,17 @@ mod tests {
         let whole = train(small(2, 200, 1), 200).state.machine;
         assert_eq!(whole.config.rows(), 8);
         assert_eq!(whole, resumed);
+    }
+
+    #[test]
+    fn samples_of_an_input_are_learned_on_drawn_rows_too() {
+        let mut trainer = small(4, 200, 1);
+        (trainer.config.hard.samples, trainer.config.fewest_rows) = (4, 3);
+        let model = trainer.state.machine.config.clone();
+        let mut trainer = Trainer::new(trainer.task, model, trainer.config, 1);
+        while !trainer.finished() {
+            trainer.update().unwrap();
+        }
     }
 
     #[test]

@@ -373,6 +373,43 @@ fn a_repeat_that_was_stopped_goes_on_with_the_changes_that_are_to_come() {
     assert_eq!(log::read(&path.join(LOG)).unwrap().changes, state.changes);
 }
 
+/// A weights file says nothing of the validations behind its own, and a later one may be better.
+#[test]
+fn weights_of_a_stopped_run_are_repeated_up_to_their_validation() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("run");
+    let mut folder = RunFolder::create(&path, &tiny(), "begun", false).unwrap();
+    let begun = State::new(tiny().model, &tiny().training);
+    let stopped = go_on(&mut folder, begun, 20);
+    let early = place.path().join("early.safetensors");
+    std::fs::copy(path.join("weights.safetensors"), &early).unwrap();
+    let whole = go_on(&mut folder, stopped, 60);
+    let best = weights::read(&early).unwrap().evaluation;
+    assert_ne!(best, whole.best.map(|(_, best)| best));
+    let arguments = ["train", "--repeat", "early.safetensors", "--out", "again"];
+    let done = tapescope(place.path(), &arguments);
+    let same = "identical to early.safetensors, bit for bit";
+    assert!(said(&done).contains(same), "{}", said(&done));
+}
+
+#[test]
+fn weights_of_a_repeated_run_are_repeated_from_the_weights_that_are_named() {
+    let place = tempfile::tempdir().unwrap();
+    std::fs::write(place.path().join("tiny.json"), TINY).unwrap();
+    for arguments in [
+        "train tiny.json --out first",
+        "train tiny.json --seed 2 --from first --out second",
+        "train --repeat second --from first --out third",
+        "train --repeat third/weights.safetensors --from first --out fourth",
+    ] {
+        let arguments: Vec<&str> = arguments.split(' ').collect();
+        let done = tapescope(place.path(), &arguments);
+        assert!(done.status.success(), "{}", said(&done));
+        let repeats = arguments[1] == "--repeat";
+        assert_eq!(said(&done).contains("identical to "), repeats);
+    }
+}
+
 /// A run in `path` that was begun by this command and stopped.
 fn stopped(path: &Path, experiment: &Experiment, command: &str) {
     let mut folder = RunFolder::create(path, experiment, command, false).unwrap();

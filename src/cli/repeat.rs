@@ -7,11 +7,10 @@ use anyhow::{bail, ensure};
 
 use super::arguments::is_same;
 use super::error::CliError;
-use super::machine::{alone, check_training};
+use super::machine::{alone, check_training, is_file};
 use crate::io::log::Log;
 use crate::io::measurement::{self, evaluation_json};
 use crate::io::run::log_at;
-use crate::io::weights::included_names;
 use crate::io::{Experiment, RunFolder, Trained, label, shell, weights};
 use crate::learn;
 use crate::train::{HistoryPoint, State, Trainer};
@@ -85,7 +84,7 @@ impl Repeat {
         let mut changed_after = log.changes.iter().map(|change| change.sequences);
         if let Some(late) = changed_after.find(|sequences| *sequences > all) {
             bail!(
-                "--repeat {name}: the log has a change after {late} sequences, but the run has only {all}"
+                "--repeat {name}: the log has a change after {late} sequences, but the run has only {all}; it was edited or is damaged: repeat from another copy of the log, or from weights.safetensors"
             );
         }
         let mut changed = log.experiment.clone();
@@ -112,12 +111,14 @@ impl Repeat {
     pub(super) fn check_from(&self, from: Option<&str>) -> anyhow::Result<()> {
         let (name, command) = (&self.name, &self.log.command);
         let had_from = has_option(command, "--from");
+        // A machine alone does not say with which weights the run began that its own run repeated.
+        let is_unknown = self.is_alone && has_option(command, "--repeat");
         ensure!(
             from.is_some() || self.start.is_some() || !had_from,
             "--repeat {name}: the run started from the weights of another run ({command}); name them with --from"
         );
         ensure!(
-            from.is_none() || self.start.is_some() || had_from,
+            from.is_none() || self.start.is_some() || had_from || is_unknown,
             "--from: {name} started from the random weights of its seed; omit --from"
         );
         Ok(())
@@ -141,6 +142,16 @@ impl Repeat {
         Ok(())
     }
 
+    /// True where a run that repeats a machine alone has its weights: later validations may be better, and are not known.
+    pub(super) fn is_reached(&self, trainer: &Trainer) -> bool {
+        let last = self.log.points.last().filter(|_| self.is_alone);
+        let ends_best = self
+            .machine
+            .as_ref()
+            .is_some_and(|machine| machine.evaluation.is_some());
+        ends_best && last.is_some_and(|last| trainer.state.sequences >= last.sequences)
+    }
+
     /// Makes the next change, if it is due; true where one was made.
     pub(super) fn change(&self, trainer: &mut Trainer) -> anyhow::Result<bool> {
         let (made, done) = (trainer.state.changes.len(), trainer.state.sequences);
@@ -152,7 +163,7 @@ impl Repeat {
         let due = change.sequences;
         ensure!(
             due == done,
-            "--repeat {name}: the log has a change after {due} sequences, but the batches of this run step over it to {done}"
+            "--repeat {name}: the log has a change after {due} sequences, but the batches of this run step over it to {done}; it was edited or is damaged: repeat from another copy of the log"
         );
         let Experiment { task, training, .. } = self.log.experiment.after(&changes[..=made])?;
         learn::change(trainer, task, training, change.set.clone());
@@ -201,9 +212,9 @@ impl Repeat {
 
 /// The machine of a path that is a weights file, or the name of an included machine.
 fn machine_at(path: &Path) -> anyhow::Result<Option<Trained>> {
-    let is_name = !path.exists() && included_names().any(|name| path == Path::new(name));
-    let is_file = path.is_file() && path.extension().is_some_and(|end| end == "safetensors");
-    let machine = (is_name || is_file).then(|| alone(&path.to_string_lossy(), None));
+    let is_name = !path.exists() && !is_file(path);
+    let is_weights = path.is_file() && path.extension().is_some_and(|end| end == "safetensors");
+    let machine = (is_name || is_weights).then(|| alone(&path.to_string_lossy(), None));
     machine.transpose()
 }
 

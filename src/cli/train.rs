@@ -60,8 +60,8 @@ pub(super) struct Train {
     #[arg(long, value_name = "DIR",
           conflicts_with_all = ["preset", "seed", "sequences", "out", "force", "overrides", "from"])]
     resume: Option<PathBuf>,
-    /// Repeat the run in this folder from its log, or the run that made this weights file or included machine, bit for bit,
-    /// with every change made during training, and compare the results.
+    /// Repeat the run in this folder from its log, or the run that made this weights file or included machine up to these
+    /// weights, bit for bit, with every change made during training, and compare the results.
     #[arg(long, value_name = "RUN", conflicts_with_all = ["preset", "seed", "sequences", "overrides"])]
     repeat: Option<PathBuf>,
     /// Start from the weights of this file, run folder or included machine instead of random weights.
@@ -329,7 +329,7 @@ enum End {
     Diverged(Diverged),
 }
 
-/// Trains to the end, and makes every change of a run that is repeated.
+/// Trains to the end, or to the weights of a machine that is repeated, and makes every change of a repeated run.
 fn train(
     folder: &mut RunFolder,
     trainer: &mut Trainer,
@@ -344,7 +344,7 @@ fn train(
                 folder.changed(&trainer.state, snapshots.as_ref())?;
             }
         }
-        if trainer.finished() {
+        if trainer.finished() || repeat.is_some_and(|repeat| repeat.is_reached(trainer)) {
             return Ok(End::Finished);
         }
         if stop.load(Ordering::Relaxed) {

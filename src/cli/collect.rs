@@ -186,6 +186,9 @@ impl Collect {
             let summary = setting.summary(self.threshold, self.fresh.is_some());
             table.row(out, &(&setting.label, summary))?;
         }
+        if !self.format.is_for_people() {
+            return Ok(());
+        }
         let criterion = match self.fresh {
             None => "best validation".to_owned(),
             Some(episodes) => format!("best weights on {episodes} fresh episodes"),

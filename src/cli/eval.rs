@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use anyhow::ensure;
+use anyhow::{bail, ensure};
 use clap::Args;
 
 use super::arguments::{
@@ -25,6 +25,13 @@ use crate::io::{Experiment, Trained, harmless, paper, preset};
 use crate::math::Answer;
 use crate::task::{MAX_ITEMS, MAX_LENGTH, MAX_REPEATS, Task};
 use crate::train::{Demand, UNSEEN_SEED, optimum};
+
+/// The sizes of a task, which an evaluation chooses line by line, with the options for them.
+const SIZES: [(&str, &str); 3] = [
+    ("task.length", "--lengths"),
+    ("task.items", "--items"),
+    ("task.repeats", "--repeats"),
+];
 
 /// Bytes that a value of `--measure` takes until its quantiles are known.
 const BYTES_OF_VALUE: u64 = 64;
@@ -226,6 +233,13 @@ impl Eval {
                 set.path.starts_with("task."),
                 "--set {set}: only values of the task can be set here, such as task.distinct=on"
             );
+            let size = SIZES.iter().find(|(key, _)| *key == set.path);
+            if let Some((_, option)) = size {
+                bail!("--set {set}: has no effect here; choose sizes with {option}");
+            }
+            if let Some(why) = preset::fixed(&set.path) {
+                bail!("--set {set}: stays as in training: {why}");
+            }
         }
         Ok(experiment.changed(&self.set)?)
     }

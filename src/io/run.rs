@@ -817,7 +817,7 @@ fn taken(folder: &Path, log: &Log) -> Error {
         ""
     };
     let problem = format!(
-        "contains a run of {done}/{} sequences; {go_on}choose another --seed or --out, or replace it with --force",
+        "contains a run of {done}/{} sequences; {go_on}choose another folder with --out, or replace it with --force",
         log.experiment.training.sequences
     );
     Error::about(folder, problem)

@@ -247,7 +247,7 @@ fn unknown_path(path: &str) -> Error {
         meant.extend(nearest(path, all()));
     }
     let help = if meant.is_empty() {
-        "; `tapescope tasks copy` prints a preset with every key".to_owned()
+        "; `tapescope tasks --keys` lists every key".to_owned()
     } else {
         let meant: Vec<_> = meant.iter().map(|known| format!("`{known}`")).collect();
         format!("; did you mean {}?", meant.join(" or "))

@@ -18,6 +18,8 @@ import resource
 import statistics
 import subprocess
 
+import logs
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
 SEQUENCES = 60000
@@ -106,16 +108,10 @@ def runs(options, task, machine, stage):
     return sorted(glob.glob(os.path.join(options.out, task, name_of(machine), stage, "*/")))
 
 
-def validations(run):
-    with open(os.path.join(run, "history.ntmlog.jsonl")) as lines:
-        points = [json.loads(line) for line in lines]
-    return [(point["sequences"], point["validation"]) for point in points if "validation" in point]
-
-
 def rate(options, task, machine):
     """The rate of the smallest validation in the search."""
     def best(run):
-        return min(float(validation["bits_per_sequence"]) for _, validation in validations(run))
+        return logs.bits(logs.best(logs.validations(run)))
     found = [(best(run), run.split("learning_rate=")[1].split(",")[0])
              for run in runs(options, task, machine, "search") if os.path.exists(run + "history.ntmlog.jsonl")]
     return min(found)[1]

@@ -17,6 +17,8 @@ import os
 import statistics
 import subprocess
 
+import logs
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
 TASKS = {"copy": 24, "repeat_copy": 12, "associative_recall": 12}
@@ -72,14 +74,8 @@ def train(binary, out, task, variant, seeds, jobs):
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
-def validations(path):
-    with open(os.path.join(path, "history.ntmlog.jsonl")) as lines:
-        points = [json.loads(line) for line in lines]
-    return [point for point in points if "validation" in point]
-
-
 def history(path):
-    return [(point["sequences"], float(point["validation"]["bits_per_sequence"])) for point in validations(path)]
+    return [(sequences, validation["bits_per_sequence"]) for sequences, validation in logs.validations(path)]
 
 
 def measure(binary, path, task):
@@ -142,17 +138,16 @@ def apart(out, seeds):
     lines = ["| associative recall | learned | sequences | bits | redundancy ‖A·Aᵀ − I‖² |", "|---|---:|---:|---:|---:|"]
     for variant in APART:
         paths = [folder(out, "associative_recall", variant, seed) for seed in seeds]
-        runs = [validations(path) for path in paths if path]
-        if not runs:
+        found = [logs.validations(path) for path in paths if path]
+        if not found:
             continue
-        best = [min(run, key=lambda point: float(point["validation"]["bits_per_sequence"]))["validation"] for run in runs]
-        learned = [next((point["sequences"] for point in run
-                         if float(point["validation"]["bits_per_sequence"]) < THRESHOLD), None) for run in runs]
+        best = [logs.best(points) for points in found]
+        learned = [logs.first_below(points, THRESHOLD) for points in found]
         learned = [at for at in learned if at is not None]
         sequences = f"{statistics.median(learned) / 1000:.0f} k" if learned else "–"
-        bits = statistics.median(float(one["bits_per_sequence"]) for one in best)
-        redundancy = statistics.median(float(one["redundancy"]) for one in best)
-        lines.append(f"| {variant} | {len(learned)}/{len(runs)} | {sequences} | {bits:.2f} | {redundancy:.2f} |")
+        bits = statistics.median(one["bits_per_sequence"] for one in best)
+        redundancy = statistics.median(one["redundancy"] for one in best)
+        lines.append(f"| {variant} | {len(learned)}/{len(found)} | {sequences} | {bits:.2f} | {redundancy:.2f} |")
     return "\n".join(lines) + "\n"
 
 

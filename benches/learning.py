@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""How long copy takes to learn, from nothing to below 0.1 bits per sequence, seed by seed.
+"""How long a preset takes to learn, from nothing to below a threshold in bits per sequence, seed by seed.
 
     cargo build --release
-    python3 benches/learning.py [--preset copy] [--seeds 1-10] [--threshold 0.1]
+    python3 benches/learning.py [--preset copy] [--seeds 1-10] [--threshold 0.1] [--above-optimum]
 
 Starts `tapescope train` for every seed with 500 validation episodes, follows its log, and stops it at the
 first validation below the threshold. Wall-clock seconds count from the start of the process, with every
@@ -11,63 +11,82 @@ validation in them.
 
 import argparse
 import json
-import os
+import pathlib
 import statistics
 import subprocess
 import tempfile
 import time
 
+import logs
 
-def learn(binary, preset, seed, threshold, folder):
-    out = os.path.join(folder, f"{preset}-{seed}")
-    command = [binary, "train", preset, "--seed", str(seed), "--out", out,
-               "--set", "training.validation_episodes=500"]
+EPISODES = 500
+# The episodes of the validations of a run come from this seed plus the run's.
+VALIDATION_SEED = 0x7A11_DA7E_0000_0000
+
+
+def optimum(binary, out, seed):
+    """The bits per sequence of the best predictor on the validation episodes; 0 for tasks whose input determines the answer."""
+    command = [binary, "eval", out, "--seed", str(VALIDATION_SEED + seed), "--episodes", str(EPISODES), "--json"]
+    line = json.loads(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()[0])
+    return line["optimum"] or 0.0
+
+
+def learn(a, seed, folder):
+    """Sequences, seconds and bits above the optimum of the first validation below the threshold; None where there is none."""
+    out = pathlib.Path(folder) / f"{seed}"
+    command = [a.binary, "train", a.preset, "--seed", str(seed), "--out", out,
+               "--set", f"training.validation_episodes={EPISODES}", *a.options]
     start = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    seen = 0
+    errors = tempfile.TemporaryFile("w+")
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=errors)
+    seen, least = 0, None
     try:
         while True:
-            running = process.poll() is None
-            points = []
-            for name in os.listdir(out) if os.path.isdir(out) else []:
-                if name.endswith(".ntmlog.jsonl"):
-                    lines = open(os.path.join(out, name)).read().splitlines()[1:]
-                    points = [json.loads(line) for line in lines if line.endswith("}")]
-                    points = [point for point in points if "validation" in point]
-            for point in points[seen:]:
-                bits = point["validation"]["bits_per_sequence"]
-                if bits < threshold:
-                    return point["sequences"], time.perf_counter() - start, bits
+            is_running = process.poll() is None
+            points = logs.validations(out) if (out / "history.ntmlog.jsonl").exists() else []
+            if points and least is None:
+                least = optimum(a.binary, out, seed) if a.above_optimum else 0.0
+            for sequences, validation in points[seen:]:
+                above = logs.bits(validation) - least
+                if above < a.threshold:
+                    return sequences, time.perf_counter() - start, above
             seen = len(points)
-            if not running:
+            if not is_running:
+                if process.returncode != 0 and not points:
+                    errors.seek(0)
+                    raise SystemExit(errors.read())
                 return None
             time.sleep(0.02)
     finally:
         process.kill()
         process.wait()
+        errors.close()
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--binary", default="target/release/tapescope")
-    parser.add_argument("--preset", default="copy")
-    parser.add_argument("--seeds", default="1-10")
-    parser.add_argument("--threshold", type=float, default=0.1)
+    parser.add_argument("--binary", type=logs.program, default="target/release/tapescope", help="default: %(default)s")
+    parser.add_argument("--preset", default="copy", help="name or path of a preset; default: %(default)s")
+    parser.add_argument("--seeds", type=logs.seeds, default="1-10", help="a seed, or a range; default: 1-10")
+    parser.add_argument("--threshold", type=float, default=0.1, help="bits per sequence; default: %(default)s")
+    parser.add_argument("--above-optimum", action="store_true", help="count bits above those of the best predictor")
+    parser.add_argument("options", nargs="*", help="options for `tapescope train`, after --")
     a = parser.parse_args()
-    first, last = (int(part) for part in a.seeds.split("-"))
+    if a.threshold <= 0:
+        parser.error("--threshold: expected a number above 0")
     print("| seed | sequences | seconds | bits per sequence |\n|---|---|---|---|")
-    seconds, sequences = [], []
+    found = []
     with tempfile.TemporaryDirectory() as folder:
-        for seed in range(first, last + 1):
-            result = learn(a.binary, a.preset, seed, a.threshold, folder)
+        for seed in a.seeds:
+            result = learn(a, seed, folder)
             if result is None:
-                print(f"| {seed} | not below {a.threshold} | | |", flush=True)
+                print(f"| {seed} | not below {a.threshold:g} | | |", flush=True)
                 continue
-            sequences.append(result[0])
-            seconds.append(result[1])
+            found.append(result)
             print(f"| {seed} | {result[0]} | {result[1]:.1f} | {result[2]:.3f} |", flush=True)
-    if seconds:
-        print(f"| median of {len(seconds)} | {statistics.median(sequences):.0f} | {statistics.median(seconds):.1f} | |")
+    if found:
+        sequences, seconds, _ = zip(*found)
+        print(f"| median of {len(found)} | {statistics.median(sequences):.0f} | {statistics.median(seconds):.1f} | |")
         print(f"| worst | {max(sequences)} | {max(seconds):.1f} | |")
 
 

@@ -3,12 +3,13 @@
 
     cargo build --release
     python3 benches/managed.py --search                 # factors of the learning rate, one seed
-    python3 benches/managed.py [--factor ntm=1 …]       # five seeds each
+    python3 benches/managed.py --factor ntm=2 --factor dnc=2   # five seeds each, with the factors of the search
     python3 benches/managed.py --ablation               # the DNC without one mechanism
 
 Every machine has a memory of 32 × 20, an LSTM controller of 100 units, and the read heads in the table below. Task
 and training are those of the preset; SAM has one head, which reads four rows, and the optimizer, clip and batch of
-`copy_sam`, as it seldom learns with those of the others. The factor multiplies the learning rate in every task.
+`copy_sam`, as it seldom learns with those of the others. In priority sort all machines have controller, read heads,
+optimizer, clip and batch of the preset, and the NTM its learned initial memory. The factor multiplies the learning rate in every task.
 Prints a line for each run: sequences until the first validation (100 episodes) below 0.1 bits, processor time of the whole run, and the best weights
 on 500 fresh episodes of the largest size. Runs in `--folder` that are there are not made again.
 """
@@ -20,6 +21,8 @@ import resource
 import statistics
 import subprocess
 import tempfile
+
+import logs
 
 # Task: the preset of its training, read heads, sequences, the option and size of the evaluation.
 TASKS = {
@@ -77,17 +80,16 @@ def run(binary, folder, machine, task, seed, factor, without=None):
         if not out.exists():
             raise SystemExit(trained.stderr)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        log = next(out.glob("*.ntmlog.jsonl")).read_text().splitlines()[1:]
-        points = [json.loads(line) for line in log]
-        points = [point for point in points if "validation" in point]
-        below = [point["sequences"] for point in points if point["validation"]["bits_per_sequence"] < 0.1]
+        points = logs.validations(out)
+        if not points:
+            raise SystemExit(trained.stderr)
         fresh = subprocess.run([binary, "eval", out, *TASKS[task][3], "--episodes", "500", "--json"],
                                stdout=subprocess.PIPE, text=True, check=True)
         measured = json.loads(fresh.stdout)
     result = {
         "machine": machine, "task": task, "seed": seed, "factor": factor, "without": without,
-        "learned": below[0] if below else None,
-        "best": min(point["validation"]["bits_per_sequence"] for point in points),
+        "learned": logs.first_below(points, 0.1),
+        "best": logs.bits(logs.best(points)),
         "seconds": after.ru_utime - before.ru_utime,
         "fresh": measured,
     }
@@ -110,11 +112,11 @@ def line(results):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--binary", default="target/release/tapescope")
+    parser.add_argument("--binary", type=logs.program, default="target/release/tapescope")
     parser.add_argument("--folder", type=pathlib.Path, default=pathlib.Path("runs/managed"))
     parser.add_argument("--machines", default="ntm,dnc,sam")
     parser.add_argument("--tasks", default=",".join(TASKS))
-    parser.add_argument("--seeds", default="1-5")
+    parser.add_argument("--seeds", type=logs.seeds, default="1-5")
     parser.add_argument("--factor", action="append", default=[], help="MACHINE=FACTOR")
     parser.add_argument("--search", action="store_true", help="copy and recall with factors 0.5, 1, 2 and 4, seed 11")
     parser.add_argument("--ablation", action="store_true", help="the DNC without links, allocation or free gates")
@@ -123,17 +125,16 @@ def main():
     machines, tasks = a.machines.split(","), a.tasks.split(",")
     factors = {machine: 1.0 for machine in machines}
     factors.update((name, float(value)) for name, value in (pair.split("=") for pair in a.factor))
-    first, last = (int(part) for part in a.seeds.split("-"))
     print("| task | machine | rate | learned | after sequences, median (worst) | best validation, bits | "
           "perfect, % (worst) | seconds |\n|---|---|---|---|---:|---:|---:|---:|", flush=True)
     if a.search:
         cases = [(machine, task, None, factor, [11]) for machine in machines for task in ("copy", "recall")
                  for factor in (0.5, 1.0, 2.0, 4.0)]
     elif a.ablation:
-        cases = [("dnc", task, without, factors.get("dnc", 1.0), range(first, last + 1))
+        cases = [("dnc", task, without, factors.get("dnc", 1.0), a.seeds)
                  for task, without in ABLATIONS if task in tasks]
     else:
-        cases = [(machine, task, None, factors[machine], range(first, last + 1)) for task in tasks for machine in machines]
+        cases = [(machine, task, None, factors[machine], a.seeds) for task in tasks for machine in machines]
     for machine, task, without, factor, seeds in cases:
         print(line([run(a.binary, a.folder, machine, task, seed, factor, without) for seed in seeds]), flush=True)
 

@@ -5,7 +5,7 @@
     python3 benches/reproduce.py [NAME ...] [--most-seconds 60]
 
 Trains every machine in assets/ again with `tapescope train --repeat`, those with the shortest stored time first, and
-prints a table. `--most-seconds` leaves out those whose stored time is longer. The exit code is 1 if one differs.
+prints a table. `--most-seconds` leaves out those whose stored time is longer. The exit code is 1 if one differs or cannot be repeated.
 """
 
 import argparse
@@ -16,6 +16,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+import logs
 
 ASSETS = pathlib.Path(__file__).resolve().parent.parent / "assets"
 
@@ -32,11 +34,14 @@ def stored_seconds(path):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", help="machines in assets/ [default: all]")
-    parser.add_argument("--binary", default="target/release/tapescope")
+    parser.add_argument("--binary", type=logs.program, default="target/release/tapescope")
     parser.add_argument("--most-seconds", type=float, default=float("inf"))
     parser.add_argument("--threads", default="1")
     a = parser.parse_args()
     paths = [ASSETS / f"{name}.safetensors" for name in a.names] or ASSETS.glob("*.safetensors")
+    if a.names and (unknown := [path.stem for path in paths if not path.is_file()]):
+        parser.error(f"{', '.join(unknown)}: not in {ASSETS.name}/; known: " +
+                     ", ".join(sorted(path.stem for path in ASSETS.glob("*.safetensors"))))
     found = sorted((stored_seconds(path), path) for path in paths)
     print("| machine | stored seconds | seconds | result |\n|---|---|---|---|", flush=True)
     differ = False
@@ -48,7 +53,9 @@ def main():
             start = time.perf_counter()
             done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
             took = time.perf_counter() - start
-        result = (done.stdout.splitlines() or done.stderr.splitlines())[-1]
+        # 1 is a difference; every other code but 0 an error.
+        said = (done.stdout if done.returncode in (0, 1) else done.stderr).splitlines()
+        result = said[-1] if said else f"error: ended with {done.returncode}"
         differ |= done.returncode != 0
         print(f"| {path.stem} | {seconds:.0f} | {took:.0f} | {result} |", flush=True)
     sys.exit(differ)

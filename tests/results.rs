@@ -113,6 +113,7 @@ fn skills() -> Vec<Skill> {
         Skill::of("copy_additive", 20, 0.1, 1.0),
         Skill::of("copy_location", 20, 0.1, 1.0),
         Skill::of("copy_location", 60, 0.3, 0.95),
+        Skill::of("ngrams_location", 200, 1.0, 0.0),
         Skill::of("copy_hard", 8, 8.0, 0.9),
         Skill::of("recall_bayesian_weibull", 6, 0.3, 0.95),
         Skill::of("recall_bayesian_weibull", 15, 0.5, 0.95),

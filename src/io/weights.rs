@@ -43,9 +43,9 @@ macro_rules! included {
 }
 
 /// The weights inside the binary: name and file.
-const INCLUDED: [(&str, &[u8]); 27] = included! {
+const INCLUDED: [(&str, &[u8]); 28] = included! {
     "copy" "copy_feedforward" "copy_lstm" "repeat_copy" "associative_recall" "ngrams" "priority_sort"
-    "copy_additive" "copy_location" "copy_hard" "recall_bayesian_weibull" "recall_four_heads"
+    "copy_additive" "copy_location" "ngrams_location" "copy_hard" "recall_bayesian_weibull" "recall_four_heads"
     "transduce" "transduce_luong" "transduce_fixed_context" "caption" "frames_local_predictive"
     "copy_lstmn" "copy_multi_head" "copy_self_attention" "aspects_structured"
     "span_coattention" "span_attention_over_attention" "copy_dnc" "graph_dnc" "copy_sam" "recall_sam"

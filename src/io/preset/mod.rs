@@ -51,16 +51,16 @@ pub const SECTIONS: [&str; 4] = [
 
 /// The presets inside the binary: for each task three learners (an NTM with an LSTM controller, one with a feedforward
 /// controller, an LSTM without memory), with what converges soonest here, and one that counts further; what other
-/// attentions make of copy and recall; encoders and decoders; self-attention; memory that is managed; the learners as in the paper.
+/// attentions make of copy, N-grams and recall; encoders and decoders; self-attention; memory that is managed; the learners as in the paper.
 const INCLUDED: &[Group] = included! {
     "Fastest to converge" =>
         "copy" "copy_feedforward" "copy_lstm"
         "repeat_copy" "repeat_copy_feedforward" "repeat_copy_lstm" "repeat_copy_unary"
         "associative_recall" "associative_recall_feedforward" "associative_recall_lstm"
-        "ngrams" "ngrams_fast" "ngrams_feedforward" "ngrams_lstm"
+        "ngrams" "ngrams_feedforward" "ngrams_lstm"
         "priority_sort" "priority_sort_feedforward" "priority_sort_lstm";
     SECTIONS[0] =>
-        "copy_additive" "copy_location" "copy_general" "copy_dot" "copy_scaled_dot"
+        "copy_additive" "copy_location" "ngrams_location" "copy_general" "copy_dot" "copy_scaled_dot"
         "copy_local_monotonic" "copy_local_predictive" "copy_hard" "copy_plain"
         "recall_bayesian_weibull" "recall_bayesian_lognormal" "recall_four_heads";
     SECTIONS[1] =>

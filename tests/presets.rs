@@ -686,7 +686,7 @@ fn overrides_are_as_strict_as_the_file() {
     );
     assert_eq!(
         message("nonsense=64"),
-        "--set: `nonsense`: unknown key; `tapescope tasks copy` prints a preset with every key"
+        "--set: `nonsense`: unknown key; `tapescope tasks --keys` lists every key"
     );
     assert_eq!(
         message("model.memory.rows=many"),

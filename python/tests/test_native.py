@@ -457,7 +457,7 @@ class Training(support.Test):
                          [80, 160, 240, 320, 400])
         with self.assertRaises(ts.FormatError) as error:
             ts.train(SMALL, out=self.path("ours"), progress=None, **options)
-        self.assertEqual(str(error.exception), f"{self.path('ours')}: contains a run of 400/400 sequences; choose another seed or "
+        self.assertEqual(str(error.exception), f"{self.path('ours')}: contains a run of 400/400 sequences; choose another folder with "
                                                "out, or replace it with force=True")
         with self.assertRaises(ts.FormatError) as error:
             ts.train(SMALL, set={"model.memory.rowz": 3})

@@ -44,12 +44,13 @@ def learn(a, seed, folder):
         while True:
             is_running = process.poll() is None
             points = logs.validations(out) if (out / "history.ntmlog.jsonl").exists() else []
+            seconds = time.perf_counter() - start
             if points and least is None:
                 least = optimum(a.binary, out, seed) if a.above_optimum else 0.0
             for sequences, validation in points[seen:]:
                 above = logs.bits(validation) - least
                 if above < a.threshold:
-                    return sequences, time.perf_counter() - start, above
+                    return sequences, seconds, above
             seen = len(points)
             if not is_running:
                 if process.returncode != 0 and not points:

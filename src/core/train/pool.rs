@@ -15,10 +15,10 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// A pool of this many threads (at least one), or of as many as the system starts.
+    /// A pool of `threads` threads, at least one. If the system refuses to start them, it tries half as many, and so on.
     ///
     /// # Panics
-    /// The system does not start a single thread.
+    /// The system refuses to start even one.
     #[cfg(not(target_arch = "wasm32"))]
     pub(crate) fn new(threads: usize) -> Self {
         let mut count = threads.max(1);

@@ -50,7 +50,7 @@
 //! `src/core`: compiled once and as one unit, for speed, while the rest is compiled in many, for the one who
 //! changes it. All name them by this crate.
 //!
-//! What must *not* occur is held by `tests/layering.rs`: the core touches no files and prints nothing, no
+//! What must *not* occur is held by `tests/library/layering.rs`: the core touches no files and prints nothing, no
 //! `unsafe`, no randomness without a seed.
 //!
 //! # From code

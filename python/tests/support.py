@@ -1,6 +1,6 @@
 """What the tests share: the program, a folder for each test, and the examples.
 
-Run by `cargo test` (tests/python.rs), or: python -m unittest discover -s python/tests
+Run by `cargo test` (tests/program/python.rs), or: python -m unittest discover -s python/tests
 
 TAPESCOPE names the program whose files are read and written. What needs a module that is not there is skipped, but
 fails where TAPESCOPE_PYTHON_ALL is set. With TAPESCOPE_INSTALLED the module is the one that is installed, of the wheel:

@@ -10,9 +10,11 @@
 //! A run is a function of its seed, its target and its number. A file may be refused or accepted; a reader
 //! must not panic, hang, take much more memory than the file is long, or say something that names no file.
 //! Files that once did harm are in `found/`, by the names of their readers, and are read first.
+//!
+//! The same process first counts the allocations of a step: `allocations.rs`.
 
+mod allocations;
 mod container;
-#[expect(dead_code, reason = "counts allocations, too")]
 mod heap;
 mod mutate;
 #[path = "../npz/mod.rs"]
@@ -55,6 +57,9 @@ fn main() {
     let one = std::env::var("FUZZ_RUN")
         .is_ok()
         .then(|| number("FUZZ_RUN", 0));
+    if only.is_none() && one.is_none() {
+        allocations::check_all();
+    }
     std::thread::spawn(guard);
     let (targets, mut failures) = (target::all(), 0);
     if one.is_none() {

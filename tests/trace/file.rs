@@ -360,7 +360,7 @@ fn any_damage_is_an_error_or_another_trace_but_no_panic() {
 
 #[test]
 fn python_loads_it_with_three_lines() {
-    let Some(python) = super::numpy::python() else {
+    let Some(python) = crate::numpy::python() else {
         return;
     };
     let page = include_str!("../../docs/formats.md");

@@ -5,8 +5,6 @@ mod compare;
 mod fields;
 mod file;
 mod interventions;
-#[path = "../numpy/mod.rs"]
-mod numpy;
 mod provenance;
 mod sampled;
 mod verify;

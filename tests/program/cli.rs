@@ -1,7 +1,7 @@
 //! The command line as transcripts: what is typed, what comes out, and the exit code.
 //!
-//! `TRYCMD=overwrite cargo test --test cli` writes what comes out now into `tests/cli/*.trycmd`, docs/uncertainty.md,
-//! docs/expressions.md and docs/why.md.
+//! `TRYCMD=overwrite cargo test --test program transcripts` writes what comes out now into `tests/cli/*.trycmd`,
+//! docs/uncertainty.md, docs/expressions.md and docs/why.md.
 
 #[test]
 fn transcripts() {

@@ -1,10 +1,9 @@
 //! Weights files: what is written reads back, what other programs write reads too, and what is broken is
 //! refused with a message, never with a panic.
 
-mod numpy;
-
 use std::process::Command;
 
+use crate::numpy;
 use tapescope::io::{Experiment, RunFolder, Trained, weights};
 use tapescope::model::Model;
 use tapescope::train::{AuxLosses, Change, Evaluation, HistoryPoint};
@@ -381,7 +380,7 @@ fn the_python_of_the_documentation_writes_a_file_that_loads() {
     let Some(python) = numpy::python() else {
         return;
     };
-    let page = include_str!("../docs/formats.md");
+    let page = include_str!("../../docs/formats.md");
     let script = page
         .split("```python\n")
         .nth(1)

@@ -1,18 +1,13 @@
 //! No step allocates: once the longest episode has been seen, running, differentiating and updating a
 //! machine leave the heap alone.
 
-#[expect(dead_code, reason = "counts bytes in use, too")]
-#[path = "fuzz/heap.rs"]
-mod heap;
-
 use tapescope::model::attention::{Score, Weighting};
 use tapescope::model::config::{ControllerConfig, ControllerKind, ShiftForm};
 use tapescope::model::{Draw, Kind, Model, NoiseMode, NtmConfig, Params, Terms, Trace, Workspace};
 use tapescope::task::{Copy, Task};
 use tapescope::train::{Clip, Optimizer, OptimizerConfig, Redundancy, clip, logit_gradient, score};
 
-#[global_allocator]
-static HEAP: heap::Counting = heap::Counting;
+use crate::heap;
 
 fn task() -> Task {
     Task::Copy(Copy {
@@ -57,8 +52,8 @@ fn machines() -> Vec<NtmConfig> {
     machines
 }
 
-// Without the test harness: its own thread allocates too, and every block of the process is counted.
-fn main() {
+/// Without the test harness and before another thread starts: every block of the process is counted.
+pub fn check_all() {
     for config in machines() {
         for (redundancy, sampling) in [
             (Redundancy::Off, NoiseMode::Mean),

@@ -1,8 +1,8 @@
 //! The Python module in `python/`, with the program of this build: `python/tests`.
 
-mod numpy;
-
 use std::process::Command;
+
+use crate::numpy;
 
 #[test]
 fn the_python_module_reads_and_writes_our_files() {

@@ -1,10 +1,9 @@
 //! An independent recomputation, in NumPy, of every recorded stage and of the memory: `recompute.py`.
 
-mod numpy;
-
 use std::path::Path;
 use std::process::{Command, Output};
 
+use crate::numpy;
 use tapescope::io::Experiment;
 use tapescope::io::trace::{self, Source};
 use tapescope::io::weights;

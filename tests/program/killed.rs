@@ -4,7 +4,7 @@
 //! hundred runs off at random.
 #![cfg(unix)]
 
-#[path = "killed/interrupted_run.rs"]
+#[path = "../killed/interrupted_run.rs"]
 mod interrupted_run;
 
 use std::process::{Command, Stdio};

@@ -3,7 +3,7 @@
 //! Python module knows follow from the tables of keys. The tensors of a machine are those that the page lists, with their
 //! formulas reckoned out.
 //!
-//! `UPDATE_TABLES=1 cargo test --test formats` writes what the table says now into those files.
+//! `UPDATE_TABLES=1 cargo test --test library formats` writes what the table says now into those files.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -36,7 +36,7 @@ fn held(file: &str, first: &str, last: &str, wanted: &str) {
         return;
     }
     panic!(
-        "{file} is not what the table says; `UPDATE_TABLES=1 cargo test --test formats` mends it:\n{wanted}"
+        "{file} is not what the table says; `UPDATE_TABLES=1 cargo test --test library formats` mends it:\n{wanted}"
     );
 }
 
@@ -181,7 +181,7 @@ fn every_axis_is_on_the_page() {
             assert!(is_known, "{}: {axis}", array.name);
         }
     }
-    let page = include_str!("../docs/formats.md").replace('\n', " ");
+    let page = include_str!("../../docs/formats.md").replace('\n', " ");
     let told = trace::AXES
         .map(|(axis, what)| format!("{axis} {what}"))
         .join(", ");
@@ -259,9 +259,9 @@ fn the_schema_has_every_key_of_a_model() {
 
 #[test]
 fn every_word_of_a_similarity_is_on_the_page_and_in_the_schema() {
-    let page = include_str!("../docs/formats.md");
-    let schema = include_str!("../docs/ntm-trace-2.0.schema.json");
-    let recorder = include_str!("../python/tapescope/recorder.py");
+    let page = include_str!("../../docs/formats.md");
+    let schema = include_str!("../../docs/ntm-trace-2.0.schema.json");
+    let recorder = include_str!("../../python/tapescope/recorder.py");
     for (word, _) in Scoring::WORDS {
         assert!(page.contains(&format!("| `{word}` |")), "{word}");
         assert!(schema.contains(&format!("\"{word}\"")), "{word}");
@@ -509,7 +509,7 @@ fn tensors(row: &str, ntm: &NtmConfig) -> Vec<(String, Vec<usize>)> {
 
 #[test]
 fn the_page_lists_every_tensor() {
-    let page = include_str!("../docs/formats.md");
+    let page = include_str!("../../docs/formats.md");
     let (_, rows) = page
         .split_once("| tensor | shape | |\n|---|---|---|\n")
         .unwrap();
@@ -558,7 +558,7 @@ fn the_page_lists_every_tensor() {
 
 #[test]
 fn the_page_lists_what_is_recomputed() {
-    let page = include_str!("../docs/formats.md");
+    let page = include_str!("../../docs/formats.md");
     let (_, told) = page
         .split_once("`tapescope verify TRACE` recomputes")
         .unwrap();
@@ -572,7 +572,7 @@ fn the_page_lists_what_is_recomputed() {
 
 #[test]
 fn the_page_lists_every_tensor_of_attention_mechanisms() {
-    let page = include_str!("../docs/formats.md");
+    let page = include_str!("../../docs/formats.md");
     let (_, rows) = page
         .split_once("| tensor | shape | with |\n|---|---|---|\n")
         .unwrap();

@@ -1,12 +1,10 @@
 //! Tasks of one's own: episodes in an npz, from the file to a run that goes on.
 
-mod npz;
-
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use npz::{arrays, f32s, npz};
+use crate::npz::{arrays, f32s, npz};
 use tapescope::io::{Experiment, RunFolder, Trained, episodes, pairs, text, trace, weights};
 use tapescope::task::{Episodes, HeldOut, Task, Tokens};
 use tapescope::train::Recording;

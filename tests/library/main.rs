@@ -1,0 +1,16 @@
+//! Tests that call the library. One binary has them all, because each binary is linked with the whole program; a file is a
+//! module: `cargo test --release --test library presets` runs those of `presets.rs`.
+
+#[cfg(feature = "test-machine")]
+mod every_kind;
+mod formats;
+mod layering;
+#[path = "../numpy/mod.rs"]
+mod numpy;
+mod presets;
+mod properties;
+mod results;
+#[path = "../trace/main.rs"]
+mod trace;
+mod weights_file;
+mod wording;

@@ -102,6 +102,8 @@ scores!(functions);
 
 impl Score {
     /// Its arrays.
+    // Not inlined: every crate that asks for the arrays would compile both directions again, with their kernels.
+    #[inline(never)]
     pub(super) fn arrays(self) -> &'static dyn Arrays {
         self.function::<f32>()
     }

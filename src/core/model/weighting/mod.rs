@@ -110,6 +110,8 @@ weightings!(functions);
 
 impl Weighting {
     /// Its arrays and stages.
+    // Not inlined, as the arrays of a score.
+    #[inline(never)]
     pub(super) fn stages(self) -> &'static dyn Stages {
         self.function::<f32>()
     }

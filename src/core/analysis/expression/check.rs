@@ -19,6 +19,8 @@ type Values = Arc<dyn Fn(At<'_>) -> Option<Vec<f64>> + Send + Sync>;
 pub struct Checked {
     /// The type of its values.
     pub result: Type,
+    /// The value, where it is a number that no array decides.
+    constant: Option<f64>,
     values: Values,
 }
 
@@ -136,7 +138,8 @@ fn check(arrays: &[Named], node: &Node) -> Result<Checked, ExpressionError> {
     Ok(match &node.term {
         Term::Number(number) => {
             let number = *number;
-            Checked::new(Type::Number, move |_| Some(vec![number]))
+            let checked = Checked::new(Type::Number, move |_| Some(vec![number]));
+            checked.with_constant(Some(number))
         }
         Term::Array(name) => {
             let array = arrays.iter().find(|(array, _)| array == name);
@@ -172,6 +175,9 @@ fn check(arrays: &[Named], node: &Node) -> Result<Checked, ExpressionError> {
                     let message = "`writes` needs a machine with a write head; this one has none";
                     return Err(ExpressionError::new(&node.at, message));
                 }
+                let memory = arrays.iter().find(|(array, _)| array == array::MEMORY.name);
+                let rows = memory.and_then(|(_, memory)| memory.result.entries());
+                check_index(&node.parts[0], &parts[0], rows)?;
                 let row = values(0);
                 Checked::condition(move |at| writes(at.0, at.1, whole(row(at)?[0])?))
             }
@@ -179,7 +185,10 @@ fn check(arrays: &[Named], node: &Node) -> Result<Checked, ExpressionError> {
         Term::Entry => {
             expect(ARRAY, &node.parts[0], &parts[0])?;
             expect(NUMBER, &node.parts[1], &parts[1])?;
-            let size = entry_size(&node.parts[1], parts[0].result)?;
+            check_index(&node.parts[1], &parts[1], parts[0].result.entries())?;
+            let Type::Array { size, .. } = parts[0].result else {
+                return expect(ARRAY, &node.parts[0], &parts[0]).map(|()| parts[0].clone());
+            };
             let (array, index, entries) = (values(0), values(1), Some(size));
             let result = match size {
                 1 => Type::Number,
@@ -212,24 +221,30 @@ fn check(arrays: &[Named], node: &Node) -> Result<Checked, ExpressionError> {
                 computed(node, &parts)?
             };
             let (left, right, of) = (values(0), values(1), operator.of);
-            Checked::new(result, move |at| pairwise(of, &left(at)?, &right(at)?))
+            let constant = parts[0].constant.zip(parts[1].constant);
+            let checked = Checked::new(result, move |at| pairwise(of, &left(at)?, &right(at)?));
+            checked.with_constant(constant.map(|(left, right)| of(left, right)))
         }
     })
 }
 
-/// The values of an entry of an array, if its index, where that is a literal, is inside.
-fn entry_size(index: &Node, array: Type) -> Result<usize, ExpressionError> {
-    let Type::Array { entries, size } = array else {
-        return Ok(1);
-    };
-    if let (Term::Number(number), Some(entries)) = (&index.term, entries)
-        && whole(*number).is_none_or(|index| index >= entries)
-    {
-        let last = entries.saturating_sub(1);
-        let message = format!("expected a whole number, 0 to {last}, found {number}");
-        return Err(ExpressionError::new(&index.at, message));
+/// Checks that an index, where no array decides it, is inside an axis; `None`: the axis belongs to the episode.
+fn check_index(
+    node: &Node,
+    index: &Checked,
+    entries: Option<usize>,
+) -> Result<(), ExpressionError> {
+    let is_inside = |index: usize| entries.is_none_or(|entries| index < entries);
+    match index.constant {
+        Some(number) if !whole(number).is_some_and(is_inside) => {
+            let end = entries.map_or("or more".to_owned(), |entries| {
+                format!("to {}", entries.saturating_sub(1))
+            });
+            let message = format!("expected a whole number, 0 {end}, found {number}");
+            Err(ExpressionError::new(&node.at, message))
+        }
+        _ => Ok(()),
     }
-    Ok(size)
 }
 
 /// The type of an operation on numbers, on arrays of one shape, or on a number and every value of an array.
@@ -271,8 +286,15 @@ impl Checked {
         result: Type,
         values: impl Fn(At<'_>) -> Option<Vec<f64>> + Send + Sync + 'static,
     ) -> Self {
-        let values = Arc::new(values);
-        Self { result, values }
+        Self {
+            result,
+            constant: None,
+            values: Arc::new(values),
+        }
+    }
+
+    fn with_constant(self, constant: Option<f64>) -> Self {
+        Self { constant, ..self }
     }
 
     fn condition(of: impl Fn(At<'_>) -> Option<bool> + Send + Sync + 'static) -> Self {

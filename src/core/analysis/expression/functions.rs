@@ -42,6 +42,14 @@ impl std::fmt::Display for Type {
 }
 
 impl Type {
+    /// The number of entries of an array, where every episode has the same.
+    pub(super) fn entries(self) -> Option<usize> {
+        match self {
+            Self::Array { entries, .. } => entries,
+            _ => None,
+        }
+    }
+
     /// The type without its size.
     pub(super) fn kind(self) -> &'static str {
         match self {

@@ -10,7 +10,7 @@ use super::arguments::{MOST_EPISODES, threads, up_to};
 use super::machine::check_size;
 use super::measured::aux_losses;
 use super::message::note;
-use super::table::{Column, Format, Table};
+use super::table::{Cell, Column, Format, Table};
 use crate::figure::chart::curves::{Curve, learning_curves};
 use crate::figure::chart::page::Charts;
 use crate::figure::{Format as Picture, Pages};
@@ -155,10 +155,9 @@ impl Collect {
     fn summaries(&self, out: &mut impl Write, settings: &[Setting]) -> std::io::Result<()> {
         let mut columns: Vec<Column<(&str, Summary)>> = vec![
             Column::words("setting", labels(settings), |row| row.0.to_owned()),
-            Column::numbers("runs", 0, |(_, all)| all.runs.to_string()),
+            Column::numbers("runs", 0, |(_, all)| all.runs.into()),
             Column::numbers("success", 0, |(_, all)| {
-                let share = 100.0 * all.successes as f64 / all.runs.max(1) as f64;
-                format!("{share:.0}%")
+                Cell::Percent(all.successes as f64 / all.runs.max(1) as f64, 0)
             }),
             Column::numbers("sequences", 0, |row| decimals(median(row.1.sequences), 0)),
             Column::numbers("worst", 9, |row| decimals(worst(row.1.sequences), 0)),
@@ -205,8 +204,8 @@ impl Collect {
     fn curves(&self, out: &mut impl Write, settings: &[Setting]) -> std::io::Result<()> {
         let columns: Vec<Column<(&str, Spread)>> = vec![
             Column::words("setting", labels(settings), |row| row.0.to_owned()),
-            Column::numbers("sequences", 0, |row| row.1.sequences.to_string()),
-            Column::numbers("runs", 0, |row| row.1.runs.to_string()),
+            Column::numbers("sequences", 0, |row| Cell::Whole(row.1.sequences)),
+            Column::numbers("runs", 0, |row| row.1.runs.into()),
             Column::numbers("median", 8, |row| bits(Some(Number(row.1.median)))),
             Column::numbers("min", 8, |row| bits(Some(Number(row.1.lowest)))),
             Column::numbers("max", 8, |row| bits(Some(Number(row.1.highest)))),
@@ -239,15 +238,12 @@ fn worst(pair: Option<MedianAndWorst>) -> Option<Number> {
     pair.map(|pair| pair.worst)
 }
 
-fn decimals(value: Option<Number>, count: usize) -> String {
-    value.map_or("-".to_owned(), |Number(value)| format!("{value:.count$}"))
+fn decimals(value: Option<Number>, count: usize) -> Cell {
+    Cell::Decimals(value.map(|Number(value)| value), count)
 }
 
-fn bits(value: Option<Number>) -> String {
-    match value {
-        Some(Number(bits)) if !bits.is_finite() => "not finite".to_owned(),
-        bits => decimals(bits, 3),
-    }
+fn bits(value: Option<Number>) -> Cell {
+    decimals(value, 3)
 }
 
 /// Returns the format of a picture by the end of its file name.

@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::arguments::{MOST_EPISODES, up_to};
 use super::episode::{EpisodeArgs, note_wrap_around};
-use super::table::{Column, Format, Table};
+use super::table::{Cell, Column, Format, Table};
 use crate::analysis::disassembly::{Count, Disassembly, Fold, Totals};
 use crate::io::instructions;
 use crate::model::ModelConfig;
@@ -164,19 +164,19 @@ impl Disassemble {
         let heads = names.iter().map(String::as_str);
         let mut columns: Vec<Column<Row<'_>>> = vec![
             Column::words("head", heads.clone(), |row| row.0.to_owned()),
-            Column::numbers("steps", 7, |row| row.1.steps().to_string()),
+            Column::numbers("steps", 7, |row| row.1.steps().into()),
         ];
         macro_rules! counted {
             ($($word:literal $width:literal)*) => {
-                [$(Column::numbers($word, $width, |row: &Row<'_>| row.1.number($word).to_string())),*]
+                [$(Column::numbers($word, $width, |row: &Row<'_>| row.1.number($word).into())),*]
             };
         }
         let counts = counted!("STAY" 7 "SHIFT" 7 "JUMP" 7 "ALLOCATE" 9 "FORWARD" 9 "BACKWARD" 9 "IDLE" 7 "SPREAD" 7);
         let has = |name: &str| totals.all.of(config).any(|(word, _)| word == name);
         columns.extend(counts.into_iter().filter(|column| has(column.name)));
         columns.push(Column::numbers("explained", 0, |row| match row.1.steps() {
-            0 => "-".to_owned(),
-            _ => format!("{:.1}%", 100.0 * row.1.explained()),
+            0 => Cell::Decimals(None, 0),
+            _ => Cell::Percent(row.1.explained(), 1),
         }));
         let format = self.format;
         let table = Table { columns, format };

@@ -15,10 +15,10 @@ use super::collect;
 use super::find::{check_memory, checked};
 use super::machine;
 use super::measured::{
-    CaseResult, alignment, errors, measured_aux_losses, number, samples, size, span,
+    CaseResult, alignment, errors, measured_aux_losses, number, samples, size,
 };
 use super::message::note;
-use super::table::{Column, Format, Table};
+use super::table::{Cell, Column, Format, Table};
 use crate::analysis::expression::{Checked, Expression};
 use crate::io::measurement::MeasurementLine;
 use crate::io::{Experiment, Trained, harmless, paper, preset};
@@ -413,11 +413,12 @@ impl Eval {
         let task = trained.now().task;
         let mut columns: Vec<Column<CaseResult>> =
             vec![Column::numbers(task.measure().name(), 6, |case| {
-                span(&case.task.size())
+                case.task.size().into()
             })];
         if task.repeats().is_some() {
             columns.push(Column::numbers("repeats", 7, |case| {
-                case.task.repeats().map_or(String::new(), |all| span(&all))
+                let repeats = case.task.repeats();
+                repeats.map_or(Cell::Decimals(None, 0), Cell::from)
             }));
         }
         if self.samples.is_some() {
@@ -437,8 +438,7 @@ impl Eval {
             Answer::Symbols => "answer symbols",
         };
         columns.push(Column::numbers(answer, 0, |case| {
-            let scored = case.measured.mean.scored_bits;
-            format!("{scored:.0}")
+            Cell::Decimals(Some(case.measured.mean.scored_bits), 0)
         }));
         let format = self.format();
         Table { columns, format }

@@ -8,8 +8,7 @@ use clap::Args;
 use super::arguments::{MOST_THREADS, threads, up_to};
 use super::episode::EpisodeArgs;
 use super::find::check_memory;
-use super::message::decimals;
-use super::table::{Column, Format, Table};
+use super::table::{Cell, Column, Format, Table};
 use crate::analysis::lesion::{Effect, lesions};
 use crate::analysis::population::Population;
 use crate::io::intervention;
@@ -124,15 +123,15 @@ fn table(rows: &[Row], format: Format) -> Table<Row> {
             Column::words("part", parts, |row: &Row| row.effect.lesion.part.clone()),
             Column::words("lesion", whats, |row: &Row| row.effect.lesion.what.clone()),
             Column::numbers("bits", 9, |row: &Row| {
-                decimals(row.effect.mean.bits_per_sequence, 3)
+                Cell::Decimals(Some(row.effect.mean.bits_per_sequence), 3)
             }),
             Column::numbers("wrong", 8, |row: &Row| {
-                decimals(row.effect.mean.wrong_bits, 2)
+                Cell::Decimals(Some(row.effect.mean.wrong_bits), 2)
             }),
             Column::numbers("perfect", 8, |row: &Row| {
-                format!("{:.0}%", 100.0 * row.effect.mean.perfect)
+                Cell::Percent(row.effect.mean.perfect, 0)
             }),
-            Column::numbers("worst episode", 0, |row: &Row| row.effect.worst.to_string()),
+            Column::numbers("worst episode", 0, |row: &Row| Cell::Whole(row.effect.worst)),
             Column::words("intervene", [], |row: &Row| row.command.clone()),
         ],
         format,

@@ -1,9 +1,6 @@
 //! The table of measurements, of `eval` and of its suite.
 
-use std::ops::RangeInclusive;
-
-use super::message::decimals;
-use super::table::Column;
+use super::table::{Cell, Column};
 use crate::io::Experiment;
 use crate::task::{Measure, Task};
 use crate::train::{AlignmentScore, Measurement, Redundancy, Sampled};
@@ -33,10 +30,10 @@ pub(super) fn errors() -> [Column<CaseResult>; 5] {
         Column::numbers("±", 8, |case| number(case.measured.half_width)),
         Column::numbers("median", 8, |case| number(Some(case.measured.median))),
         Column::numbers("wrong", 7, |case| {
-            format!("{:.2}", case.measured.mean.wrong_bits)
+            Cell::Decimals(Some(case.measured.mean.wrong_bits), 2)
         }),
         Column::numbers("perfect", 0, |case| {
-            format!("{:.1}%", 100.0 * case.measured.mean.perfect)
+            Cell::Percent(case.measured.mean.perfect, 1)
         }),
     ]
 }
@@ -44,9 +41,9 @@ pub(super) fn errors() -> [Column<CaseResult>; 5] {
 /// Returns the columns of the auxiliary losses that any of these experiments has, with the cells of each.
 pub(super) fn aux_losses<'a, R>(
     mut experiments: impl Iterator<Item = &'a Experiment> + Clone,
-    redundancy: fn(&R) -> String,
-    apart: fn(&R) -> String,
-    divergence: fn(&R) -> String,
+    redundancy: fn(&R) -> Cell,
+    apart: fn(&R) -> Cell,
+    divergence: fn(&R) -> Cell,
 ) -> impl Iterator<Item = Column<R>> {
     let has_penalty = |of: &Experiment| of.training.redundancy != Redundancy::Off;
     let has_penalty = experiments.clone().any(has_penalty);
@@ -125,42 +122,33 @@ pub(super) fn alignment() -> [Column<CaseResult>; 12] {
         Column::numbers("off by one", 0, |case| {
             let score = case.measured.alignment.as_ref();
             let offset = score.and_then(AlignmentScore::off_by_one);
-            offset.map_or_else(|| "no".to_owned(), |offset| format!("{offset:+}"))
+            Cell::Words(offset.map_or_else(|| "no".to_owned(), |offset| format!("{offset:+}")))
         }),
     ]
 }
 
-fn bits(case: &CaseResult) -> String {
+fn bits(case: &CaseResult) -> Cell {
     number(Some(case.measured.mean.bits_per_sequence))
 }
 
-fn aux_loss(mean: Option<f64>) -> String {
-    mean.map_or_else(|| "-".to_owned(), |mean| decimals(mean, 4))
+fn aux_loss(mean: Option<f64>) -> Cell {
+    Cell::Decimals(mean, 4)
 }
 
-/// Formats a number with three decimals.
-pub(super) fn number(value: Option<f64>) -> String {
-    value.map_or_else(|| "-".to_owned(), |value| format!("{value:.3}"))
+/// Returns a number that people see with three decimals.
+pub(super) fn number(value: Option<f64>) -> Cell {
+    Cell::Decimals(value, 3)
 }
 
 /// Returns the sizes at which a machine is measured, as text.
 pub(super) fn size(task: &Task) -> String {
-    let size = span(&task.size());
+    let size = Cell::from(task.size()).rounded();
     let size = match task.measure() {
         Measure::Length => format!("length {size}"),
         Measure::Items => format!("{size} items"),
     };
     match task.repeats() {
-        Some(repeats) => format!("{size}, {} repeats", span(&repeats)),
+        Some(repeats) => format!("{size}, {} repeats", Cell::from(repeats).rounded()),
         None => size,
-    }
-}
-
-/// A range in few characters.
-pub(super) fn span(range: &RangeInclusive<usize>) -> String {
-    if range.start() == range.end() {
-        range.start().to_string()
-    } else {
-        format!("{}-{}", range.start(), range.end())
     }
 }

@@ -6,9 +6,8 @@ use std::sync::atomic::AtomicBool;
 use super::arguments::threads;
 use super::collect;
 use super::eval::{By, Eval, EvalRequest};
-use super::measured::{size, span};
-use super::message::decimals;
-use super::table::{Column, Table};
+use super::measured::size;
+use super::table::{Cell, Column, Table};
 use crate::analysis::population::{Population, Summary};
 use crate::figure::chart::data::Chart;
 use crate::figure::chart::page::Charts;
@@ -19,18 +18,18 @@ use crate::task::Task;
 /// A machine, a task, a phase, and the numbers of the other columns.
 type Row<'a> = (&'a str, &'a Task, String, Vec<f64>);
 
-fn count<const INDEX: usize>((.., numbers): &Row<'_>) -> String {
-    numbers[INDEX].to_string()
+fn count<const INDEX: usize>((.., numbers): &Row<'_>) -> Cell {
+    Cell::Whole(numbers[INDEX] as u64)
 }
 
-fn number<const INDEX: usize>((.., numbers): &Row<'_>) -> String {
-    decimals(numbers[INDEX], 4)
+fn number<const INDEX: usize>((.., numbers): &Row<'_>) -> Cell {
+    Cell::Decimals(Some(numbers[INDEX]), 4)
 }
 
 fn columns<'a>(by: Option<By>, request: &EvalRequest) -> Vec<Column<Row<'a>>> {
     let task = request.trained.now().task;
     let size = Column::numbers(task.measure().name(), 6, |row: &Row<'_>| {
-        span(&row.1.size())
+        row.1.size().into()
     });
     let machine = Column::words("machine", [&*request.name], |row: &Row<'_>| {
         row.0.to_owned()
@@ -38,7 +37,7 @@ fn columns<'a>(by: Option<By>, request: &EvalRequest) -> Vec<Column<Row<'a>>> {
     let mut columns = vec![machine, size];
     if task.repeats().is_some() {
         columns.push(Column::numbers("repeats", 7, |row| {
-            row.1.repeats().map_or(String::new(), |all| span(&all))
+            row.1.repeats().map_or(Cell::Decimals(None, 0), Cell::from)
         }));
     }
     let name = match by {

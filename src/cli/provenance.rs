@@ -8,8 +8,7 @@ use clap::{ArgGroup, Args};
 
 use super::episode::{EpisodeArgs, as_it_is, is_trace, note_wrap_around};
 use super::machine;
-use super::message::decimals;
-use super::table::{Column, Format, Table};
+use super::table::{Cell, Column, Format, Table};
 use crate::analysis::provenance::{Origin, Part, Provenance as Parts, Target, Writes};
 use crate::io::{is_named_as_trace, measurement::parts_json, trace};
 use crate::model::{Model, ModelConfig};
@@ -65,6 +64,9 @@ pub(super) fn made(
         || Writes::of(recording, config)?.made(Target::named(name, &recording.trace)?, model);
     find().map_err(|problem| anyhow!("{option} {name}: {problem}"))
 }
+
+/// A part: its name, share, amount and row.
+type Line = (String, Option<f64>, Option<f64>, Option<usize>);
 
 impl Provenance {
     pub(super) fn run(&self, out: &mut impl Write) -> anyhow::Result<()> {
@@ -123,11 +125,8 @@ impl Provenance {
         if self.format == Format::Json {
             return Ok(writeln!(out, "{}", parts_json(name, parts, total))?);
         }
-        // Without the sign of what is rounded to 0.
-        let number = |value: f64| decimals(if value.abs() < 5e-5 { 0.0 } else { value }, 4);
-        let line = |name: &str, share, amount, row: Option<usize>| {
-            let row = row.map_or_else(String::new, |row| row.to_string());
-            [name.to_owned(), number(share), number(amount), row]
+        let line = |name: &str, share: f64, amount: f64, row: Option<usize>| {
+            (name.to_owned(), Some(share), Some(amount), row)
         };
         let sum = |name: &str, parts: &[(String, f64, &Part)]| {
             let shares = parts.iter().map(|(_, share, _)| share);
@@ -143,15 +142,17 @@ impl Provenance {
         match total {
             _ if others.is_empty() => {}
             Some(_) => lines.push(sum(&rest, others)),
-            None => lines.push([rest, String::new(), String::new(), String::new()]),
+            None => lines.push((rest, None, None, None)),
         }
         lines.extend(total.map(|_| sum("total", parts)));
-        let names = lines.iter().map(|line| line[0].as_str());
+        let names = lines.iter().map(|line| line.0.as_str());
         let columns = vec![
-            Column::words(name, names, |line: &[String; 4]| line[0].clone()),
-            Column::numbers("share", 8, |line| line[1].clone()),
-            Column::numbers("amount", 8, |line| line[2].clone()),
-            Column::numbers("row", 4, |line| line[3].clone()),
+            Column::words(name, names, |line: &Line| line.0.clone()),
+            Column::numbers("share", 8, |line| Cell::Decimals(line.1, 4)),
+            Column::numbers("amount", 8, |line| Cell::Decimals(line.2, 4)),
+            Column::numbers("row", 4, |line| {
+                line.3.map_or(Cell::Words(String::new()), Cell::from)
+            }),
         ];
         let table = Table {
             columns,

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use super::eval::{Eval, EvalRequest};
 use super::machine;
 use super::measured::{CaseResult, errors, measured_aux_losses, size};
-use super::table::{Column, Format, Table};
+use super::table::{Cell, Column, Format, Table};
 use crate::io::{Experiment, Trained, weights};
 use crate::task::Task;
 use crate::train::chance;
@@ -61,21 +61,20 @@ impl Eval {
             Column::words("machine", names, |case| case.name.clone()),
             Column::words("at", sizes, |case| size(&case.task)),
             Column::numbers("rows", 5, |case| match case.rows {
-                0 => "-".to_owned(),
-                rows => rows.to_string(),
+                0 => Cell::Decimals(None, 0),
+                rows => rows.into(),
             }),
-            Column::numbers("episodes", 0, |case| case.episodes.to_string()),
-            Column::numbers("wrapped", 0, |case| case.measured.wrapped.to_string()),
+            Column::numbers("episodes", 0, |case| case.episodes.into()),
+            Column::numbers("wrapped", 0, |case| case.measured.wrapped.into()),
         ];
         columns.extend(errors());
         columns.extend([
             Column::numbers("chance", 0, |case: &CaseResult| {
-                case.chance
-                    .map_or(String::new(), |bits| format!("{bits:.0}"))
+                Cell::Decimals(case.chance, 0)
             }),
             Column::numbers("optimum", 0, |case| {
-                let optimum = case.optimum;
-                optimum.map_or("0".to_owned(), |bits| format!("{bits:.1}"))
+                let optimum = |bits| Cell::Decimals(Some(bits), 1);
+                case.optimum.map_or(Cell::Whole(0), optimum)
             }),
             Column::words("paper", [], |case| case.paper.unwrap_or("-").to_owned()),
         ]);

@@ -1,8 +1,11 @@
 //! Tables: the same cells as aligned text, as Markdown, as CSV or as JSON.
 
 use std::io::{self, Write};
+use std::ops::RangeInclusive;
 
-use crate::io::{harmless, measurement::row_json};
+use super::message::decimals;
+use crate::io::harmless;
+use crate::io::measurement::{Exact, Number, row_json};
 
 /// The format of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -21,12 +24,70 @@ impl Format {
     }
 }
 
+/// A cell. Tables for people round its number; CSV and JSON have the shortest text that reads back to it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Cell {
+    /// Words, or a range of whole numbers.
+    Words(String),
+    /// A count.
+    Whole(u64),
+    /// A number, or none, with so many decimals.
+    Decimals(Option<f64>, usize),
+    /// A share, as a percentage with so many decimals.
+    Percent(f64, usize),
+}
+
+impl Cell {
+    /// The text for people.
+    pub(super) fn rounded(&self) -> String {
+        match *self {
+            Self::Words(ref words) => words.clone(),
+            Self::Whole(count) => count.to_string(),
+            Self::Decimals(Some(number), _) if !number.is_finite() => "not finite".to_owned(),
+            // Without the sign of what is rounded to 0.
+            Self::Decimals(Some(number), digits) if number.abs() < 0.5 * 0.1_f64.powi(digits as i32) => decimals(0.0, digits),
+            Self::Decimals(Some(number), digits) => decimals(number, digits),
+            Self::Decimals(None, _) => "-".to_owned(),
+            Self::Percent(share, digits) => format!("{:.digits$}%", 100.0 * share),
+        }
+    }
+
+    /// The value for programs.
+    fn exact(self) -> Exact {
+        match self {
+            Self::Words(words) => Exact::Words(words),
+            Self::Whole(count) => Exact::Whole(count),
+            Self::Decimals(number, _) => Exact::Number(number.map(Number)),
+            Self::Percent(share, _) => Exact::Number(Some(Number(share))),
+        }
+    }
+}
+
+impl From<usize> for Cell {
+    fn from(count: usize) -> Self {
+        Self::Whole(count as u64)
+    }
+}
+
+impl From<RangeInclusive<usize>> for Cell {
+    fn from(range: RangeInclusive<usize>) -> Self {
+        if range.start() == range.end() {
+            return (*range.start()).into();
+        }
+        Self::Words(format!("{}-{}", range.start(), range.end()))
+    }
+}
+
 /// A column: its heading, the width of its widest cell where that is known, and the cell of a row.
 pub(super) struct Column<R> {
     pub(super) name: &'static str,
     width: usize,
-    is_text: bool,
-    cell: fn(&R) -> String,
+    cells: Cells<R>,
+}
+
+enum Cells<R> {
+    Words(fn(&R) -> String),
+    Numbers(fn(&R) -> Cell),
 }
 
 impl<R> Column<R> {
@@ -37,19 +98,26 @@ impl<R> Column<R> {
         cell: fn(&R) -> String,
     ) -> Self {
         let widths = cells.into_iter().map(|cell| cell.chars().count());
-        Self {
-            is_text: true,
-            ..Self::numbers(name, widths.max().unwrap_or(0), cell)
-        }
+        let width = widths.max().unwrap_or(0).max(name.chars().count());
+        let cells = Cells::Words(cell);
+        Self { name, width, cells }
     }
 
     /// A column of numbers of at most `width` characters, right-aligned.
-    pub(super) fn numbers(name: &'static str, width: usize, cell: fn(&R) -> String) -> Self {
-        Self {
-            name,
-            width: width.max(name.chars().count()),
-            is_text: false,
-            cell,
+    pub(super) fn numbers(name: &'static str, width: usize, cell: fn(&R) -> Cell) -> Self {
+        let width = width.max(name.chars().count());
+        let cells = Cells::Numbers(cell);
+        Self { name, width, cells }
+    }
+
+    fn is_text(&self) -> bool {
+        matches!(self.cells, Cells::Words(_))
+    }
+
+    fn cell(&self, row: &R) -> Cell {
+        match self.cells {
+            Cells::Words(words) => Cell::Words(words(row)),
+            Cells::Numbers(number) => number(row),
         }
     }
 }
@@ -68,7 +136,7 @@ impl<R> Table<R> {
         }
         self.line(out, |column| column.name.to_owned())?;
         if self.format == Format::Markdown {
-            let rule = |column: &Column<R>| if column.is_text { "---|" } else { "---:|" };
+            let rule = |column: &Column<R>| if column.is_text() { "---|" } else { "---:|" };
             let rules: String = self.columns.iter().map(rule).collect();
             writeln!(out, "|{rules}")?;
         }
@@ -76,19 +144,23 @@ impl<R> Table<R> {
     }
 
     pub(super) fn row(&self, out: &mut impl Write, row: &R) -> io::Result<()> {
-        self.line(out, |column| (column.cell)(row))
+        if self.format == Format::Json {
+            let cells = self.columns.iter();
+            let cells = cells.map(|column| (column.name, column.cell(row).exact()));
+            return writeln!(out, "{}", row_json(cells));
+        }
+        let is_for_people = self.format.is_for_people();
+        self.line(out, |column| match column.cell(row) {
+            cell if is_for_people => cell.rounded(),
+            cell => cell.exact().text(),
+        })
     }
 
     fn line(&self, out: &mut impl Write, cell: impl Fn(&Column<R>) -> String) -> io::Result<()> {
-        if self.format == Format::Json {
-            let cells = self.columns.iter();
-            let cells = cells.map(|column| (column.name, cell(column), column.is_text));
-            return writeln!(out, "{}", row_json(cells));
-        }
         let [is_markdown, is_csv] = [Format::Markdown, Format::Csv].map(|it| self.format == it);
         let cell = |column: &Column<R>| {
             let (cell, width) = (harmless(&cell(column)), column.width);
-            match column.is_text {
+            match column.is_text() {
                 _ if is_markdown => cell.replace('|', "\\|"),
                 _ if is_csv && cell.contains([',', '"']) => {
                     format!("\"{}\"", cell.replace('"', "\"\""))
@@ -120,7 +192,7 @@ mod tests {
                 Column::words("name", ["a|b", "longer"], |row: &(&str, f64)| {
                     row.0.to_owned()
                 }),
-                Column::numbers("bits", 6, |row| row.1.to_string()),
+                Column::numbers("bits", 6, |row| Cell::Decimals(Some(row.1), 1)),
             ];
             let table = Table { columns, format };
             let mut out = Vec::new();

@@ -108,13 +108,32 @@ impl MeasurementLine {
     }
 }
 
-/// The cells of a row of a table, by their columns: numbers, or text.
-pub fn row_json<'a>(cells: impl Iterator<Item = (&'a str, String, bool)>) -> String {
-    let cells = cells.map(|(name, cell, is_text)| {
-        let number = cell.parse::<serde_json::Number>().ok();
-        let number = number.filter(|_| !is_text).map(Value::Number);
-        (name, number.unwrap_or(Value::String(cell)))
-    });
+/// A value of a table as programs read it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Exact {
+    /// Words.
+    Words(String),
+    /// A count.
+    Whole(u64),
+    /// A number; none where there is nothing to say.
+    Number(Option<Number>),
+}
+
+impl Exact {
+    /// The shortest text that reads back to the value, as in CSV: empty where there is none.
+    pub fn text(self) -> String {
+        match json!(self) {
+            Value::Null => String::new(),
+            Value::String(words) => words,
+            number => number.to_string(),
+        }
+    }
+}
+
+/// The cells of a row of a table, by their columns, as a line of JSON.
+pub fn row_json<'a>(cells: impl Iterator<Item = (&'a str, Exact)>) -> String {
+    let cells = cells.map(|(name, cell)| (name, json!(cell)));
     file::json(&Written::new(cells.collect()))
 }
 

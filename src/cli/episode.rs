@@ -41,7 +41,14 @@ impl Chosen {
         // What is wrong is the option, not a file.
         let changes = changes.map_err(|error| anyhow!("{error}"))?;
         // The noise of an episode of this program is known.
-        Ok(recording.with(model, &changes).unwrap_or(recording))
+        let changed = recording.with(model, &changes);
+        if changed
+            .as_ref()
+            .is_some_and(|changed| !changed.has_effects(&recording))
+        {
+            note("note: --intervene: no value depends on what is changed");
+        }
+        Ok(changed.unwrap_or(recording))
     }
 
     /// This many episodes of a machine from this one on, of those of a seed.

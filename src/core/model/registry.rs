@@ -95,6 +95,16 @@ macro_rules! kinds {
                 }
             }
 
+            /// Checks each key by itself, before the channels of the task are known.
+            ///
+            /// # Errors
+            /// The first key that is out of its range.
+            pub fn validate_keys(&self) -> Result<(), ConfigError> {
+                match self {
+                    $(Self::$kind(config) => config.validate_keys(),)*
+                }
+            }
+
             /// Returns the forward and backward passes of the machine: see [`Number::machine`].
             pub(super) fn passes<R: Real>(&self) -> &dyn Machine<R> {
                 match self {
@@ -399,12 +409,22 @@ impl<R: Number> Model<R> {
         &self,
         trace: &mut Trace<R>,
         from: usize,
-        mut change: impl FnMut(&mut Trace<R>, Place, Array, usize),
+        change: impl FnMut(&mut Trace<R>, Place, Array, usize),
     ) {
         let steps = trace.steps();
         // A trace that was read has no scratch.
         trace.memory_every = 1;
         trace.resize(steps);
+        self.run_again_in(trace, from..steps, change);
+    }
+
+    /// [`Model::run_again`], of these steps alone.
+    fn run_again_in(
+        &self,
+        trace: &mut Trace<R>,
+        steps: Range<usize>,
+        mut change: impl FnMut(&mut Trace<R>, Place, Array, usize),
+    ) {
         let step = R::machine(&self.config).step(&self.params);
         let mut compute = |dependency: &Dependency<'_, R>, t: usize| {
             dependency.compute(trace, t);
@@ -413,12 +433,12 @@ impl<R: Number> Model<R> {
         for pass in step.chunk_by(|one, next| one.pass == next.pass) {
             let (backwards, forwards): (Vec<_>, Vec<_>) =
                 pass.iter().partition(|dependency| dependency.is_backwards);
-            for t in (from..steps).rev() {
+            for t in steps.clone().rev() {
                 backwards
                     .iter()
                     .for_each(|dependency| compute(dependency, t));
             }
-            for t in from..steps {
+            for t in steps.clone() {
                 forwards
                     .iter()
                     .for_each(|dependency| compute(dependency, t));
@@ -464,18 +484,45 @@ impl Model<f32> {
     pub fn changeable(&self) -> Vec<(Place, Array)> {
         let all = f32::machine(&self.config).step(&self.params).into_iter();
         let all = all.map(|one| (one.place, one.array));
-        all.filter(|(_, array)| array.is_in_files() && *array != array::OUTPUT)
-            .collect()
+        let all = all.filter(|(_, array)| array.is_in_files() && *array != array::OUTPUT);
+        all.fold(Vec::new(), |mut all, of| {
+            // What two operations compute together is one array.
+            all.extend(Some(of).filter(|of| !all.contains(of)));
+            all
+        })
     }
 
-    /// Runs a recorded episode again with these interventions: see [`Model::run_again`].
+    /// True where no step depends on a later one.
+    fn is_in_order(&self) -> bool {
+        let step = f32::machine(&self.config).step(&self.params);
+        step.iter().all(|one| one.pass == 0 && !one.is_backwards)
+    }
+
+    /// Runs a recorded episode again with these interventions: see [`Model::run_again`]. The trace has the values that are
+    /// set, in steps too that compute none.
     pub fn run_with(&self, trace: &mut Trace<f32>, interventions: &[Intervention]) {
         let first = interventions.iter().map(|one| one.steps.0).min();
-        let step = f32::machine(&self.config).step(&self.params);
-        // Where a step depends on a later one, all steps may change.
-        let is_in_order = step.iter().all(|one| one.pass == 0 && !one.is_backwards);
-        let from = first.filter(|_| is_in_order).unwrap_or(0);
+        let from = first.filter(|_| self.is_in_order()).unwrap_or(0);
         self.run_again(trace, from, |trace, place, array, t| {
+            apply_all(interventions, trace, (place, array), t);
+        });
+        for one in interventions {
+            let of = (one.place, one.array);
+            let are_set = |other: &Intervention| other.sets() || (other.place, other.array) != of;
+            if interventions.iter().all(are_set) {
+                (one.steps.0..trace.steps()).for_each(|t| one.apply(trace, of, t));
+            }
+        }
+    }
+
+    /// Runs a step of a recorded episode again with these interventions, and the next one, which it leads to; all steps
+    /// where one depends on a later one.
+    pub fn advance(&self, trace: &mut Trace<f32>, interventions: &[Intervention], step: usize) {
+        if !self.is_in_order() {
+            return self.run_with(trace, interventions);
+        }
+        let end = trace.steps().min(step + 2);
+        self.run_again_in(trace, step..end, |trace, place, array, t| {
             apply_all(interventions, trace, (place, array), t);
         });
     }

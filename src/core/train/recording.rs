@@ -82,6 +82,35 @@ impl Recording {
         self.run_with(machine, steps, interventions)
     }
 
+    /// The same episode of this machine so far: step `step` with these interventions, and the next one, which it leads to.
+    pub fn advanced(
+        &self,
+        machine: &Model<f32>,
+        interventions: Vec<Intervention>,
+        step: usize,
+    ) -> Self {
+        let mut advanced = self.clone();
+        machine.advance(&mut advanced.trace, &interventions, step);
+        advanced.conventions.interventions = interventions;
+        advanced
+    }
+
+    /// True where an array has other values than in the episode without interventions, but for the arrays that these
+    /// change.
+    pub fn has_effects(&self, plain: &Self) -> bool {
+        let changed = &self.conventions.interventions;
+        let is_changed = |place, array| {
+            changed
+                .iter()
+                .any(|one| (one.place, one.array) == (place, array))
+        };
+        let all = self.trace.everything().zip(plain.trace.everything());
+        self.trace.steps() != plain.trace.steps()
+            || all
+                .filter(|((place, array, _), _)| array.is_in_files() && !is_changed(*place, *array))
+                .any(|((.., one), (.., other))| one.as_slice() != other.as_slice())
+    }
+
     /// The same steps of this machine, with a change after every array of every step: see [`Model::run_again`]. `None` as
     /// for [`Recording::again`].
     pub fn with_changes(

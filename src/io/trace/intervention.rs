@@ -114,9 +114,14 @@ struct Parser<'a> {
 
 /// A number in a text.
 fn number(text: &str) -> Result<usize, String> {
-    text.trim()
-        .parse()
-        .map_err(|_| format!("has `{text}`; expected a whole number"))
+    let number = text.trim().parse::<u32>();
+    let wrong = |_| {
+        format!(
+            "has `{text}`; expected a whole number, at most {}",
+            u32::MAX
+        )
+    };
+    number.map(|number| number as usize).map_err(wrong)
 }
 
 /// `12`, `12-20` or `12-`.
@@ -132,7 +137,12 @@ fn steps(text: &str) -> Result<(usize, Option<usize>), String> {
 fn part(text: &str) -> Result<Vec<Range<usize>>, String> {
     let one = |text: &str| match text.split_once(':') {
         None => number(text).map(|at| at..at + 1),
-        Some((first, end)) => Ok(number(first)?..number(end)?),
+        Some((first, end)) => match number(first)?..number(end)? {
+            part if part.is_empty() => Err(format!(
+                "has the empty range [{text}]; expected an end above {first}"
+            )),
+            part => Ok(part),
+        },
     };
     text.split(',').map(one).collect()
 }
@@ -275,7 +285,17 @@ impl Parser<'_> {
                 Ok(Change::Swap(number(one)?, number(other)?))
             }
             (_, Some(("from", file))) => self.recorded(Path::new(file), of),
-            _ => numbers(value),
+            _ => Ok(match numbers(value)? {
+                // The rows of a memory in one step, one after another.
+                Change::SetEach(rows)
+                    if of.array == array::MEMORY
+                        && of.steps.1 == Some(of.steps.0)
+                        && rows.len() > 1 =>
+                {
+                    Change::Set(rows.concat())
+                }
+                change => change,
+            }),
         }
     }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Sequence, Tuple, Union
 
+from . import _native
 from .errors import ArgumentError
 from .files import to_json
 from .trace import Array, Trace
@@ -11,7 +12,9 @@ from .trace import Array, Trace
 # By STEPS:ARRAY: a number, a list, text such as "row(5)", or a function; or whole texts.
 Interventions = Union[Mapping[str, Any], Sequence[str]]
 # Runs the episode with interventions as the command line takes them.
-Run = Callable[[List[str]], Trace]
+Run = Callable[[List[str]], "_native.Episode"]
+# Runs a step of an episode again with further interventions, and the step behind it.
+Advance = Callable[["_native.Episode", List[str], int], "_native.Episode"]
 
 
 class SoFar(Mapping[str, Array]):
@@ -35,7 +38,7 @@ class SoFar(Mapping[str, Array]):
         return len(list(self._trace))
 
 
-def texts(given: Interventions, run: Run) -> List[str]:
+def texts(given: Interventions, run: Run, advance: Advance) -> List[str]:
     """Returns interventions as the command line takes them; calls functions step by step."""
     if isinstance(given, str) or not isinstance(given, (Mapping, Sequence)):
         raise ArgumentError(f"is {given!r}", place="`intervene`", expected='a dictionary such as {"12:read0.gate": 1}')
@@ -43,26 +46,27 @@ def texts(given: Interventions, run: Run) -> List[str]:
         return [str(text) for text in given]
     fixed = [f"{place}={_value(place, value)}" for place, value in given.items() if not callable(value)]
     functions = {str(place): value for place, value in given.items() if callable(value)}
-    return _called(functions, fixed, run) if functions else fixed
+    return _called(functions, fixed, run, advance) if functions else fixed
 
 
 def _value(place: str, value: Any) -> str:
     return value if isinstance(value, str) else to_json(f"the value of {place!r}", value)
 
 
-def _called(functions: Dict[str, Callable[[int, SoFar], Any]], found: List[str], run: Run) -> List[str]:
+def _called(functions: Dict[str, Callable[[int, SoFar], Any]], fixed: List[str], run: Run, advance: Advance) -> List[str]:
     """Calls every function in each of its steps, with what was computed up to there; None changes nothing."""
-    trace = run(found)
-    steps = trace.steps
+    episode, found = run(fixed), list(fixed)
+    steps = Trace.of_native(episode).steps
     parts = {place: _steps(place, steps) for place in functions}
-    for step in range(steps):
+    for step in range(min(first for first, *_ in parts.values()), max(last for _, last, _ in parts.values()) + 1):
         for place, function in functions.items():
             first, last, array = parts[place]
             if first <= step <= last:
-                value = function(step, SoFar(trace, step))
+                value = function(step, SoFar(Trace.of_native(episode), step))
                 if value is not None:
-                    found = [*found, f"{step}:{array}={_value(place, value)}"]
-                    trace = run(found)
+                    found.append(f"{step}:{array}={_value(place, value)}")
+                    episode = advance(episode, found[-1:], step)
+        episode = advance(episode, [], step)
     return found
 
 
@@ -76,4 +80,6 @@ def _steps(place: str, steps: int) -> Tuple[int, int, str]:
         colon = ""
     if not colon:
         raise ArgumentError(f"has the key {place!r}", place="`intervene`", expected="STEP:ARRAY, FROM-TO:ARRAY or FROM-:ARRAY")
+    if not 0 <= begin <= end < steps:
+        raise ArgumentError(f"has the steps {begin} to {end}, in {place!r}", place="`intervene`", expected=f"steps from 0 to {steps - 1}")
     return begin, end, array

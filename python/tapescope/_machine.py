@@ -120,7 +120,7 @@ class Machine:
         asked = options(length=length, items=items, repeats=repeats, seed=seed, episode=episode, sample=sample,
                         rows=rows, gradient=bit)
         changes = [] if intervene is None else texts(
-            intervene, lambda changes: Trace.of_native(self._handle.trace(given, asked + _options(changes))))
+            intervene, lambda changes: self._handle.trace(given, asked + _options(changes)), self._handle.advance)
         recorded = self._handle.trace(given, asked + _options(changes))
         wrap_around = recorded.wrap_around()
         if wrap_around:
@@ -248,7 +248,8 @@ def _bits(given: Any) -> List[List[float]]:
     except (TypeError, ValueError, RecursionError):
         rows = np.array(np.nan)
     if rows.ndim != 2 or not np.isfinite(rows).all():
-        raise ArgumentError("is not an array of numbers", place="`input`", expected="[vectors, bits] of 0 and 1")
+        shape = "an array of the shape " + str(list(rows.shape)) if rows.ndim else f"a {type(given).__name__}"
+        raise ArgumentError(f"is {shape}", place="`input`", expected="[vectors, bits] of 0 and 1, such as [[0, 1, 1], [1, 0, 1]]")
     return [[int(bit) if bit.is_integer() else bit for bit in row] for row in rows.tolist()]
 
 

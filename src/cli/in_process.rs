@@ -18,7 +18,7 @@ use super::{compare, machine};
 use crate::figure::Pages;
 use crate::figure::chart::curves::{Curve, learning_curves};
 use crate::io::trace::{self, Imported, Outcome, Source};
-use crate::io::{self, Experiment, RunFolder, Trained, shell};
+use crate::io::{self, Experiment, RunFolder, Trained, intervention, shell};
 use crate::model::config::Order;
 use crate::model::{self, ModelConfig};
 use crate::train::{
@@ -134,6 +134,32 @@ pub fn record(
         sha256: Some(trained.sha256()),
         config: trained.machine.config,
         recording,
+    })
+}
+
+/// An episode that `record` has made, with further interventions in step `step`, up to the step behind it.
+///
+/// # Errors
+/// What is wrong with the interventions.
+pub fn advance(
+    name: &str,
+    trained: &Trained,
+    episode: &Episode,
+    changes: &[String],
+    step: usize,
+) -> Result<Episode, CommandError> {
+    let (rows, own) = (episode.config.rows(), trained.machine.config.rows());
+    let trained = machine::with_rows(
+        trained.clone(),
+        name,
+        Some(rows).filter(|rows| *rows != own),
+    )?;
+    let (machine, recording) = (&trained.machine, &episode.recording);
+    let new = intervention::parse(changes, "--intervene", machine, &recording.trace)?;
+    let all = [&recording.conventions.interventions[..], &new].concat();
+    Ok(Episode {
+        recording: recording.advanced(machine, all, step),
+        ..episode.clone()
     })
 }
 

@@ -121,6 +121,20 @@ impl Machine {
         Ok(Episode(episode))
     }
 
+    /// Runs a step of an episode of this machine again with further interventions, and the step behind it.
+    fn advance(
+        &self,
+        py: Python<'_>,
+        episode: &Bound<'_, Episode>,
+        changes: Vec<String>,
+        step: usize,
+    ) -> PyResult<Episode> {
+        let episode = &episode.get().0;
+        let advance = || in_process::advance(&self.name, &self.trained, episode, &changes, step);
+        let episode = py.detach(advance).map_err(|why| raised(py, why))?;
+        Ok(Episode(episode))
+    }
+
     /// Evaluates the machine, as `tapescope eval --json` does; Ctrl-C stops it between two episodes.
     fn evaluate(&self, py: Python<'_>, options: Vec<String>) -> PyResult<Vec<String>> {
         let lines = until_interrupted(py, |stop| {

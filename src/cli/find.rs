@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use anyhow::anyhow;
+use anyhow::{anyhow, ensure};
 use clap::Args;
 
 use super::arguments::{MOST_EPISODES, MOST_THREADS, threads, up_to};
@@ -35,15 +35,21 @@ fn help() -> String {
     EXAMPLES.to_owned() + &lines.collect::<String>() + end
 }
 
+/// Hides an option of an episode where only unchanged episodes of a seed are used.
+pub(super) fn hide(option: clap::Arg) -> clap::Arg {
+    option.hide(true)
+}
+
 /// Find the next episode in which a condition holds, and the steps.
 #[derive(Debug, Args)]
-#[command(after_help = help())]
+#[command(after_help = help(), mut_arg("input", hide), mut_arg("intervene", hide))]
 pub(super) struct Find {
     /// A preset whose weights are included, a weights file, or the folder of a run; with
     /// --weights, any preset.
     #[arg(value_name = "PRESET|FILE")]
     machine: String,
     /// The condition.
+    #[arg(allow_hyphen_values = true)]
     condition: String,
     #[command(flatten)]
     episode: EpisodeArgs,
@@ -57,6 +63,11 @@ pub(super) struct Find {
 
 impl Find {
     pub(super) fn run(&self, out: &mut impl Write) -> anyhow::Result<()> {
+        ensure!(
+            !self.condition.starts_with("--"),
+            "there is no option `{}`; `tapescope find --help` lists all",
+            self.condition
+        );
         self.episode.check_of_seed()?;
         let trained = self.episode.trained(&self.machine)?;
         let (text, machine) = (&self.condition, &trained.machine);

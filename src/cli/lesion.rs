@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::arguments::{MOST_THREADS, threads, up_to};
 use super::episode::EpisodeArgs;
-use super::find::check_memory;
+use super::find::{check_memory, hide};
 use super::table::{Cell, Column, Format, Table};
 use crate::analysis::lesion::{Effect, lesions};
 use crate::analysis::population::Population;
@@ -23,14 +23,14 @@ Examples:
 Removes each part of a trained machine in turn, in every step, without training it again (`ablate` trains without it): \
 stages of the heads, whole heads, groups of memory rows; and adds noise to memory, keys, weightings and weights, in units of the \
 root mean square of their values. The first line is the whole machine, the others follow by their bits per sequence. \
-The last column is what `trace --intervene` and `render --intervene` take, to see one of them.";
+The last column is what `trace --intervene` and `render --intervene` take, to see one of them; some need two.";
 
 /// The most episodes.
 const MOST: u64 = 10_000;
 
 /// Measure what each part of a machine contributes, by removing it.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, mut_arg("input", hide), mut_arg("intervene", hide))]
 pub(super) struct LesionArgs {
     /// A preset whose weights are included, a weights file, or the folder of a run; with
     /// --weights, any preset.
@@ -112,7 +112,7 @@ fn command(effect: &Effect, config: &ModelConfig) -> String {
         .changes
         .iter()
         .map(|one| intervention::text(one, config));
-    texts.collect::<Vec<_>>().join(" ")
+    texts.collect::<Vec<_>>().join(" --intervene ")
 }
 
 fn table(rows: &[Row], format: Format) -> Table<Row> {
@@ -131,7 +131,9 @@ fn table(rows: &[Row], format: Format) -> Table<Row> {
             Column::numbers("perfect", 8, |row: &Row| {
                 Cell::Percent(row.effect.mean.perfect, 0)
             }),
-            Column::numbers("worst episode", 0, |row: &Row| Cell::Whole(row.effect.worst)),
+            Column::numbers("worst episode", 0, |row: &Row| {
+                Cell::Whole(row.effect.worst)
+            }),
             Column::words("intervene", [], |row: &Row| row.command.clone()),
         ],
         format,

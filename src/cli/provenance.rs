@@ -65,6 +65,12 @@ pub(super) fn made(
     find().map_err(|problem| anyhow!("{option} {name}: {problem}"))
 }
 
+/// A share or an amount; nothing in a row that has none.
+fn part(number: Option<f64>) -> Cell {
+    let none = Cell::Words(String::new());
+    number.map_or(none, |number| Cell::Decimals(Some(number), 4))
+}
+
 /// A part: its name, share, amount and row.
 type Line = (String, Option<f64>, Option<f64>, Option<usize>);
 
@@ -148,8 +154,8 @@ impl Provenance {
         let names = lines.iter().map(|line| line.0.as_str());
         let columns = vec![
             Column::words(name, names, |line: &Line| line.0.clone()),
-            Column::numbers("share", 8, |line| Cell::Decimals(line.1, 4)),
-            Column::numbers("amount", 8, |line| Cell::Decimals(line.2, 4)),
+            Column::numbers("share", 8, |line| part(line.1)),
+            Column::numbers("amount", 8, |line| part(line.2)),
             Column::numbers("row", 4, |line| {
                 line.3.map_or(Cell::Words(String::new()), Cell::from)
             }),

@@ -45,7 +45,11 @@ impl Cell {
             Self::Whole(count) => count.to_string(),
             Self::Decimals(Some(number), _) if !number.is_finite() => "not finite".to_owned(),
             // Without the sign of what is rounded to 0.
-            Self::Decimals(Some(number), digits) if number.abs() < 0.5 * 0.1_f64.powi(digits as i32) => decimals(0.0, digits),
+            Self::Decimals(Some(number), digits)
+                if number.abs() < 0.5 * 0.1_f64.powi(digits as i32) =>
+            {
+                decimals(0.0, digits)
+            }
             Self::Decimals(Some(number), digits) => decimals(number, digits),
             Self::Decimals(None, _) => "-".to_owned(),
             Self::Percent(share, digits) => format!("{:.digits$}%", 100.0 * share),

@@ -221,3 +221,32 @@ fn drawing_changes_nothing() {
         assert_eq!(seen(&harness), before);
     }
 }
+
+#[test]
+fn undo_before_an_episode_arrives_ends_the_wait() {
+    let mut harness = paused_with_file("theirs.ntmtrace.json");
+    harness.state_mut().held = true;
+    act(&mut harness, Episode::NextSeed);
+    assert!(harness.state().pending.asked.is_some());
+    act(&mut harness, Edit::Undo);
+    assert!(harness.state().pending.asked.is_none());
+    let_in(&mut harness);
+    assert_eq!(seed_on_screen(&harness), None);
+}
+
+#[test]
+fn dropped_episode_ends_the_wait() {
+    let mut harness = paused();
+    harness.state_mut().held = true;
+    act(&mut harness, Episode::NextSeed);
+    let context = harness.ctx.clone();
+    let given_up = harness.state().session.request.clone();
+    // Another request follows before the outcome of the first one.
+    act(&mut harness, Episode::NextSeed);
+    assert_ne!(harness.state().session.request, given_up);
+    harness.state_mut().held = false;
+    harness.state_mut().apply(&context, Vec::new());
+    assert!(harness.state().pending.asked.is_none());
+    let request = harness.state().session.request.seed;
+    assert_eq!(seed_on_screen(&harness), Some(request));
+}

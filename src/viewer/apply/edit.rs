@@ -140,6 +140,9 @@ impl State {
                 Some(file) => self.show(file),
                 None => self.record(),
             }
+        } else if undo_state.file.is_some() {
+            // The trace stays on screen: no episode comes in its place.
+            (self.pending.asked, self.pending.coming) = (None, None);
         }
         self.compare_now();
     }

@@ -184,7 +184,7 @@ impl State {
 
     pub(super) fn record(&mut self) {
         if let Some(inputs) = self.session.recording_inputs() {
-            self.pending.asked = true;
+            self.pending.asked = Some(inputs.request.clone());
             self.start(Job::Record(inputs));
         }
     }
@@ -223,7 +223,7 @@ impl State {
 
     /// Handles a new episode on screen. Where it `is_active`, the step stays, to show the differences.
     pub(super) fn opened(&mut self, is_active: bool) {
-        self.pending.asked = false;
+        self.pending.asked = None;
         let undone = self.pending.coming.take();
         if let Some((focus, pinned)) = undone {
             (self.view.focus, self.view.pinned) = (focus, pinned);

@@ -79,11 +79,11 @@ impl State {
 
     /// An episode; it may have come too late: something else was asked for, or shown, since.
     fn recorded(&mut self, open: Open) {
+        let was_asked = open.request.as_ref().is_some_and(|own| self.ends_wait(own));
         if self.welcome.shown && self.shows_learner() {
             // It learns on behind the start page.
-            self.pending.asked = false;
             self.show_learner();
-        } else if self.pending.asked && open.request.as_ref() == Some(&self.session.request) {
+        } else if was_asked && open.request.as_ref() == Some(&self.session.request) {
             self.show(open);
         }
     }
@@ -114,10 +114,16 @@ impl State {
 
     /// The episode that was asked for does not come.
     fn refuse(&mut self, request: &EpisodeRequest) {
-        if *request == self.session.request {
-            (self.pending.asked, self.pending.coming) = (false, None);
+        if self.ends_wait(request) {
+            self.pending.coming = None;
         }
         self.session.refuse(request);
+    }
+
+    /// Ends the wait for the episode of this request, if it is waited for.
+    fn ends_wait(&mut self, request: &EpisodeRequest) -> bool {
+        let asked = self.pending.asked.take_if(|asked| asked == request);
+        asked.is_some()
     }
 
     /// A machine from a file.

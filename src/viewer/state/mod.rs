@@ -128,8 +128,8 @@ pub struct State {
 /// The pending work.
 #[derive(Clone, Debug, Default)]
 pub struct Pending {
-    /// True while an episode is asked for that is not on screen yet.
-    pub asked: bool,
+    /// The request of the episode that is being recorded to come on screen; its outcome ends the wait, whatever that is.
+    pub asked: Option<EpisodeRequest>,
     /// True while a job that can be cancelled is in progress.
     pub busy: bool,
     /// The selected and the pinned head of that episode.

@@ -28,6 +28,8 @@ const LONGEST_LATE: f64 = 0.25;
 const BEFORE: f64 = 0.6;
 /// Interval between progress reports of a job, in seconds.
 const BETWEEN_SHARES: f64 = 0.1;
+/// The subject of the message that the window is about to close.
+const CLOSING: &str = "closing";
 
 /// The window: its state, its workers and its last frame.
 pub struct App {
@@ -45,7 +47,7 @@ pub struct App {
     next_change: Option<f64>,
     /// The training threads.
     threads: TrainingThreads,
-    /// True where the window is to be closed, whatever learns.
+    /// True where the window is to be closed as soon as no file is being written.
     closes: bool,
 }
 
@@ -130,7 +132,7 @@ impl App {
 
     /// True where closing the window would lose work: an unsaved run of some length, or a file being written.
     pub fn would_lose(&self) -> bool {
-        self.state.is_unsaved() || self.worker.under_way().any(|job| job.writes)
+        self.state.is_unsaved() || self.worker.writing().is_some()
     }
 
     /// Begins to record the page of the next frames.
@@ -175,6 +177,11 @@ impl App {
             }
             effects = Vec::new();
             for outcome in outcomes {
+                // Whoever closes the window sees first that a file was not written.
+                if self.closes && outcome.is_unwritten() {
+                    self.closes = false;
+                    self.state.toasts.withdraw(CLOSING);
+                }
                 // What a file brings is a change of its own; a drag goes on while its episodes are recorded.
                 if outcome.replaces_episode() {
                     self.state.history.begin_gesture();
@@ -219,7 +226,14 @@ impl App {
                         self.tell(Command::Learn(Learn::Refused(sentence)));
                     }
                 }
-                Effect::Close => self.closes = true,
+                Effect::Close => {
+                    self.closes = true;
+                    if let Some(job) = self.worker.writing() {
+                        let words = &job.words;
+                        let text = format!("{words}: the window closes when the file is written.");
+                        self.state.toasts.update(CLOSING, text);
+                    }
+                }
             }
         }
         copied
@@ -301,11 +315,12 @@ impl App {
         Vec::new()
     }
 
-    /// Asks for the fate of a running training before the window closes.
+    /// Asks for the fate of a running training before the window closes, and waits for files.
     fn before_closing(&mut self, ctx: &Context) {
         let closes = ctx.input(|input| input.viewport().close_requested());
-        if closes && self.is_unsaved() && !self.closes {
+        if closes && self.would_lose() {
             ctx.send_viewport_cmd(ViewportCommand::CancelClose);
+            self.closes = false;
             self.tell(Replacement::Close.into());
         }
     }
@@ -317,7 +332,7 @@ impl App {
     }
 
     /// The next frame comes when something will have changed, not before.
-    fn after_ui(&mut self, ctx: &Context) {
+    fn after_ui(&mut self, ctx: &Context, writes: bool) {
         let busy = self.worker.busy().then_some(BETWEEN_SHARES);
         let (step, message) = (self.player.next_move_in(), self.toasts.next_change_in());
         let news = self.state.expects_news();
@@ -340,7 +355,7 @@ impl App {
             self.tell(Window::ToggleWelcome.into());
             ctx.request_repaint();
         }
-        if self.closes {
+        if self.closes && !writes && !self.would_lose() {
             ctx.send_viewport_cmd(ViewportCommand::Close);
         }
         let title = self.session.title();
@@ -369,8 +384,9 @@ impl App {
         frame::over_ui(ui, &self.state, &self.drawn);
         dialogs_ui(&ctx, &self.state);
         frame::drop_hint(&ctx);
+        let writes = self.worker.writing().is_some();
         self.apply(&ctx, take_commands(&ctx));
-        self.after_ui(&ctx);
+        self.after_ui(&ctx, writes);
     }
 }
 

@@ -58,7 +58,8 @@ impl Worker {
         let (files, outbox) = (worker.files.clone(), worker.outbox.clone());
         let work = async move |(job, under_way): (Job, Arc<PendingJob>)| {
             let outcome = perform(job, files.as_ref(), &under_way).await;
-            drop(under_way);
+            // A file counts as being written until the outcome is there.
+            let _writes = under_way.writes.then_some(under_way);
             outbox(outcome)
         };
         worker.jobs = Some(Queue::new(work));
@@ -186,6 +187,11 @@ impl Worker {
     /// Pending jobs, oldest first.
     pub fn under_way(&self) -> impl Iterator<Item = Arc<PendingJob>> {
         self.under_way.iter().filter_map(Weak::upgrade)
+    }
+
+    /// A pending job that writes a file.
+    pub fn writing(&self) -> Option<Arc<PendingJob>> {
+        self.under_way().find(|job| job.writes)
     }
 
     /// Pending jobs that can be cancelled.

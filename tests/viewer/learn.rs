@@ -756,3 +756,60 @@ fn run_with_typed_changes_repeats_from_log_identically() {
     assert_eq!(last(&again), last(&folder));
     assert_eq!(last(&again), state(&screen).run().machine);
 }
+
+/// Writes figures only when it is let to.
+struct Slow(Mutex<std::sync::mpsc::Receiver<Result<String, String>>>);
+
+impl Files for Slow {
+    fn exists(&self, _: &Path) -> bool {
+        false
+    }
+
+    fn save_figure(&self, _: &Path, _: &[u8]) -> Result<String, String> {
+        self.0.lock().unwrap().recv().unwrap()
+    }
+}
+
+/// A window that writes a figure and is asked to close meanwhile; true where it closes once the figure ends like this.
+fn closes_after_writing(end: Result<String, String>) -> bool {
+    let (sender, receiver) = std::sync::mpsc::channel();
+    let options = options(Arc::new(Slow(Mutex::new(receiver))));
+    let mut screen = Harness::builder()
+        .with_size(LARGE)
+        .with_step_dt(0.05)
+        .with_context_setup(tapescope::viewer::apply_theme)
+        .build_ui_state(frame_ui, App::new(&egui::Context::default(), options));
+    while screen.state().session.open.is_none() {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+        screen.run_steps(1);
+    }
+    act(&mut screen, File::Save("slow.svg".into(), false));
+    close(&mut screen);
+    assert!(told_the_system(&screen, &ViewportCommand::CancelClose));
+    screen.run_steps(2);
+    assert!(says(
+        &screen,
+        "slow.svg: the window closes when the file is written"
+    ));
+    assert!(!told_the_system(&screen, &ViewportCommand::Close));
+    let fails = end.is_err();
+    sender.send(end).unwrap();
+    loop {
+        screen.run_steps(1);
+        let is_closed = told_the_system(&screen, &ViewportCommand::Close);
+        if is_closed || (fails && says(&screen, "no room")) {
+            return is_closed;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+}
+
+#[test]
+fn closing_waits_for_a_file_being_written() {
+    assert!(closes_after_writing(Ok("Saved.".to_owned())));
+}
+
+#[test]
+fn window_stays_open_where_a_file_cannot_be_written() {
+    assert!(!closes_after_writing(Err("There is no room.".to_owned())));
+}

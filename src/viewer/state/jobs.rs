@@ -303,6 +303,12 @@ pub enum Outcome {
 }
 
 impl Outcome {
+    /// True where a file was not written, or may not have been.
+    pub fn is_unwritten(&self) -> bool {
+        let is_refused = matches!(self, Self::Failed(_) | Self::RunNotSaved(..));
+        is_refused || matches!(self, Self::IsThere(..) | Self::GivenUp(..))
+    }
+
     /// True where another episode replaces the one on screen: that of a file, or of a machine that begins to learn.
     pub fn replaces_episode(&self) -> bool {
         let is_file = matches!(self, Self::Opened(..) | Self::Other(..));

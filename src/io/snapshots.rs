@@ -9,10 +9,11 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::error::short;
 use super::measurement::{WrongNumber, wrong_bits, wrong_seconds};
 use super::weights::{self, Contents, Opened};
 use super::{Error, Experiment, file};
-use crate::learn::{Snapshot, Snapshots};
+use crate::learn::{Finding, Kind, Snapshot, Snapshots};
 
 /// The largest file that is read, in bytes.
 const LIMIT: u64 = 4 << 30;
@@ -25,6 +26,16 @@ const SNAPSHOTS: &str = "snapshots";
 struct Form {
     per_decade: f64,
     all: Vec<SnapshotForm>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    findings: Vec<FindingForm>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FindingForm {
+    sequences: u64,
+    kind: String,
+    words: String,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -69,9 +80,15 @@ fn contents<'a>(experiment: &Experiment, snapshots: &'a Snapshots) -> Contents<'
         bits: snapshot.bits,
         is_best: snapshot.is_best,
     };
+    let finding = |found: &Finding| FindingForm {
+        sequences: found.sequences,
+        kind: found.kind.name().to_owned(),
+        words: found.words.clone(),
+    };
     let form = Form {
         per_decade: snapshots.per_decade(),
         all: snapshots.all().iter().map(moment).collect(),
+        findings: snapshots.findings.iter().map(finding).collect(),
     };
     let entry = (SNAPSHOTS, file::json(&form));
     Contents {
@@ -111,9 +128,29 @@ pub fn from_bytes(bytes: &[u8], label: &str) -> Result<(Experiment, Snapshots), 
         })
     };
     let all: Result<_, _> = form.all.into_iter().map(snapshot).collect();
-    let snapshots = Snapshots::restored(all?, form.per_decade);
+    let mut snapshots = Snapshots::restored(all?, form.per_decade);
+    let findings = form.findings.into_iter().enumerate();
+    let findings = findings.map(|(index, found)| found.finding(index, label));
+    snapshots.findings = findings.collect::<Result<_, _>>()?;
     file.check_sum()?;
     Ok((experiment, snapshots))
+}
+
+impl FindingForm {
+    /// The finding; its place in the file is for an error.
+    fn finding(self, index: usize, label: &str) -> Result<Finding, Error> {
+        let kind = Kind::ALL.into_iter().find(|kind| kind.name() == self.kind);
+        let wrong = || {
+            let names = Kind::ALL.map(Kind::name).join(", ");
+            let problem = format!("is `{}`; expected one of {names}", short(&self.kind));
+            Error::content(label, format!("snapshots.findings[{index}].kind"), problem)
+        };
+        Ok(Finding {
+            sequences: self.sequences,
+            kind: kind.ok_or_else(wrong)?,
+            words: self.words,
+        })
+    }
 }
 
 impl Form {
@@ -172,10 +209,17 @@ mod tests {
     #[test]
     fn every_number_reads_back_bit_identical() {
         let (experiment, snapshots) = trained();
+        let mut snapshots = snapshots;
+        snapshots.findings = vec![Finding {
+            sequences: 40,
+            kind: Kind::Exploding,
+            words: "The gradient is large.".to_owned(),
+        }];
         let bytes = to_bytes(&experiment, &snapshots);
         let (read_experiment, again) = from_bytes(&bytes, "s").unwrap();
         assert_eq!(read_experiment, experiment);
         assert!(to_bytes(&experiment, &again) == bytes);
+        assert_eq!(again.findings, snapshots.findings);
         let machines = |all: &Snapshots| {
             let all = all.all().iter();
             all.map(|one| (one.sequences, one.is_best, one.machine.clone()))

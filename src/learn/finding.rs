@@ -37,6 +37,20 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// All kinds.
+    pub const ALL: [Self; 10] = [
+        Self::Diverged,
+        Self::Broken,
+        Self::Uniform,
+        Self::OneRow,
+        Self::Vanishing,
+        Self::Exploding,
+        Self::Relapse,
+        Self::Plateau,
+        Self::Moving,
+        Self::Learned,
+    ];
+
     /// Returns a name of one or two words.
     pub fn name(self) -> &'static str {
         match self {

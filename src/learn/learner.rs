@@ -372,10 +372,13 @@ impl RunWorker {
     }
 
     fn run_state(&self) -> RunState {
+        let progress = self.run.progress();
+        let mut snapshots = progress.snapshots.clone();
+        snapshots.findings.clone_from(&progress.findings);
         RunState {
             state: self.run.trainer().state.clone(),
-            snapshots: self.run.progress().snapshots.clone(),
-            keeps_weights: self.run.progress().keeps_weights(),
+            snapshots,
+            keeps_weights: progress.keeps_weights(),
         }
     }
 }

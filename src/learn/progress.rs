@@ -158,6 +158,7 @@ impl RunProgress {
             history,
             changes,
             task_since,
+            findings: snapshots.findings.clone(),
             snapshots,
             ..Self::default()
         }

@@ -73,6 +73,7 @@ impl Run {
                     looks: Vec::new(),
                     tensors: Arc::new(tensors),
                 },
+                findings: snapshots.findings.clone(),
                 snapshots,
                 // Which change was of the task is not known; after the last one it is the same.
                 task_since: trainer

@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use super::finding::Finding;
 use crate::model::Model;
 use crate::train::{HistoryPoint, Trainer};
 
@@ -41,6 +42,8 @@ pub struct Snapshots {
     limit: usize,
     /// Current number per tenfold number of sequences; halved above the limit.
     per_decade: f64,
+    /// The findings of the run when it was saved, in order of time.
+    pub findings: Vec<Finding>,
 }
 
 impl Default for Snapshots {
@@ -60,6 +63,7 @@ impl Snapshots {
             kept: Vec::new(),
             limit,
             per_decade: PER_DECADE,
+            findings: Vec::new(),
         }
     }
 
@@ -104,8 +108,9 @@ impl Snapshots {
         });
     }
 
-    /// Removes the snapshots after `sequences` sequences.
+    /// Removes the snapshots and findings after `sequences` sequences.
     pub fn cut(&mut self, sequences: u64) {
+        self.findings.retain(|one| one.sequences <= sequences);
         self.kept.retain(|one| one.sequences <= sequences);
     }
 

@@ -813,3 +813,26 @@ fn closing_waits_for_a_file_being_written() {
 fn window_stays_open_where_a_file_cannot_be_written() {
     assert!(!closes_after_writing(Err("There is no room.".to_owned())));
 }
+
+#[test]
+fn reopened_run_keeps_findings_and_legend() {
+    let folder = folder("reopened");
+    let mut screen = on_disk(&["training.validation_every=10"]);
+    let set = vec!["training.optimizer.learning_rate=3e38".to_owned()];
+    act(&mut screen, Learn::Change(set));
+    screen.run_steps(30);
+    let found = state(&screen).findings().to_vec();
+    assert!(!found.is_empty());
+    act(&mut screen, Learn::Save(folder.clone(), false));
+    drop(screen);
+    let mut screen = window_with(LARGE, options(Arc::new(Disk)));
+    open(&mut screen, &folder.display().to_string());
+    screen.run_steps(3);
+    assert_eq!(state(&screen).findings(), found);
+    let path = folder.join("curves.svg");
+    act(&mut screen, File::Save(path.clone(), false));
+    let svg = std::fs::read_to_string(path).unwrap();
+    for name in [">mean<", ">validation<"] {
+        assert!(svg.contains(name), "{name}");
+    }
+}

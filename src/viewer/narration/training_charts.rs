@@ -41,7 +41,14 @@ fn loss_lines(learning: &LiveTraining, index: usize) -> Vec<Line> {
     let name = if several { &label } else { "mean" };
     let hue = Hue::Line(index);
     let mut lines = kept(run, "loss", |progress| {
-        let mean = mean(progress, |point| (point.bits, point.ends));
+        let mut mean = mean(progress, |point| (point.bits, point.ends));
+        // Of a run that was not trained here the means between validations are known.
+        let first = progress.curve.points().first().map(|point| point.sequences);
+        let earlier = progress.history.iter().filter(|point| {
+            point.training_bits.is_finite() && first.is_none_or(|first| point.sequences < first)
+        });
+        let earlier = earlier.map(|point| [point.sequences as f64, point.training_bits]);
+        mean.points.splice(0..0, thinned(earlier));
         let bits =
             |point: &HistoryPoint| [point.sequences as f64, point.validation.bits_per_sequence];
         let points = thinned(progress.history.iter().map(bits));

@@ -263,6 +263,8 @@ pub enum File {
     Browse(FilePurpose),
     /// This file was chosen, or its path typed.
     Chosen(FilePurpose, PathBuf),
+    /// Replace this existing file.
+    Replace(FilePurpose, PathBuf),
     /// Copy these words.
     Copy {
         /// The words.
@@ -400,6 +402,8 @@ pub enum Learn {
     Refused(String),
     /// Moves by a number of runs, back if negative; wraps around.
     MoveRun(isize),
+    /// Save each run into a folder of its own beside this one, then perform the command that ends them, if there is one.
+    SaveAll(PathBuf),
     /// Save the run on screen into this folder, then perform the command that ends it.
     SaveAndEnd(PathBuf),
     /// Perform the command, and discard the unsaved run.

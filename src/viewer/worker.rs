@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, channel};
@@ -25,7 +25,7 @@ use crate::figure::{Figure, Format, Gradients, Motion, Pages, Progress, Walk, to
 use crate::io::{Experiment, RunStart, intervention, memory_limit};
 use crate::learn::Snapshots;
 use crate::model::{Draw, Model, ModelConfig, NoiseMode};
-use crate::platform::{self, Chosen, Queue, TimeSlice, at_once};
+use crate::platform::{self, Chosen, HAS_FILES, Queue, TimeSlice, at_once};
 use crate::train::{Demand, LARGEST_RECORDING, Quantity, Recorder, Recording, State};
 
 /// Duration of a step in an animation, in hundredths of a second: as at normal speed.
@@ -122,11 +122,15 @@ impl Worker {
                 self.pictures.0.push_back((job, under_way));
                 self.next_picture();
             }
-            // Animations and reports take long, and training waits for no recording.
+            // Animations and reports take long; training and names wait for no recording.
             Some(jobs)
                 if !matches!(
                     job,
-                    Job::Draw(..) | Job::Report(..) | Job::Prepare(_) | Job::Continue(_)
+                    Job::Draw(..)
+                        | Job::Report(..)
+                        | Job::Prepare(_)
+                        | Job::Continue(_)
+                        | Job::Suggest(..)
                 ) =>
             {
                 jobs.put((job, under_way));
@@ -300,13 +304,15 @@ async fn attempt(job: &Job, files: &dyn Files, under_way: &PendingJob) -> Result
         turns.yield_now().await;
         under_way.report(done, all)
     };
-    let left_alone = |to: &&Destination| !to.replaces && files.exists(&to.path);
+    let renames = matches!(job, Job::SaveRun(run) if run.0.renames);
+    let left_alone = |to: &&Destination| !to.replaces && !renames && files.exists(&to.path);
     if let Some(to) = job.destination().filter(left_alone).cloned() {
         let run = match job {
             Job::SaveRun(run) => Some(run.0.number),
             _ => None,
         };
-        return Ok(Outcome::IsThere(to, run));
+        let free = free_path(files, to.purpose, &to.path);
+        return Ok(Outcome::IsThere(to, free, run));
     }
     Ok(match job {
         Job::Record(inputs) => {
@@ -344,6 +350,9 @@ async fn attempt(job: &Job, files: &dyn Files, under_way: &PendingJob) -> Result
             let is_there = |path: &PathBuf| (path.clone(), files.exists(path));
             Outcome::Recent(paths.iter().map(is_there).collect())
         }
+        Job::Suggest(purpose, path) => {
+            Outcome::Suggested(path.clone(), free_path(files, *purpose, path))
+        }
         Job::Compare(sides) => Outcome::Compared(sides.clone().compare()),
         Job::Prepare(named) => {
             let (count, mut experiments) = (named.len(), named.iter());
@@ -373,7 +382,11 @@ async fn attempt(job: &Job, files: &dyn Files, under_way: &PendingJob) -> Result
         },
         Job::SaveRun(run) => {
             let (saving, run_state) = run.as_ref();
-            let folder = files.absolute(saving.to.path.clone());
+            let path = &saving.to.path;
+            let free = saving
+                .renames
+                .then(|| free_path(files, FilePurpose::Run, path));
+            let folder = files.absolute(free.unwrap_or_else(|| path.clone()));
             let replaces = saving.to.replaces;
             let sentence = files.save_run(&folder, &saving.experiment, run_state, replaces)?;
             Outcome::RunSaved(saving.number, Saved::of(&run_state.state), sentence)
@@ -383,6 +396,21 @@ async fn attempt(job: &Job, files: &dyn Files, under_way: &PendingJob) -> Result
             Outcome::Saved(files.save_trace(&path, shown)?)
         }
     })
+}
+
+/// Returns this path, or with the first number behind its name under which no file exists.
+fn free_path(files: &dyn Files, purpose: FilePurpose, path: &Path) -> PathBuf {
+    /// The largest number that is tried.
+    const MOST: usize = 999;
+    let name = file_name(path);
+    // A dot in the name of a folder begins no ending.
+    let is_folder = HAS_FILES && purpose == FilePurpose::Run;
+    let end = name.find('.').filter(|_| !is_folder);
+    let (stem, end) = name.split_at(end.unwrap_or(name.len()));
+    let numbered = (2..=MOST).map(|number| path.with_file_name(format!("{stem}-{number}{end}")));
+    let mut paths = std::iter::once(path.to_owned()).chain(numbered);
+    let free = paths.find(|path| !files.exists(path));
+    free.unwrap_or_else(|| path.to_owned())
 }
 
 /// A run before its first update.
@@ -635,7 +663,6 @@ fn prepared(name: Option<String>, start: RunStart) -> (RunView, RunStart) {
 #[cfg(test)]
 mod tests {
     use std::ops::ControlFlow;
-    use std::path::{Path, PathBuf};
     use std::sync::atomic::AtomicUsize;
     use std::sync::mpsc::{Receiver, Sender};
     use std::sync::{Mutex, PoisonError};

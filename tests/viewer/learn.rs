@@ -582,7 +582,7 @@ fn save_and_restart_replaces_existing_run_after_confirmation() {
     let (number, done) = (state(&screen).run().number, sequences(&screen));
     act(&mut screen, Replacement::NextSeed);
     act(&mut screen, Learn::SaveAndEnd(folder.clone()));
-    assert!(says(&screen, "Folder already exists."));
+    assert!(says(&screen, "already exists."));
     assert_eq!(state(&screen).run().number, number);
     click(&mut screen, "Replace folder");
     screen.run_steps(2);
@@ -757,6 +757,140 @@ fn run_with_typed_changes_repeats_from_log_identically() {
     assert_eq!(last(&again), state(&screen).run().machine);
 }
 
+#[test]
+fn reopened_run_keeps_findings_and_legend() {
+    let folder = folder("reopened");
+    let mut screen = on_disk(&["training.validation_every=10"]);
+    let set = vec!["training.optimizer.learning_rate=3e38".to_owned()];
+    act(&mut screen, Learn::Change(set));
+    screen.run_steps(30);
+    let found = state(&screen).findings().to_vec();
+    assert!(!found.is_empty());
+    act(&mut screen, Learn::Save(folder.clone(), false));
+    drop(screen);
+    let mut screen = window_with(LARGE, options(Arc::new(Disk)));
+    open(&mut screen, &folder.display().to_string());
+    screen.run_steps(3);
+    assert_eq!(state(&screen).findings(), found);
+    let path = folder.join("curves.svg");
+    act(&mut screen, File::Save(path.clone(), false));
+    let svg = std::fs::read_to_string(path).unwrap();
+    for name in [">mean<", ">validation<"] {
+        assert!(svg.contains(name), "{name}");
+    }
+}
+
+/// Files that are taken, and the runs that are written.
+#[derive(Default)]
+struct Taken {
+    runs: Mutex<Vec<(PathBuf, bool)>>,
+}
+
+impl Files for Taken {
+    fn exists(&self, path: &Path) -> bool {
+        let written = self.runs.lock().unwrap();
+        let is_it = |(other, _): &(PathBuf, bool)| other == path;
+        path == Path::new("runs/copy-1") || written.iter().any(is_it)
+    }
+
+    fn save_run(
+        &self,
+        folder: &Path,
+        _: &Experiment,
+        _: &tapescope::learn::RunState,
+        replaces: bool,
+    ) -> Result<String, String> {
+        self.runs
+            .lock()
+            .unwrap()
+            .push((folder.to_owned(), replaces));
+        Ok(format!("Run saved in {}.", folder.display()))
+    }
+}
+
+/// A window that trains the copy task from these seeds, where `runs/copy-1` is taken.
+fn with_taken(seeds: std::ops::RangeInclusive<u64>) -> (Screen, Arc<Taken>) {
+    let files = Arc::<Taken>::default();
+    let mut screen = window_with(LARGE, options(files.clone()));
+    let of = |seed: u64| (None, experiment(&[&format!("training.seed={seed}")]));
+    act(&mut screen, Replacement::Begin(seeds.map(of).collect()));
+    screen.run_steps(5);
+    (screen, files)
+}
+
+fn dialog_text(screen: &Screen) -> String {
+    screen.state().dialog.as_ref().unwrap().text.clone()
+}
+
+#[test]
+fn saving_offers_a_free_name_and_replaces_only_by_its_own_button() {
+    let (mut screen, files) = with_taken(1..=1);
+    let runs = || files.runs.lock().unwrap().clone();
+    let ask = Ask::For(Subject::File(FilePurpose::Run));
+    act(&mut screen, ask.clone());
+    assert_eq!(dialog_text(&screen), "runs/copy-1-2");
+    press(&mut screen, Key::Enter);
+    screen.run_steps(3);
+    assert_eq!(runs(), [("runs/copy-1-2".into(), false)]);
+    act(&mut screen, ask);
+    assert_eq!(dialog_text(&screen), "runs/copy-1-3");
+    // A typed name that is taken gives way to a free one; Enter saves under that.
+    act(&mut screen, Ask::Typed("runs/copy-1".to_owned()));
+    press(&mut screen, Key::Enter);
+    screen.run_steps(3);
+    assert!(says(&screen, "runs/copy-1 already exists."));
+    assert_eq!(dialog_text(&screen), "runs/copy-1-3");
+    press(&mut screen, Key::Enter);
+    screen.run_steps(3);
+    assert_eq!(runs()[1..], [("runs/copy-1-3".into(), false)]);
+    act(&mut screen, Learn::Save("runs/copy-1".into(), false));
+    click(&mut screen, "Replace folder");
+    assert_eq!(runs()[2..], [("runs/copy-1".into(), true)]);
+}
+
+#[test]
+fn ending_training_offers_a_free_name() {
+    let (mut screen, _) = with_taken(1..=1);
+    changed(&mut screen);
+    act(&mut screen, Replacement::Close);
+    assert_eq!(dialog_text(&screen), "runs/copy-1-2");
+}
+
+#[test]
+fn saving_one_of_several_runs_names_it_and_offers_all() {
+    let (mut screen, files) = with_taken(1..=3);
+    act(&mut screen, Learn::Run(1));
+    act(&mut screen, Ask::For(Subject::File(FilePurpose::Run)));
+    assert!(says(
+        &screen,
+        "Of the 3 runs this saves the one on screen, seed 2."
+    ));
+    click(&mut screen, "Save all 3 runs");
+    screen.run_steps(3);
+    let saved = files.runs.lock().unwrap().clone();
+    let names = ["runs/copy-1-2", "runs/copy-2", "runs/copy-3"];
+    assert_eq!(saved, names.map(|name| (PathBuf::from(name), false)));
+    assert!(!state(&screen).is_unsaved() || state(&screen).is_training);
+}
+
+#[test]
+fn closing_can_save_all_runs_first() {
+    let (mut screen, files) = with_taken(1..=2);
+    press(&mut screen, Key::T);
+    for place in 0..2 {
+        let mut news = trained_for(&screen, 9.0);
+        news = RunUpdates::new(vec![(place, news.0[0].1.clone())]);
+        screen.state_mut().held = true;
+        act(&mut screen, Learn::Updates(news));
+        screen.state_mut().held = false;
+    }
+    act(&mut screen, Replacement::Close);
+    click(&mut screen, "Save all 2 runs");
+    screen.run_steps(2);
+    assert_eq!(files.runs.lock().unwrap().len(), 2);
+    assert!(told_the_system(&screen, &ViewportCommand::Close));
+}
+
 /// Writes figures only when it is let to.
 struct Slow(Mutex<std::sync::mpsc::Receiver<Result<String, String>>>);
 
@@ -812,27 +946,4 @@ fn closing_waits_for_a_file_being_written() {
 #[test]
 fn window_stays_open_where_a_file_cannot_be_written() {
     assert!(!closes_after_writing(Err("There is no room.".to_owned())));
-}
-
-#[test]
-fn reopened_run_keeps_findings_and_legend() {
-    let folder = folder("reopened");
-    let mut screen = on_disk(&["training.validation_every=10"]);
-    let set = vec!["training.optimizer.learning_rate=3e38".to_owned()];
-    act(&mut screen, Learn::Change(set));
-    screen.run_steps(30);
-    let found = state(&screen).findings().to_vec();
-    assert!(!found.is_empty());
-    act(&mut screen, Learn::Save(folder.clone(), false));
-    drop(screen);
-    let mut screen = window_with(LARGE, options(Arc::new(Disk)));
-    open(&mut screen, &folder.display().to_string());
-    screen.run_steps(3);
-    assert_eq!(state(&screen).findings(), found);
-    let path = folder.join("curves.svg");
-    act(&mut screen, File::Save(path.clone(), false));
-    let svg = std::fs::read_to_string(path).unwrap();
-    for name in [">mean<", ">validation<"] {
-        assert!(svg.contains(name), "{name}");
-    }
 }

@@ -234,7 +234,7 @@ fn file_is_replaced_only_after_confirmation() {
         act(&mut harness, Ask::Typed(typed.to_owned()));
         press(&mut harness, Key::Enter);
         assert_eq!(saved(), count, "{typed}");
-        let is_asked = harness.query_by_label("File already exists.").is_some();
+        let is_asked = says(&harness, "already exists.");
         assert_eq!(is_asked, harness.query_by_label("Replace file").is_some());
         assert_eq!(is_asked, harness.state().dialog.is_some());
         press(&mut harness, Key::Escape);

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use crate::figure::chart::page::Charts;
 use crate::figure::{self, Format, Layout};
 use crate::platform::{self, HAS_FILES};
-use crate::viewer::command::{Command, Compare, File, Learn};
+use crate::viewer::command::{Command, Compare, File, Learn, Subject};
 use crate::viewer::inspect::{self, Form};
 use crate::viewer::link::Link;
 use crate::viewer::narration::training_charts;
 use crate::viewer::state::{
-    Destination, Effect, FilePurpose, Job, Kind, LiveTraining, Open, Page, State, WindowLayout,
-    file_name,
+    Destination, Dialog, Effect, FilePurpose, Job, Kind, LiveTraining, Open, Page, State,
+    WindowLayout, file_name,
 };
 
 /// Steps of an animation where no part is marked.
@@ -28,10 +28,8 @@ impl State {
             File::Save(path, replaces) => self.save(path, replaces),
             File::Film(path, replaces) => self.film(path, replaces),
             File::Browse(purpose) => self.browse(purpose),
-            File::Chosen(purpose, path) => {
-                let warned = self.dialog.as_ref().is_some_and(|dialog| dialog.doubted);
-                self.chosen(purpose, path, warned);
-            }
+            File::Chosen(purpose, path) => self.chosen(purpose, path, false),
+            File::Replace(purpose, path) => self.chosen(purpose, path, true),
             File::Copy { text, said } => {
                 self.effects.push(Effect::Copy(text));
                 if let Some(said) = said {
@@ -199,8 +197,28 @@ impl State {
         }
     }
 
-    /// Suggests a name for the file to save.
-    pub(super) fn suggestion(&self, purpose: FilePurpose) -> String {
+    /// Suggests a name for the file to save; where it is taken, a free one takes its place in the dialog.
+    pub(super) fn suggest(&mut self, purpose: FilePurpose) -> String {
+        let name = self.suggestion(purpose);
+        if purpose.is_to_save() {
+            self.start(Job::Suggest(purpose, name.clone().into()));
+        }
+        name
+    }
+
+    /// Puts the free path into the dialog that proposes the other one.
+    pub(super) fn suggested(&mut self, proposed: &Path, free: &Path) {
+        let proposes = |dialog: &&mut Dialog| {
+            let is_to_save = matches!(dialog.subject, Subject::File(_) | Subject::EndRun);
+            is_to_save && Path::new(&dialog.text) == proposed && free != proposed
+        };
+        if let Some(dialog) = self.dialog.as_mut().filter(proposes) {
+            dialog.text = free.display().to_string();
+            dialog.taken = Some(proposed.to_owned());
+        }
+    }
+
+    fn suggestion(&self, purpose: FilePurpose) -> String {
         let name = |end| self.session.file_name().replace(".ntmtrace.json", end);
         match purpose {
             FilePurpose::Open | FilePurpose::Compare => String::new(),

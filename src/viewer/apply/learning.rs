@@ -85,6 +85,7 @@ impl State {
             Learn::Continue => self.continue_run(),
             Learn::Change(set) => self.change_run(set),
             Learn::Save(path, replaces) => self.save_run(path, replaces),
+            Learn::SaveAll(path) => self.save_all(&path),
             Learn::SaveAndEnd(path) => self.save_and_end(path),
             Learn::EndUnsaved => self.end_now(),
         }
@@ -380,6 +381,7 @@ impl State {
                 | Learn::SlowOrFull
                 | Learn::Change(_)
                 | Learn::Save(..)
+                | Learn::SaveAll(_)
                 | Learn::SaveAndEnd(_)
         );
         let learning = self.learning.as_ref().filter(|_| trains);

@@ -54,7 +54,8 @@ impl State {
                 let of_it = runs.filter(|run| run.number == number);
                 of_it.for_each(|run| run.landmarks.clone_from(&levels));
             }
-            Outcome::IsThere(to, run) => self.is_there(run, &to),
+            Outcome::IsThere(to, free, run) => self.is_there(run, to, &free),
+            Outcome::Suggested(proposed, free) => self.suggested(&proposed, &free),
             Outcome::Saved(sentence) => self.toasts.add(Kind::Done, sentence),
             Outcome::RunSaved(run, saved, sentence) => {
                 self.toasts.add(Kind::Notice, sentence);
@@ -272,6 +273,10 @@ mod tests {
         assert!(effects.iter().any(closes));
     }
 
+    fn free() -> PathBuf {
+        PathBuf::from("there-2")
+    }
+
     fn destination(purpose: FilePurpose) -> Destination {
         Destination {
             path: PathBuf::from("there"),
@@ -295,8 +300,8 @@ mod tests {
         let why = || "no".to_owned();
         for other in [
             Outcome::Failed(why()),
-            Outcome::IsThere(destination(FilePurpose::Save), None),
-            Outcome::IsThere(destination(FilePurpose::Run), Some(number + 1)),
+            Outcome::IsThere(destination(FilePurpose::Save), free(), None),
+            Outcome::IsThere(destination(FilePurpose::Run), free(), Some(number + 1)),
             Outcome::RunNotSaved(number + 1, why()),
             Outcome::RunSaved(number + 1, Saved::default(), why()),
         ] {
@@ -373,9 +378,11 @@ mod tests {
         assert!(learning.saving.is_none() && state.ending.is_none());
         let (mut state, number) = saving();
         let to = destination(FilePurpose::Run);
-        handle_outcome(&mut state, Outcome::IsThere(to, Some(number)));
+        handle_outcome(&mut state, Outcome::IsThere(to, free(), Some(number)));
         let learning = state.learning.as_ref().unwrap();
         assert!(learning.saving.is_none() && state.ending.is_some());
-        assert!(state.dialog.as_ref().unwrap().doubted);
+        let dialog = state.dialog.unwrap();
+        assert_eq!(dialog.taken, Some(PathBuf::from("there")));
+        assert_eq!(dialog.text, "there-2");
     }
 }

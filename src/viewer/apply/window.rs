@@ -187,8 +187,8 @@ impl State {
                 .as_ref()
                 .map_or_else(String::new, |it| it.quantity.clone()),
             Subject::EndRun if self.ending.is_none() => return None,
-            Subject::EndRun => self.suggestion(FilePurpose::Run),
-            Subject::File(purpose) => self.suggestion(purpose),
+            Subject::EndRun => self.suggest(FilePurpose::Run),
+            Subject::File(purpose) => self.suggest(purpose),
             Subject::Messages => {
                 self.toasts.problems = 0;
                 String::new()

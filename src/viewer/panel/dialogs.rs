@@ -15,7 +15,7 @@ use crate::io::shell;
 use crate::platform::HAS_FILES;
 use crate::viewer::command::{Ask, Command, Edit, Episode, File, Learn, Replacement, Subject};
 use crate::viewer::glossary::terms;
-use crate::viewer::state::{Dialog, FilePurpose, Kind, State, Toasts};
+use crate::viewer::state::{Dialog, FilePurpose, Kind, LiveTraining, State, Toasts};
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::{
     dialog_ui, field_ui, is_sent, note, primary_button, scrolled_ui, section, send, text_button,
@@ -53,7 +53,7 @@ pub fn dialogs_ui(ctx: &Context, state: &State) {
     };
     // An answer leaves it open where it is unclear.
     let is_answer = |command: &Command| {
-        let chosen = matches!(command, Command::File(File::Chosen(..)));
+        let chosen = matches!(command, Command::File(File::Chosen(..) | File::Replace(..)));
         let is_typed = matches!(command, Command::Ask(Ask::GoTo(_) | Ask::Condition(_)));
         chosen || is_typed || matches!(command, Command::Edit(Edit::Intervene(_)))
     };
@@ -128,13 +128,7 @@ fn ending_ui(ui: &mut Ui, dialog: &Dialog, state: &State) {
         (lost, "file name", "Path")
     };
     let run = learning.run();
-    let others = match learning.runs.len() {
-        1 => String::new(),
-        count => {
-            let label = run.label();
-            format!(" Of the {count} runs this saves the one on screen, {label}.")
-        }
-    };
+    let others = one_of_several(learning).map_or_else(String::new, |text| format!(" {text}"));
     let then = match run.is_active() {
         _ if !HAS_FILES => "",
         true => " Resume it from there, to the same bits:",
@@ -162,18 +156,44 @@ fn ending_ui(ui: &mut Ui, dialog: &Dialog, state: &State) {
     };
     let stay = ["Go back", "Continue training"][usize::from(learning.expects_news())];
     ui.horizontal_wrapped(|ui| {
-        let saves = primary_button(ui, save).clicked() || entered;
-        if saves && !folder.is_empty() {
-            send(ui.ctx(), Learn::SaveAndEnd(PathBuf::from(folder)));
+        let (all, folder) = (all_runs(learning), PathBuf::from(folder));
+        // Whoever has several saves them all, unless another button says so.
+        let saves = primary_button(ui, all.as_deref().unwrap_or(save)).clicked() || entered;
+        if saves && !text.trim().is_empty() {
+            let save = [Learn::SaveAndEnd, Learn::SaveAll][usize::from(all.is_some())];
+            send(ui.ctx(), save(folder.clone()));
+        }
+        if all.is_some() {
+            text_button(ui, save, Learn::SaveAndEnd(folder));
         }
         text_button(ui, without, Learn::EndUnsaved);
         text_button(ui, stay, Ask::Leave);
     });
 }
 
+/// Which of several runs is saved, and where the others go.
+fn one_of_several(learning: &LiveTraining) -> Option<String> {
+    let (label, all) = (learning.run().label(), all_runs(learning)?);
+    let count = learning.runs.len();
+    Some(format!(
+        "Of the {count} runs this saves the one on screen, {label}. “{all}” writes each into a folder of its own beside it."
+    ))
+}
+
+/// The button that saves all of several runs.
+fn all_runs(learning: &LiveTraining) -> Option<String> {
+    let count = learning.runs.len();
+    (count > 1).then(|| format!("Save all {count} runs"))
+}
+
 fn path_ui(ui: &mut Ui, (dialog, purpose): (&Dialog, FilePurpose), state: &State) {
     let (_, what, action) = file_words(purpose);
     note(ui, what);
+    let learning = state.learning.as_ref();
+    let learning = learning.filter(|_| purpose == FilePurpose::Run);
+    if let Some(text) = learning.and_then(one_of_several) {
+        note(ui, &text);
+    }
     ui.add_space(4.0);
     let hint = if HAS_FILES { "file path" } else { "file name" };
     let (text, entered) = field_ui(ui, dialog, (hint, "Path"));
@@ -181,28 +201,28 @@ fn path_ui(ui: &mut Ui, (dialog, purpose): (&Dialog, FilePurpose), state: &State
         folder_ui(ui, state, &text);
     }
     let is_folder = HAS_FILES && purpose == FilePurpose::Run;
-    // What is there is replaced by whoever presses the button that says so.
-    let mut entered = entered && !dialog.doubted;
+    let path = PathBuf::from(text.trim());
+    let mut entered = entered;
     ui.add_space(8.0);
-    ui.horizontal(|ui| {
-        let replace = if is_folder {
-            "Replace folder"
-        } else {
-            "Replace file"
-        };
-        let action = if dialog.doubted { replace } else { action };
+    ui.horizontal_wrapped(|ui| {
         entered |= primary_button(ui, action).clicked();
+        if let Some(all) = learning.and_then(all_runs) {
+            text_button(ui, &all, Learn::SaveAll(path.clone()));
+        }
+        // What is there is replaced by whoever presses the button that says so.
+        if let Some(taken) = &dialog.taken {
+            let replace = ["Replace file", "Replace folder"][usize::from(is_folder)];
+            text_button(ui, replace, File::Replace(purpose, taken.clone()));
+        }
         if HAS_FILES {
             text_button(ui, "Browse …", File::Browse(purpose));
         }
     });
     if entered && !text.trim().is_empty() {
-        let path = PathBuf::from(text.trim());
         send(ui.ctx(), File::Chosen(purpose, path));
     }
-    if dialog.doubted {
-        let what = if is_folder { "Folder" } else { "File" };
-        error_ui(ui, &format!("{what} already exists."));
+    if let Some(taken) = &dialog.taken {
+        error_ui(ui, &format!("{} already exists.", taken.display()));
     }
 }
 

@@ -1,5 +1,7 @@
 //! The dialog that is open.
 
+use std::path::PathBuf;
+
 use super::FilePurpose;
 
 /// The subject of a dialog.
@@ -44,10 +46,12 @@ pub struct Dialog {
     pub text: String,
     /// The selected line of the command palette.
     pub chosen: usize,
-    /// True when the input was refused: it names no step, or the file already exists.
+    /// True when the input was refused, as where it names no step.
     pub doubted: bool,
     /// What is wrong with an intervention, and what is expected.
     pub problem: String,
+    /// The file or folder that already exists, where the line proposes another name.
+    pub taken: Option<PathBuf>,
 }
 
 impl Dialog {
@@ -59,6 +63,7 @@ impl Dialog {
             chosen: 0,
             doubted: false,
             problem: String::new(),
+            taken: None,
         }
     }
 

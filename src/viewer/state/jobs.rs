@@ -72,6 +72,8 @@ pub struct Saving {
     pub experiment: Experiment,
     /// The destination.
     pub to: Destination,
+    /// True where an existing folder gives the run a number behind its name.
+    pub renames: bool,
 }
 
 /// Something to do that may take a while.
@@ -103,6 +105,8 @@ pub enum Job {
     SaveRun(Box<(Saving, RunState)>),
     /// See which of these files are there.
     Recent(Vec<PathBuf>),
+    /// Find a path that is free, for a dialog that proposes this one.
+    Suggest(FilePurpose, PathBuf),
     /// Prepare the training of these experiments, with their names.
     Prepare(Vec<NamedExperiment>),
     /// Read the run in this folder, to continue its training.
@@ -153,7 +157,7 @@ impl Job {
             Self::Draw(to, ..) => format!("Rendering {}", file_name(&to.path)),
             Self::Save(to, _) => format!("Writing {}", file_name(&to.path)),
             Self::SaveRun(run) => format!("Saving {}", file_name(&run.0.to.path)),
-            Self::Recent(_) => "Looking for files".to_owned(),
+            Self::Recent(_) | Self::Suggest(..) => "Looking for files".to_owned(),
             Self::Prepare(_) => "Preparing training".to_owned(),
             Self::Levels(..) => "Computing reference levels".to_owned(),
         }
@@ -284,8 +288,10 @@ pub enum Outcome {
     Prepared(SameArc<Vec<(RunView, RunStart)>>),
     /// The reference levels of the run with this number.
     Levels(u64, Vec<(f64, &'static str)>),
-    /// There is a file where one was to be written, or the run with this number; it was left alone.
-    IsThere(Destination, Option<u64>),
+    /// There is a file where one was to be written, or the run with this number; it was left alone. The path is free.
+    IsThere(Destination, PathBuf, Option<u64>),
+    /// The free path in the place of the proposed one.
+    Suggested(PathBuf, PathBuf),
     /// A file was written, as the sentence reports.
     Saved(String),
     /// The run with this number was written, to this extent; the sentence names the place.

@@ -46,6 +46,8 @@ pub struct LiveTraining {
     pub stale: bool,
     /// The number of the run that is being written.
     pub saving: Option<u64>,
+    /// The runs that are written after it, the next one last: place and folder.
+    pub queue: Vec<(usize, PathBuf)>,
     /// The saved run that is read-only until it is continued.
     pub read_only: Option<SavedRun>,
     /// Number of the run whose probe is being recorded.
@@ -169,6 +171,7 @@ impl LiveTraining {
             ordered: 0,
             stale: false,
             saving: None,
+            queue: Vec::new(),
             read_only: None,
             probing: None,
         }
@@ -256,10 +259,14 @@ impl LiveTraining {
         self.runs.iter().any(|run| run.followed < self.ordered)
     }
 
+    /// The default folder for saving the run on screen.
+    pub fn folder(&self) -> String {
+        self.folder_of(self.run())
+    }
+
     /// The default folder for saving a run: its own, or that of `tapescope train`, and a suffix for runs with the same
     /// seed.
-    pub fn folder(&self) -> String {
-        let run = self.run();
+    pub fn folder_of(&self, run: &RunView) -> String {
         if let Some(folder) = &run.folder {
             return folder.display().to_string();
         }

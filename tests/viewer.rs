@@ -53,6 +53,8 @@ mod pointing;
 mod presentation;
 #[path = "viewer/raster.rs"]
 mod raster;
+#[path = "viewer/recovery.rs"]
+mod recovery;
 #[path = "viewer/regressions.rs"]
 mod regressions;
 #[path = "viewer/report.rs"]

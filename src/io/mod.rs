@@ -19,7 +19,7 @@
 //! | [`text`] | the sentences of your own task, text | [`text::from_bytes`] |
 //! | [`sweep`], [`measurement`], [`instructions`], [`picture`], [`paper`], [`run`] | what training, sweeps and comparisons write | |
 //!
-//! [`shell`] writes command lines for messages and logs. [`memory_limit`] tells how much memory is available; whatever
+//! [`recovery`] keeps runs of the window that were not saved. [`shell`] writes command lines for messages and logs. [`memory_limit`] tells how much memory is available; whatever
 //! is large asks it first.
 //!
 //! `docs/formats.md` is the page for those who write such files: every key, every array with its symbol,
@@ -46,6 +46,7 @@ pub mod paper;
 pub mod picture;
 pub mod preset;
 pub mod process;
+pub mod recovery;
 pub mod run;
 pub mod shell;
 pub mod snapshots;

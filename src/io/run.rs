@@ -49,9 +49,9 @@ const REPLACEMENT: &str = ".tapescope-replacement";
 const FILES: [&str; 6] = [LOG, START, SNAPSHOTS, CHECKPOINT, WEIGHTS, PRESET];
 
 /// The shortest time between two checkpoints.
-const BETWEEN_CHECKPOINTS: Duration = Duration::from_secs(10);
+pub(super) const BETWEEN_CHECKPOINTS: Duration = Duration::from_secs(10);
 /// Checkpoints take at most 1/`CHECKPOINT_SHARE` of the time of a run.
-const CHECKPOINT_SHARE: u32 = 20;
+pub(super) const CHECKPOINT_SHARE: u32 = 20;
 
 /// A run folder, locked and open for writing.
 #[derive(Debug)]

@@ -373,11 +373,9 @@ impl RunWorker {
 
     fn run_state(&self) -> RunState {
         let progress = self.run.progress();
-        let mut snapshots = progress.snapshots.clone();
-        snapshots.findings.clone_from(&progress.findings);
         RunState {
             state: self.run.trainer().state.clone(),
-            snapshots,
+            snapshots: progress.saved_snapshots(),
             keeps_weights: progress.keeps_weights(),
         }
     }

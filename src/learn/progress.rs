@@ -128,6 +128,13 @@ impl RunProgress {
         self.end.as_ref().is_none_or(End::keeps_weights)
     }
 
+    /// Returns the snapshots with the findings, as they are saved.
+    pub fn saved_snapshots(&self) -> Snapshots {
+        let mut snapshots = self.snapshots.clone();
+        snapshots.findings.clone_from(&self.findings);
+        snapshots
+    }
+
     /// True where there is something of it to be saved: its weights, or the best ones before they broke.
     pub fn can_be_saved(&self) -> bool {
         let mut validated = self.history.iter().map(|point| point.sequences);

@@ -1,6 +1,7 @@
 //! A training run with all that is observed of it.
 
 use std::any::Any;
+use std::fmt::Debug;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -23,6 +24,13 @@ pub struct Run {
     diagnostics: Diagnostics,
     /// False where no clock runs.
     pub(super) timed: bool,
+    keeper: Option<Box<dyn Keep>>,
+}
+
+/// Keeps the state of a run for the case that the program is killed.
+pub trait Keep: Debug + Send {
+    /// Is called after each update; `now` after a change and at the end, where the state is to be kept at once.
+    fn keep(&self, state: &State, progress: &RunProgress, now: bool);
 }
 
 /// Trains with another task or configuration from the next update on; `set` lists the changes, each as
@@ -89,6 +97,7 @@ impl Run {
             watcher: Watcher::since(trainer.state.sequences),
             diagnostics: Diagnostics::default(),
             timed: true,
+            keeper: None,
             trainer,
         };
         run.keep(None);
@@ -102,6 +111,17 @@ impl Run {
             timed: false,
             ..self
         }
+    }
+
+    /// Returns the run with a keeper of its state.
+    #[must_use]
+    pub fn kept_by(self, keeper: Option<Box<dyn Keep>>) -> Self {
+        Self { keeper, ..self }
+    }
+
+    fn call_keeper(&self, now: bool) {
+        let (state, keeper) = (&self.trainer.state, self.keeper.iter());
+        keeper.for_each(|keeper| keeper.keep(state, &self.progress, now));
     }
 
     /// Returns the progress.
@@ -155,6 +175,7 @@ impl Run {
         if self.trainer.finished() {
             self.progress.end = Some(End::Finished);
         }
+        self.call_keeper(!self.is_active());
     }
 
     /// Changes the task or configuration from the next update on; `set` lists the changes, each as `path=value`. Does
@@ -172,6 +193,7 @@ impl Run {
             progress.errors_by_size = ErrorsBySize::default();
             self.watcher = Watcher::since(state.sequences);
         }
+        self.call_keeper(true);
     }
 
     /// Calls `act` with the run; a panic ends the run with a message.

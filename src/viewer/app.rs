@@ -14,7 +14,7 @@ use super::keys::{self, Held};
 use super::options::Options;
 use super::panel::dialogs::dialogs_ui;
 use super::panel::frame::{self, FrameCache};
-use super::state::{Appearance, Effect, Kind, Outcome, State, WindowLayout};
+use super::state::{Appearance, Effect, Job, Kind, Outcome, State, TrainingAction, WindowLayout};
 use super::theme;
 use super::widget::canvas::RecordedPart;
 use super::widget::readout::Readout;
@@ -101,6 +101,10 @@ impl App {
             threads,
             closes: false,
         };
+        if let Some(root) = options.recovery {
+            app.worker.start(Job::FindRecoverable(root.clone()));
+            app.threads.recovery_folder = Some(root);
+        }
         match options.open {
             Some((path, Some(opened))) => {
                 let outcome = Outcome::Opened(files.absolute(path), opened);
@@ -262,6 +266,9 @@ impl App {
         if let (Some(job), false) = (self.threads.run_state(), self.held) {
             self.worker.start(job);
         }
+        if let Some(problem) = self.threads.recovery_problem() {
+            self.state.toasts.add(Kind::Notice, problem);
+        }
         if let Some(sentence) = self.threads.failure() {
             self.tell(Command::Learn(Learn::Refused(sentence)));
         }
@@ -387,6 +394,15 @@ impl App {
         let writes = self.worker.writing().is_some();
         self.apply(&ctx, take_commands(&ctx));
         self.after_ui(&ctx, writes);
+    }
+}
+
+impl Drop for App {
+    /// Keeps the checkpoints of a run only where more than a little would be lost.
+    fn drop(&mut self) {
+        if !self.state.is_unsaved() {
+            drop(self.threads.perform(TrainingAction::End));
+        }
     }
 }
 

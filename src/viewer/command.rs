@@ -406,6 +406,8 @@ pub enum Learn {
     SaveAll(PathBuf),
     /// Save the run on screen into this folder, then perform the command that ends it.
     SaveAndEnd(PathBuf),
+    /// Remove the recoverable run in this place of the list.
+    Discard(usize),
     /// Perform the command, and discard the unsaved run.
     EndUnsaved,
     /// The result.

@@ -32,6 +32,8 @@ pub struct Options {
     pub learn: Vec<NamedExperiment>,
     /// Settings stored by earlier sessions.
     pub settings: Settings,
+    /// The folder for checkpoints of runs in training, from which they are recovered; `None` for no checkpoints.
+    pub recovery: Option<PathBuf>,
 }
 
 impl Options {
@@ -140,6 +142,7 @@ impl Default for Options {
             begin: StartOptions::default(),
             learn: Vec::new(),
             settings: Settings::default(),
+            recovery: None,
         }
     }
 }

@@ -184,6 +184,7 @@ fn name_of(dialog: &Dialog) -> &'static str {
         Subject::More => "more",
         Subject::File(_) => "file",
         Subject::EndRun => "ending",
+        Subject::Recovery => "recovery",
     }
 }
 

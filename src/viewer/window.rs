@@ -59,6 +59,7 @@ pub fn run(
         machine.task = task.clone();
     }
     options.begin = begin;
+    options.recovery = recovery_folder();
     options
         .check()
         .map_err(|unfit| Error::File(unfit.to_string()))?;
@@ -100,6 +101,15 @@ pub fn run(
         Err(panic) if opened.get() => resume_unwind(panic),
         Err(panic) => Err(Error::Window(panic_text(panic.as_ref()))),
     }
+}
+
+/// The folder for checkpoints of runs in training: `TAPESCOPE_RECOVERY`, or one beside the settings of the window. An
+/// empty value: none.
+fn recovery_folder() -> Option<PathBuf> {
+    let own = || Some(eframe::storage_dir("tapescope")?.join("recovery"));
+    let named = std::env::var_os("TAPESCOPE_RECOVERY").map(PathBuf::from);
+    let folder = named.or_else(own);
+    folder.filter(|folder| !folder.as_os_str().is_empty())
 }
 
 /// Asks the window to close whenever `stop` is set.

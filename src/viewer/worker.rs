@@ -15,15 +15,16 @@ use super::disk::{Answer, Files};
 use super::state::{
     Destination, EPISODES, FilePurpose, Job, Machine, NamedExperiment, Open, Outcome, Page,
     PendingJob, REMOVALS, RecordedEpisode, RecordingInputs, Report, RunView, SEEDS, SameArc, Saved,
-    condition, file_name, landmarks,
+    Saving, condition, file_name, landmarks,
 };
 use crate::analysis::expression::Expression;
 use crate::analysis::lesion::{effects, lesions};
 use crate::analysis::population::Summary;
 use crate::figure::facts::spread::{Samples, Spread};
 use crate::figure::{Figure, Format, Gradients, Motion, Pages, Progress, Walk, to_bytes};
-use crate::io::{Experiment, RunStart, intervention, memory_limit};
-use crate::learn::Snapshots;
+use crate::io::recovery::{self, Recovery};
+use crate::io::{Error, Experiment, RunStart, intervention, memory_limit};
+use crate::learn::{RunState, Snapshots};
 use crate::model::{Draw, Model, ModelConfig, NoiseMode};
 use crate::platform::{self, Chosen, HAS_FILES, Queue, TimeSlice, at_once};
 use crate::train::{Demand, LARGEST_RECORDING, Quantity, Recorder, Recording, State};
@@ -131,6 +132,8 @@ impl Worker {
                         | Job::Prepare(_)
                         | Job::Continue(_)
                         | Job::Suggest(..)
+                        | Job::FindRecoverable(_)
+                        | Job::Recover(_)
                 ) =>
             {
                 jobs.put((job, under_way));
@@ -304,15 +307,8 @@ async fn attempt(job: &Job, files: &dyn Files, under_way: &PendingJob) -> Result
         turns.yield_now().await;
         under_way.report(done, all)
     };
-    let renames = matches!(job, Job::SaveRun(run) if run.0.renames);
-    let left_alone = |to: &&Destination| !to.replaces && !renames && files.exists(&to.path);
-    if let Some(to) = job.destination().filter(left_alone).cloned() {
-        let run = match job {
-            Job::SaveRun(run) => Some(run.0.number),
-            _ => None,
-        };
-        let free = free_path(files, to.purpose, &to.path);
-        return Ok(Outcome::IsThere(to, free, run));
+    if let Some(outcome) = left_alone(job, files) {
+        return Ok(outcome);
     }
     Ok(match job {
         Job::Record(inputs) => {
@@ -359,6 +355,12 @@ async fn attempt(job: &Job, files: &dyn Files, under_way: &PendingJob) -> Result
             experiments.try_for_each(|(_, experiment)| check_training(experiment, count))?;
             Outcome::Prepared(SameArc::new(named.iter().cloned().map(begun).collect()))
         }
+        Job::FindRecoverable(root) => Outcome::Recoverable(recovery::recoverable(root)),
+        Job::Recover(folders) => recovered(folders)?,
+        Job::Discard(run) => {
+            recovery::discard(&run.folder).map_err(|error| error.to_string())?;
+            Outcome::Saved(format!("Discarded: {}.", run.label))
+        }
         Job::Levels(run, experiment) => Outcome::Levels(*run, landmarks(experiment)),
         Job::Continue(folder) => {
             let start = files.saved_state(folder)?;
@@ -380,22 +382,55 @@ async fn attempt(job: &Job, files: &dyn Files, under_way: &PendingJob) -> Result
                 save_figure(files, (to, *format), charts.as_ref(), progress).await?
             }
         },
-        Job::SaveRun(run) => {
-            let (saving, run_state) = run.as_ref();
-            let path = &saving.to.path;
-            let free = saving
-                .renames
-                .then(|| free_path(files, FilePurpose::Run, path));
-            let folder = files.absolute(free.unwrap_or_else(|| path.clone()));
-            let replaces = saving.to.replaces;
-            let sentence = files.save_run(&folder, &saving.experiment, run_state, replaces)?;
-            Outcome::RunSaved(saving.number, Saved::of(&run_state.state), sentence)
-        }
+        Job::SaveRun(run) => saved_run(run, files)?,
         Job::Save(to, shown) => {
             let path = files.absolute(to.path.clone());
             Outcome::Saved(files.save_trace(&path, shown)?)
         }
     })
+}
+
+/// Leaves a file alone that is there and was not to be replaced.
+fn left_alone(job: &Job, files: &dyn Files) -> Option<Outcome> {
+    let (run, renames) = match job {
+        Job::SaveRun(run) => (Some(run.0.number), run.0.renames),
+        _ => (None, false),
+    };
+    let is_there = |to: &&Destination| !to.replaces && !renames && files.exists(&to.path);
+    let to = job.destination().filter(is_there)?;
+    let free = free_path(files, to.purpose, &to.path);
+    Some(Outcome::IsThere(to.clone(), free, run))
+}
+
+/// Reads runs that a killed program left, and holds their folders.
+fn recovered(folders: &[PathBuf]) -> Result<Outcome, String> {
+    let runs = folders.iter().map(|folder| {
+        let said = |error: Error| error.to_string();
+        let (recovery, start) = Recovery::open(folder).map_err(said)?;
+        check_training(&start.experiment, folders.len())?;
+        let (view, start) = prepared(None, start);
+        let recovery = Some(recovery);
+        Ok((RunView { recovery, ..view }, start))
+    });
+    let runs = runs.collect::<Result<_, String>>()?;
+    Ok(Outcome::Prepared(SameArc::new(runs)))
+}
+
+/// Writes a run.
+fn saved_run(
+    (saving, run_state): &(Saving, RunState),
+    files: &dyn Files,
+) -> Result<Outcome, String> {
+    let Destination { path, replaces, .. } = &saving.to;
+    let path = if saving.renames {
+        free_path(files, FilePurpose::Run, path)
+    } else {
+        path.clone()
+    };
+    let folder = files.absolute(path);
+    let sentence = files.save_run(&folder, &saving.experiment, run_state, *replaces)?;
+    let saved = Saved::of(&run_state.state);
+    Ok(Outcome::RunSaved(saving.number, saved, sentence))
 }
 
 /// Returns this path, or with the first number behind its name under which no file exists.
@@ -855,6 +890,7 @@ mod tests {
             number: 7,
             experiment,
             to,
+            renames: false,
         };
         worker.start(Job::SaveRun(Box::new((saving, run_state))));
         let outcomes = worker.outcomes();

@@ -1,9 +1,12 @@
 //! The threads that train while the window is open, and the interval at which they are polled.
 
+use std::path::PathBuf;
+
 use egui::Context;
 
+use crate::io::recovery::Recovery;
 use crate::io::{Experiment, RunStart};
-use crate::learn::{BuildRun, Learner, Run, Snapshots};
+use crate::learn::{BuildRun, Keep, Learner, Run, Snapshots};
 use crate::viewer::state::{Job, RunUpdates, Saving, TrainingAction};
 use crate::viewer::worker::learning_threads;
 
@@ -23,6 +26,9 @@ pub struct TrainingThreads {
     /// The selected run, and the last other one that was queried.
     chosen: usize,
     turn: usize,
+    /// The folder for checkpoints, and those of the runs.
+    pub recovery_folder: Option<PathBuf>,
+    recoveries: Vec<Recovery>,
 }
 
 impl TrainingThreads {
@@ -35,6 +41,8 @@ impl TrainingThreads {
             asked: f64::NEG_INFINITY,
             chosen: 0,
             turn: 0,
+            recovery_folder: None,
+            recoveries: Vec::new(),
         }
     }
 
@@ -42,7 +50,7 @@ impl TrainingThreads {
     pub fn perform(&mut self, action: TrainingAction) -> (Option<Job>, Result<(), String>) {
         match action {
             TrainingAction::Begin(starts) => {
-                (self.learner, self.saving) = (None, None);
+                self.end();
                 (self.chosen, self.turn) = (0, 0);
                 return (None, self.begin(starts));
             }
@@ -62,9 +70,25 @@ impl TrainingThreads {
                 return (self.run_state(), Ok(()));
             }
             // The update that is under way is not waited for.
-            TrainingAction::End => (self.learner, self.saving) = (None, None),
+            TrainingAction::End => self.end(),
+            TrainingAction::Saved(place) => {
+                let saved = self.recoveries.get(place);
+                saved.iter().for_each(|saved| saved.discard(false));
+            }
         }
         (None, Ok(()))
+    }
+
+    /// Ends all runs; their checkpoints go, because whoever ends them has been asked.
+    fn end(&mut self) {
+        (self.learner, self.saving) = (None, None);
+        let ended = self.recoveries.drain(..);
+        ended.for_each(|ended| ended.discard(true));
+    }
+
+    /// Returns the reason why a run has no checkpoints, once.
+    pub fn recovery_problem(&self) -> Option<String> {
+        self.recoveries.iter().find_map(Recovery::problem)
     }
 
     /// Writes the run that was to be written, once its state is there.
@@ -76,19 +100,25 @@ impl TrainingThreads {
     }
 
     /// Starts the threads, which build their runs themselves.
-    fn begin(&mut self, starts: Vec<RunStart>) -> Result<(), String> {
+    fn begin(&mut self, starts: Vec<(RunStart, Option<Recovery>)>) -> Result<(), String> {
         let count = starts.len().max(1);
         let wake = self.wake.as_ref();
         let threads = wake.map_or(1, |_| learning_threads(count));
-        let build = |start: RunStart| -> BuildRun {
+        let root = self.recovery_folder.as_ref();
+        let recoveries = &mut self.recoveries;
+        let mut build = |(start, recovery): (RunStart, Option<Recovery>)| -> BuildRun {
+            let new = |root: &PathBuf| Recovery::new(root, &start.begun);
+            let recovery = recovery.or_else(|| root.map(new));
+            recoveries.extend(recovery.clone());
             Box::new(move || {
                 let Experiment { task, training, .. } = start.experiment;
                 let empty = || Snapshots::new(Snapshots::LIMIT / count);
                 let snapshots = start.snapshots.unwrap_or_else(empty);
-                Run::new(task, training, start.state, threads, snapshots)
+                let run = Run::new(task, training, start.state, threads, snapshots);
+                run.kept_by(recovery.map(|of| Box::new(of) as Box<dyn Keep>))
             })
         };
-        let runs = starts.into_iter().map(build).collect();
+        let runs = starts.into_iter().map(&mut build).collect();
         let learner = match self.wake.clone() {
             None => Ok(Learner::without_threads(runs)),
             Some(wake) => Learner::start(runs, move || wake.request_repaint()),

@@ -156,8 +156,10 @@ impl State {
     pub(super) fn run_is_saved(&mut self, number: u64, saved: Saved) {
         let was_waited_for = self.finish_saving(number);
         let runs = self.learning.iter_mut().flat_map(|all| &mut all.runs);
-        for run in runs.filter(|run| run.number == number) {
+        let mut runs = runs.enumerate();
+        if let Some((place, run)) = runs.find(|(_, run)| run.number == number) {
             run.saved = saved;
+            self.train(TrainingAction::Saved(place));
         }
         if was_waited_for && self.save_next() {
             return;

@@ -4,10 +4,11 @@ use std::mem::discriminant;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::io::recovery::RecoverableRun;
 use crate::io::{Experiment, RunStart, preset};
 use crate::learn::{End, RunCommand, RunUpdate};
 use crate::train::Change;
-use crate::viewer::command::{Episode, Learn, Replacement};
+use crate::viewer::command::{Ask, Episode, Learn, Replacement, Subject};
 use crate::viewer::state::{
     Effect, Job, Kind, LiveTraining, LoadedRun, Machine, Mode, NamedExperiment, Open, RunView,
     SavedRun, State, ThumbnailSlot, TrainingAction, WindowLayout, ablated,
@@ -88,6 +89,7 @@ impl State {
             Learn::SaveAll(path) => self.save_all(&path),
             Learn::SaveAndEnd(path) => self.save_and_end(path),
             Learn::EndUnsaved => self.end_now(),
+            Learn::Discard(place) => self.discard_recoverable(place),
         }
     }
 
@@ -104,6 +106,10 @@ impl State {
             }
             Replacement::Ablate => self.begin_ablations(),
             Replacement::LookBack(path, run) => self.show_loaded_run(path, *run),
+            Replacement::Recover(folders) => {
+                self.dialog = None;
+                self.start(Job::Recover(folders));
+            }
             Replacement::Nothing => self.leave_learning(),
             Replacement::Close => {
                 self.leave_learning();
@@ -194,6 +200,9 @@ impl State {
             self.runs += 1;
             run.number = self.runs;
         }
+        let starts = starts.into_iter().zip(&mut runs);
+        let starts = starts.map(|(start, run)| (start, run.recovery.take()));
+        let starts = starts.collect();
         let first = &runs[0];
         let machine = Machine {
             name: NAME.to_owned(),
@@ -209,6 +218,21 @@ impl State {
         self.record();
         self.train(TrainingAction::Begin(starts));
         self.effects.push(goes);
+    }
+
+    /// Shows the runs that a killed program left, if there are any.
+    pub(super) fn offer_recovery(&mut self, runs: Vec<RecoverableRun>) {
+        self.recoverable = runs;
+        self.ask(Ask::For(Subject::Recovery));
+    }
+
+    /// Removes one of them.
+    fn discard_recoverable(&mut self, place: usize) {
+        if place < self.recoverable.len() {
+            let run = self.recoverable.remove(place);
+            self.start(Job::Discard(run));
+            self.ask(Ask::For(Subject::Recovery));
+        }
     }
 
     /// Puts runs on screen with their curves; the arrangement before them comes back when nothing learns any more.

@@ -46,6 +46,7 @@ impl State {
             }
             Outcome::Opened(path, opened) => self.open(path, opened),
             Outcome::Other(path, other) => self.receive_other(path, other),
+            Outcome::Recoverable(runs) => self.offer_recovery(runs),
             Outcome::Recent(files) => self.welcome.recent = files,
             Outcome::Compared(found) => self.compared(found),
             Outcome::Prepared(runs) => self.start_runs(Arc::unwrap_or_clone(runs.0)),

@@ -186,6 +186,7 @@ impl State {
                 .report
                 .as_ref()
                 .map_or_else(String::new, |it| it.quantity.clone()),
+            Subject::Recovery if self.recoverable.is_empty() => return None,
             Subject::EndRun if self.ending.is_none() => return None,
             Subject::EndRun => self.suggest(FilePurpose::Run),
             Subject::File(purpose) => self.suggest(purpose),
@@ -200,7 +201,8 @@ impl State {
             | Subject::Glossary
             | Subject::Step
             | Subject::Episode
-            | Subject::More => String::new(),
+            | Subject::More
+            | Subject::Recovery => String::new(),
         };
         Some(Dialog::about(subject, text))
     }

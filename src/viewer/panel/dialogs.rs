@@ -46,6 +46,7 @@ pub fn dialogs_ui(ctx: &Context, state: &State) {
             let title = file_words(purpose).0;
             show(title, 520.0, &|ui| path_ui(ui, (dialog, purpose), state))
         }
+        Subject::Recovery => show("Recover runs", 560.0, &|ui| recovery_ui(ui, state)),
         Subject::EndRun => {
             let title = "Training is not saved";
             show(title, 520.0, &|ui| ending_ui(ui, dialog, state))
@@ -168,6 +169,30 @@ fn ending_ui(ui: &mut Ui, dialog: &Dialog, state: &State) {
         }
         text_button(ui, without, Learn::EndUnsaved);
         text_button(ui, stay, Ask::Leave);
+    });
+}
+
+/// Shows the runs that a killed program left.
+fn recovery_ui(ui: &mut Ui, state: &State) {
+    note(ui, "The program ended before these runs were saved.");
+    ui.add_space(8.0);
+    scrolled_ui(ui, 240.0, |ui| {
+        for (place, run) in state.recoverable.iter().enumerate() {
+            ui.label(&run.label);
+            ui.horizontal(|ui| {
+                let folders = vec![run.folder.clone()];
+                text_button(ui, "Recover run", Replacement::Recover(folders));
+                text_button(ui, "Discard", Learn::Discard(place));
+            });
+            ui.add_space(6.0);
+        }
+    });
+    ui.horizontal(|ui| {
+        if state.recoverable.len() > 1 {
+            let folders = state.recoverable.iter().map(|run| run.folder.clone());
+            text_button(ui, "Recover all", Replacement::Recover(folders.collect()));
+        }
+        text_button(ui, "Decide later", Ask::Leave);
     });
 }
 

@@ -33,6 +33,8 @@ pub enum Subject {
     More,
     /// The choice of a file.
     File(FilePurpose),
+    /// The choice to recover or discard runs that a killed program left.
+    Recovery,
     /// The choice to save or discard training that is to end.
     EndRun,
 }

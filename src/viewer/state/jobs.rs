@@ -14,6 +14,7 @@ use super::{
 use crate::figure::chart::page::Charts;
 use crate::figure::facts::spread::Spread;
 use crate::figure::{self, Format, Gradients};
+use crate::io::recovery::{RecoverableRun, Recovery};
 use crate::io::{Experiment, RunStart};
 use crate::learn::{RunCommand, RunState};
 use crate::train::Quantity;
@@ -39,11 +40,13 @@ pub enum Effect {
 #[derive(Clone, Debug)]
 pub enum TrainingAction {
     /// Begin these runs, and end the previous ones.
-    Begin(Vec<RunStart>),
+    Begin(Vec<(RunStart, Option<Recovery>)>),
     /// An order for all, with its number.
     Tell(u64, RunCommand),
     /// Write a run into a folder, to be gone on with from there.
     Save(Box<Saving>),
+    /// The run in this place is saved: its checkpoints go.
+    Saved(usize),
     /// Selects the run with this index.
     Choose(usize),
     /// End all.
@@ -111,6 +114,12 @@ pub enum Job {
     Prepare(Vec<NamedExperiment>),
     /// Read the run in this folder, to continue its training.
     Continue(PathBuf),
+    /// Find the runs in the recovery folder that a killed program left.
+    FindRecoverable(PathBuf),
+    /// Read the runs in these folders, to continue their training.
+    Recover(Vec<PathBuf>),
+    /// Remove the run in this folder, with this label.
+    Discard(RecoverableRun),
     /// Compute the reference levels of the run with this number.
     Levels(u64, Box<Experiment>),
 }
@@ -158,6 +167,8 @@ impl Job {
             Self::Save(to, _) => format!("Writing {}", file_name(&to.path)),
             Self::SaveRun(run) => format!("Saving {}", file_name(&run.0.to.path)),
             Self::Recent(_) | Self::Suggest(..) => "Looking for files".to_owned(),
+            Self::FindRecoverable(_) | Self::Recover(_) => "Reading runs".to_owned(),
+            Self::Discard(_) => "Removing a run".to_owned(),
             Self::Prepare(_) => "Preparing training".to_owned(),
             Self::Levels(..) => "Computing reference levels".to_owned(),
         }
@@ -280,6 +291,8 @@ pub enum Outcome {
     Opened(PathBuf, OpenedFile),
     /// A file to compare with was read: weights or a trace.
     Other(PathBuf, OpenedFile),
+    /// Runs that a killed program left.
+    Recoverable(Vec<RecoverableRun>),
     /// Files, and whether they are there.
     Recent(Vec<(PathBuf, bool)>),
     /// Two episodes were compared.

@@ -8,6 +8,7 @@ use crate::figure::chart::data::Line;
 use crate::figure::facts::memo::Memo;
 use crate::io::Experiment;
 use crate::io::preset::{WHOLE, ablations};
+use crate::io::recovery::Recovery;
 use crate::learn::{Finding, Pace, RunProgress, RunUpdate, Snapshot};
 use crate::model::Model;
 use crate::train::{Clip, OptimizerConfig, State, chance, optimum};
@@ -100,6 +101,8 @@ pub enum Replacement {
     Ablate,
     /// The runs of this folder, read-only.
     LookBack(PathBuf, Box<LoadedRun>),
+    /// The runs of these folders, which a killed program left.
+    Recover(Vec<PathBuf>),
     /// Nothing; the machine stays as it is.
     Nothing,
     /// Nothing; the window is closed.
@@ -133,6 +136,8 @@ pub struct RunView {
     pub name: Option<String>,
     /// The folder of a continued run.
     pub folder: Option<PathBuf>,
+    /// The checkpoints of a recovered run, until it trains.
+    pub recovery: Option<Recovery>,
     /// The experiment at its start.
     pub begun: Experiment,
     /// The experiment, with all changes since.
@@ -444,6 +449,7 @@ impl RunView {
             followed: 0,
             name,
             folder: None,
+            recovery: None,
             begun: experiment.clone(),
             landmarks: Vec::new(),
             progress: None,

@@ -68,6 +68,7 @@ use crate::figure::Picture;
 use crate::figure::facts::events::Event;
 use crate::figure::facts::rows::Rows;
 use crate::figure::{Layer, peak};
+use crate::io::recovery::RecoverableRun;
 use crate::model::Trace;
 use crate::player::{NORMAL, Player};
 use crate::train::Recording;
@@ -103,6 +104,8 @@ pub struct State {
     pub runs: u64,
     /// The pending end of training, while the user is asked whether to save.
     pub ending: Option<EndRequest>,
+    /// Runs that a killed program left.
+    pub recoverable: Vec<RecoverableRun>,
     /// The notifications.
     pub toasts: Toasts,
     /// The dialog that is open.
@@ -199,6 +202,7 @@ impl State {
             learning: None,
             runs: 0,
             ending: None,
+            recoverable: Vec::new(),
             toasts: Toasts::default(),
             dialog: None,
             search: Search::default(),

@@ -1,0 +1,124 @@
+//! A run that a killed program left: its checkpoints are offered at the next start. A window that is dropped with an
+//! unsaved run stands for the killed program.
+
+use tapescope::io::recovery::recoverable;
+
+use super::learn::experiment;
+use super::*;
+
+/// A window with this recovery folder.
+fn window_at(root: &Path) -> Screen {
+    let options = Options {
+        recovery: Some(root.to_owned()),
+        ..options(Arc::new(Disk))
+    };
+    window_with(LARGE, options)
+}
+
+/// A window that trains these seeds, with a change by hand where there is one seed: it writes a checkpoint.
+fn training(root: &Path, seeds: &[u64]) -> Screen {
+    let mut screen = window_at(root);
+    // A finished run writes one, too.
+    let few = ["training.sequences=10"];
+    let few = &few[..usize::from(seeds.len() > 1)];
+    let of = |seed: &u64| {
+        let seed = format!("training.seed={seed}");
+        let more: Vec<_> = few.iter().copied().chain([seed.as_str()]).collect();
+        (None, experiment(&more))
+    };
+    act(
+        &mut screen,
+        Replacement::Begin(seeds.iter().map(of).collect()),
+    );
+    screen.run_steps(20);
+    if let [_] = seeds {
+        let set = vec!["training.optimizer.learning_rate=2e-3".to_owned()];
+        act(&mut screen, Learn::Change(set));
+    }
+    screen
+}
+
+fn run(screen: &Screen) -> &tapescope::viewer::RunView {
+    screen.state().learning.as_ref().unwrap().run()
+}
+
+fn sequences(screen: &Screen) -> u64 {
+    run(screen).progress.as_ref().unwrap().sequences
+}
+
+#[test]
+fn run_of_a_killed_window_is_recovered() {
+    let root = tempfile::tempdir().unwrap();
+    let screen = training(root.path(), &[1]);
+    let (changes, changed_at) = {
+        let progress = run(&screen).progress.as_ref().unwrap();
+        (progress.changes.clone(), progress.changes[0].sequences)
+    };
+    assert!(changed_at > 0);
+    // Two windows do not share a run.
+    assert!(!says(&window_at(root.path()), "Recover run"));
+    drop(screen);
+    let mut screen = window_at(root.path());
+    assert!(says(
+        &screen,
+        &format!("Copy, seed 1: {changed_at} of 4000")
+    ));
+    click(&mut screen, "Recover run");
+    screen.run_steps(3);
+    assert!(sequences(&screen) > changed_at);
+    let progress = run(&screen).progress.as_ref().unwrap();
+    assert_eq!(progress.changes, changes);
+    assert!(
+        progress.snapshots.all().len() > 1,
+        "the snapshots are there"
+    );
+    assert_eq!(recoverable(root.path()), [], "held again");
+    act(&mut screen, Replacement::Nothing);
+    click(&mut screen, "Stop without saving");
+    drop(screen);
+    assert!(!says(&window_at(root.path()), "Recover run"));
+}
+
+#[test]
+fn saved_run_is_not_offered() {
+    let root = tempfile::tempdir().unwrap();
+    let mut screen = training(root.path(), &[1]);
+    press(&mut screen, Key::T);
+    let folder = root.path().join("saved/run");
+    std::fs::create_dir_all(folder.parent().unwrap()).unwrap();
+    act(&mut screen, Learn::Save(folder, false));
+    drop(screen);
+    let names = std::fs::read_dir(root.path()).unwrap();
+    let names = names.map(|entry| entry.unwrap().file_name());
+    assert_eq!(names.collect::<Vec<_>>(), ["saved"]);
+}
+
+#[test]
+fn recoverable_runs_are_discarded_or_recovered_together() {
+    let root = tempfile::tempdir().unwrap();
+    let screen = training(root.path(), &[1, 2, 3]);
+    let copies = tempfile::tempdir().unwrap();
+    // They are short enough to be discarded with the window: a kill leaves what is there now.
+    for entry in std::fs::read_dir(root.path()).unwrap() {
+        let from = entry.unwrap().path();
+        let to = copies.path().join(from.file_name().unwrap());
+        std::fs::create_dir(&to).unwrap();
+        for file in std::fs::read_dir(&from).unwrap() {
+            let file = file.unwrap();
+            if file.file_name() != "run.lock" {
+                std::fs::copy(file.path(), to.join(file.file_name())).unwrap();
+            }
+        }
+    }
+    drop(screen);
+    assert_eq!(recoverable(root.path()), []);
+    let mut screen = window_at(copies.path());
+    assert_eq!(screen.state().recoverable.len(), 3);
+    act(&mut screen, Learn::Discard(1));
+    assert_eq!(recoverable(copies.path()).len(), 2);
+    click(&mut screen, "Recover all");
+    screen.run_steps(3);
+    let learning = screen.state().learning.as_ref().unwrap();
+    let seeds = learning.runs.iter().map(|run| run.begun.training.seed);
+    assert_eq!(seeds.collect::<Vec<_>>(), [1, 3]);
+}

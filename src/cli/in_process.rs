@@ -17,6 +17,8 @@ use super::train::Train;
 use super::{compare, machine};
 use crate::figure::Pages;
 use crate::figure::chart::curves::{Curve, learning_curves};
+use crate::figure::scene::fonts;
+use crate::io::fonts::with_letters;
 use crate::io::trace::{self, Imported, Outcome, Source};
 use crate::io::{self, Experiment, RunFolder, Trained, intervention, shell};
 use crate::model::config::Order;
@@ -190,6 +192,7 @@ pub fn render(
     order: Order,
     options: &[String],
 ) -> Result<Vec<u8>, CommandError> {
+    fonts::look_in(with_letters);
     let asked: Render = parsed(name, options)?;
     Ok(asked.file_of(recording, order)?)
 }

@@ -45,7 +45,9 @@ use clap::{CommandFactory, Parser, Subcommand};
 use self::error::{CliError, INVALID, exit_code};
 use self::message::{note, said};
 use self::process::{NAME, STARTED, Started, started};
+use crate::figure::scene::fonts;
 use crate::io::Error;
+use crate::io::fonts::with_letters;
 use crate::io::preset;
 
 const EXAMPLES: &str = "\
@@ -157,6 +159,7 @@ fn perform() -> u8 {
         // What was asked for: help, or the version.
         Err(help) => return end(help.print().map_err(anyhow::Error::from)),
     };
+    fonts::look_in(with_letters);
     let mut out = io::stdout().lock();
     let result = match cli.command.unwrap_or(Command::View(view::View::default())) {
         Command::View(view) => view.run(),
@@ -177,6 +180,9 @@ fn perform() -> u8 {
         Command::Completions(completions) => completions.run(Cli::command(), &mut out),
         Command::Manual(manual) => manual.run(Cli::command(), &mut out),
     };
+    if let Some(letters) = fonts::warning() {
+        note(&format!("warning: {letters}"));
+    }
     end(result)
 }
 

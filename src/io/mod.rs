@@ -32,6 +32,7 @@ pub mod episodes;
 mod error;
 pub(crate) mod faults;
 mod file;
+pub mod fonts;
 mod input;
 pub mod instructions;
 pub mod intervention;

@@ -5,11 +5,9 @@ use std::io::Write;
 use anyhow::{anyhow, bail, ensure};
 
 use super::super::machine;
-use super::super::message::note;
 use super::Render;
 use crate::figure::Format;
 use crate::figure::page::sentence::{MOST_WORDS, Sentence};
-use crate::figure::scene::fonts::without_glyph;
 use crate::io::{label, picture};
 use crate::keys::Choice as _;
 use crate::task::Task;
@@ -54,11 +52,6 @@ impl Render {
         let recording = Recording::of(&trained.machine, &task, episode, None);
         let options = self.options(format, &recording, config.order())?;
         let figure = Sentence::new(&recording, of, text, options);
-        if let Some(letter) = without_glyph(text).filter(|_| format == Format::Png) {
-            note(&format!(
-                "warning: the fonts lack `{letter}`; use .svg, which is drawn with those of the reader"
-            ));
-        }
         let (bytes, title) = self.written(&figure, format)?;
         picture::write(&self.out, &bytes)?;
         Ok(writeln!(out, "{}: {title}", label(&self.out))?)

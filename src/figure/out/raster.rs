@@ -1,12 +1,12 @@
 //! A drawing as pixels, and as PNG.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use png::Compression;
 use resvg::tiny_skia::{Color, Pixmap, PremultipliedColorU8, Transform};
-use resvg::usvg::{self, fontdb};
+use resvg::usvg;
 
-use crate::figure::scene::fonts::{FONTS, width_of};
+use crate::figure::scene::fonts::{database, width_of};
 use crate::figure::{Drawing, Image, Mark, Rgb, Text};
 
 /// Side of the square tiles of a page that are reused or redrawn, in pixels.
@@ -29,7 +29,7 @@ impl Drawing {
     /// Never: our own SVG can be read, and a page has pixels.
     fn paint<'m>(&self, marks: impl IntoIterator<Item = &'m Mark>, scale: f32) -> Pixmap {
         let mut images = Vec::new();
-        let svg = self.svg_of(marks, |image| {
+        let svg = self.svg_of(marks, true, |image| {
             images.push(Arc::new(png(image, None, Compression::NoCompression)));
             (images.len() - 1).to_string()
         });
@@ -38,7 +38,7 @@ impl Drawing {
             Some(usvg::ImageKind::PNG(image.clone()))
         };
         let options = usvg::Options {
-            fontdb: fonts(),
+            fontdb: database(),
             font_family: "Inter".to_owned(),
             image_href_resolver: usvg::ImageHrefResolver {
                 resolve_string: Box::new(image),
@@ -228,18 +228,6 @@ fn colour(pixel: PremultipliedColorU8) -> Rgb {
     [pixel.red(), pixel.green(), pixel.blue()]
 }
 
-fn fonts() -> Arc<fontdb::Database> {
-    static LOADED: OnceLock<Arc<fontdb::Database>> = OnceLock::new();
-    let load = || {
-        let mut fonts = fontdb::Database::new();
-        for (_, file) in FONTS {
-            fonts.load_font_source(fontdb::Source::Binary(Arc::new(file)));
-        }
-        Arc::new(fonts)
-    };
-    LOADED.get_or_init(load).clone()
-}
-
 /// Encodes an image as PNG, with a title.
 pub(crate) fn png(image: &Image, title: Option<&str>, compression: Compression) -> Vec<u8> {
     let mut bytes = Vec::new();
@@ -261,6 +249,7 @@ pub(crate) fn png(image: &Image, title: Option<&str>, compression: Compression) 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::figure::Style;
 
     #[test]
     fn a_page_is_opaque_up_to_its_last_pixel() {
@@ -268,5 +257,60 @@ mod tests {
         let image = page.to_image(1.5);
         assert_eq!([image.columns, image.rows], [16, 5]);
         assert!(image.pixels.iter().all(|pixel| *pixel == page.ground));
+    }
+
+    /// A page with one text in its middle.
+    fn page_of(text: &str, upwards: bool) -> Drawing {
+        let mut page = Drawing::new(80.0, 80.0, [255; 3], String::new());
+        let style = Style::new(20.0, [0; 3]).middle();
+        page.marks.push(Mark::Text(Text {
+            text: text.to_owned(),
+            at: [40.0, 40.0],
+            style: Style { upwards, ..style },
+        }));
+        page
+    }
+
+    #[test]
+    fn letters_that_the_fonts_lack_are_drawn_and_differ() {
+        let texts = [
+            "a", "a\u{320}", "a\u{321}", "가", "나", "😀", "\u{2}", "\u{3}",
+        ];
+        for upwards in [false, true] {
+            let image = |text: &str| page_of(text, upwards).to_image(2.0).pixels;
+            let drawn = texts.map(image);
+            for (index, pixels) in drawn.iter().enumerate() {
+                assert!(*pixels != image(""), "{:?}", texts[index]);
+                let other = drawn[..index].iter().position(|other| other == pixels);
+                assert_eq!(other, None, "{:?} looks like another", texts[index]);
+            }
+        }
+        // As text for those who have a font.
+        assert!(page_of("가", false).to_svg().contains(">가</text>"));
+    }
+
+    #[test]
+    fn what_is_drawn_fits_its_width() {
+        for text in ["a가\u{320}나b", "😀"] {
+            let page = page_of(text, false);
+            let [Mark::Text(mark)] = &page.marks[..] else {
+                panic!("{:?}", page.marks)
+            };
+            let half = width_of(text, &mark.style) / 2.0;
+            let image = page.to_image(1.0);
+            let inked =
+                |(at, pixel): (usize, &Rgb)| (*pixel != [255; 3]).then_some(at % image.columns);
+            let columns: Vec<_> = image.pixels.iter().enumerate().filter_map(inked).collect();
+            let (first, last) = (columns.iter().min().unwrap(), columns.iter().max().unwrap());
+            let [first, last] = [first, last].map(|column| *column as f32);
+            assert!(
+                (first - (40.0 - half)).abs() < 3.0,
+                "{text}: {first}, {half}"
+            );
+            assert!(
+                (last + 1.0 - (40.0 + half)).abs() < 3.0,
+                "{text}: {last}, {half}"
+            );
+        }
     }
 }

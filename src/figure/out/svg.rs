@@ -5,21 +5,24 @@ use base64::engine::general_purpose::STANDARD;
 use png::Compression;
 
 use crate::figure::out::raster::png;
+use crate::figure::scene::fonts::{DROP, Drawn, digits, escape, is_whole, pieces, width_of};
 use crate::figure::{Anchor, Area, Drawing, Image, Ink, Mark, Rgb, Style, Text, Weight};
 
 impl Drawing {
     /// The page as SVG.
     pub fn to_svg(&self) -> String {
-        self.svg_of(&self.marks, |image| {
+        self.svg_of(&self.marks, false, |image| {
             let png = STANDARD.encode(png(image, None, Compression::High));
             format!("data:image/png;base64,{png}")
         })
     }
 
-    /// Writes the page with these marks only; `link` returns the address of an image.
+    /// Writes the page with these marks only; `link` returns the address of an image. `whole`: letters that the
+    /// built-in fonts lack are drawn.
     pub(crate) fn svg_of<'m>(
         &self,
         marks: impl IntoIterator<Item = &'m Mark>,
+        whole: bool,
         mut link: impl FnMut(&'m Image) -> String,
     ) -> String {
         let (width, height) = (short(self.width), short(self.height));
@@ -32,15 +35,24 @@ impl Drawing {
              <rect width=\"{width}\" height=\"{height}\" fill=\"{}\"/>\n",
             hex(self.ground)
         );
+        let text = if whole {
+            whole_text_element
+        } else {
+            text_element
+        };
         for mark in marks {
-            svg += &element(mark, &mut link);
+            svg += &element(mark, text, &mut link);
             svg.push('\n');
         }
         svg + "</svg>\n"
     }
 }
 
-fn element<'m>(mark: &'m Mark, link: &mut impl FnMut(&'m Image) -> String) -> String {
+fn element<'m>(
+    mark: &'m Mark,
+    text_element: fn(&Text) -> String,
+    link: &mut impl FnMut(&'m Image) -> String,
+) -> String {
     match mark {
         Mark::Rect { area, fill } => format!("<rect {} {}/>", place(area), inked("fill", *fill)),
         Mark::Edge { area, ink, inside } => {
@@ -87,9 +99,64 @@ fn inked(of: &str, ink: Ink) -> String {
 }
 
 fn text_element(text: &Text) -> String {
+    text_in(text, None)
+}
+
+/// Writes a text whose every letter is drawn: see [`pieces`].
+fn whole_text_element(text: &Text) -> String {
+    let ([x, y], style) = (text.at, text.style);
+    if is_whole(&text.text) {
+        return text_element(text);
+    }
+    let turn = if style.upwards { " rotate(-90)" } else { "" };
+    let (x, y) = (short(x), short(y));
+    let mut svg = format!("<g transform=\"translate({x} {y}){turn}\" xml:space=\"preserve\">");
+    let mut left = -width_of(&text.text, &style) * style.anchor.share();
+    let style = Style {
+        anchor: Anchor::Start,
+        upwards: false,
+        ..style
+    };
+    for (text, drawn, width) in pieces(&text.text, &style) {
+        let (at, text) = ([left, 0.0], text.to_owned());
+        left += width * style.size;
+        svg += &match drawn {
+            Drawn::BuiltIn => text_element(&Text { text, at, style }),
+            Drawn::By(font) => text_in(&Text { text, at, style }, Some(&font)),
+            Drawn::Boxed => boxed(&text, at[0], left, style),
+        };
+    }
+    svg + "</g>"
+}
+
+/// A letter that no font has: its number in a box.
+fn boxed(letter: &str, left: f32, right: f32, style: Style) -> String {
+    let (size, half) = (style.size, 0.56 * style.size);
+    let area = Area::default()
+        .across(left, right)
+        .down(-half, half)
+        .inset(0.06 * size, 0.0);
+    let (edge, ink, width) = (
+        path(&area.corners()),
+        inked("stroke", style.ink),
+        short(0.06 * size),
+    );
+    let mut svg = format!("<path d=\"{edge}Z\" fill=\"none\" {ink} stroke-width=\"{width}\"/>");
+    let style = Style {
+        size: 0.5 * size,
+        ..style.mono().middle()
+    };
+    for (text, y) in digits(letter).into_iter().zip([-0.25, 0.25]) {
+        let at = [area.middle(), y * size];
+        svg += &text_element(&Text { text, at, style });
+    }
+    svg
+}
+
+/// Writes a text in its own font, or in this one.
+fn text_in(text: &Text, font: Option<&str>) -> String {
     let (Style { size, ink, .. }, [x, y]) = (text.style, text.at);
-    // From the middle of the capitals down to the line they stand on.
-    let drop = 0.36 * size;
+    let drop = DROP * size;
     let place = if text.style.upwards {
         let (x, y) = (short(x + drop), short(y));
         format!("transform=\"translate({x} {y}) rotate(-90)\"")
@@ -106,6 +173,8 @@ fn text_element(text: &Text) -> String {
         Weight::Bold => " font-weight=\"600\"",
         Weight::Mono => " font-family=\"'JetBrains Mono', Menlo, Consolas, monospace\"",
     };
+    let font = font.map(|font| format!(" font-family=\"{font}\""));
+    let weight = font.as_deref().unwrap_or(weight);
     let (size, fill, text) = (short(size), inked("fill", ink), escape(&text.text));
     format!("<text {place} font-size=\"{size}\" {fill}{anchor}{weight}>{text}</text>")
 }
@@ -131,15 +200,6 @@ fn short(value: f32) -> String {
 
 fn hex([r, g, b]: Rgb) -> String {
     format!("#{r:02x}{g:02x}{b:02x}")
-}
-
-/// Text that is safe between tags.
-fn escape(text: &str) -> String {
-    // XML has no place for control characters, nor for these two.
-    let is_odd = |c: char| c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}');
-    let safe = text.replace(is_odd, " ").replace('&', "&amp;");
-    let safe = safe.replace('<', "&lt;").replace('>', "&gt;");
-    safe.replace('"', "&quot;")
 }
 
 #[cfg(test)]

@@ -1,9 +1,16 @@
 //! The fonts of the window and of every figure, inside the program once: a picture looks the same on every computer.
+//! A letter that they lack is drawn by a font of the computer, or else as a box with its number.
 
-use std::sync::LazyLock;
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
+use resvg::usvg::fontdb::{Database, Source};
+use resvg::usvg::{Node, Options, Tree};
 use skrifa::MetadataProvider;
+use skrifa::charmap::Charmap;
 use skrifa::instance::{LocationRef, Size};
+use skrifa::metrics::GlyphMetrics;
 
 use crate::figure::{Area, Style};
 
@@ -17,46 +24,222 @@ const MEDIUM: &[u8] = include_bytes!("../../../assets/fonts/Inter-Medium.ttf");
 const BOLD: &[u8] = include_bytes!("../../../assets/fonts/Inter-SemiBold.ttf");
 const MONO: &[u8] = include_bytes!("../../../assets/fonts/JetBrainsMono-Medium.ttf");
 
-/// Width of a letter that no font has, of its size.
+/// From the middle of the capitals down to the line they stand on, of the size of a text.
+pub(crate) const DROP: f32 = 0.36;
+/// Width of a letter that only another font has, of its size.
 const UNKNOWN: f32 = 0.6;
-/// Number of letters whose widths are kept: Latin, Greek, raised and lowered letters, arrows and signs.
-const KEPT: u32 = 0x2600;
 
-/// The widths of the letters of each font, of its size.
-static WIDTHS: LazyLock<[Vec<Option<f32>>; 3]> =
-    LazyLock::new(|| FONTS.map(|(_, file)| widths(file)));
+/// The letters of each font, and their widths, of its size.
+static LETTERS: LazyLock<[Option<(Charmap<'static>, GlyphMetrics<'static>)>; 3]> =
+    LazyLock::new(|| {
+        FONTS.map(|(_, file)| {
+            let font = skrifa::FontRef::new(file).ok()?;
+            let widths = font.glyph_metrics(Size::new(1.0), LocationRef::default());
+            Some((font.charmap(), widths))
+        })
+    });
 
-fn widths(file: &[u8]) -> Vec<Option<f32>> {
-    let Ok(font) = skrifa::FontRef::new(file) else {
-        return Vec::new();
-    };
-    let letters = font.charmap();
-    let metrics = font.glyph_metrics(Size::new(1.0), LocationRef::default());
-    let width = |letter: u32| metrics.advance_width(letters.map(letter)?);
-    (0..KEPT).map(width).collect()
+fn letter_width(font: usize, letter: char) -> Option<f32> {
+    let (letters, widths) = LETTERS[font].as_ref()?;
+    widths.advance_width(letters.map(letter)?)
 }
 
-/// Returns the width of a line of text, without kerning. A letter that its font lacks is one of the text font.
-pub fn width_of(text: &str, style: &Style) -> f32 {
-    let of = |font: usize, letter: char| WIDTHS[font].get(letter as usize).copied().flatten();
+/// Returns a font with all letters of a text: a name that no other has, its file, and its place in that.
+pub type FindFont = fn(&str) -> Option<(String, Arc<Vec<u8>>, u32)>;
+
+/// Other fonts that can be used, at most.
+const MOST_FONTS: usize = 16;
+/// Runs of letters that are kept, at most.
+const MOST_RUNS: usize = 4096;
+
+/// What is known about letters that the built-in fonts lack.
+struct Found {
+    find: Option<FindFont>,
+    /// The built-in fonts, and those that were found.
+    database: Arc<Database>,
+    /// The font of a run of letters, and the width of the run, of its size.
+    runs: HashMap<String, Option<(String, f32)>>,
+    /// The letters drawn as boxes; true where that was said.
+    boxes: BTreeMap<char, bool>,
+}
+
+fn found() -> MutexGuard<'static, Found> {
+    static FOUND: LazyLock<Mutex<Found>> = LazyLock::new(|| Mutex::new(Found::new(None)));
+    FOUND.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Found {
+    fn new(find: Option<FindFont>) -> Self {
+        let mut database = Database::new();
+        for (_, file) in FONTS {
+            database.load_font_source(Source::Binary(Arc::new(file)));
+        }
+        Self {
+            find,
+            database: Arc::new(database),
+            runs: HashMap::new(),
+            boxes: BTreeMap::new(),
+        }
+    }
+
+    fn run(&mut self, text: &str) -> Option<(String, f32)> {
+        if let Some(known) = self.runs.get(text) {
+            return known.clone();
+        }
+        let font = self.find.and_then(|find| find(text));
+        let drawn = font.and_then(|(name, file, index)| {
+            let is_known = self.database.faces().any(|face| face.families[0].0 == name);
+            if !is_known && self.database.len() < FONTS.len() + MOST_FONTS {
+                let mut face = self.database.faces().next()?.clone();
+                (face.source, face.index) = (Source::Binary(file), index);
+                face.families[0].0.clone_from(&name);
+                Arc::make_mut(&mut self.database).push_face_info(face);
+            }
+            let width = self.width(text, &name)?;
+            Some((name, width))
+        });
+        if self.runs.len() >= MOST_RUNS {
+            self.runs.clear();
+        }
+        self.runs.insert(text.to_owned(), drawn.clone());
+        drawn
+    }
+
+    /// The width of a text in a font, of its size; `None` if it draws nothing.
+    fn width(&self, text: &str, font: &str) -> Option<f32> {
+        let text = escape(text);
+        let svg = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\"><text font-family=\"{font}\" font-size=\"100\">{text}</text></svg>"
+        );
+        let options = Options {
+            fontdb: self.database.clone(),
+            ..Options::default()
+        };
+        let page = Tree::from_str(&svg, &options).ok()?;
+        let [Node::Text(text)] = page.root().children() else {
+            return None;
+        };
+        let is_drawn = text.flattened().has_children() && text.bounding_box().width() > 1.0;
+        is_drawn.then(|| text.bounding_box().width() / 100.0)
+    }
+}
+
+/// Sets where fonts for letters that the built-in ones lack come from. Without it, each is drawn as a box.
+pub fn look_in(find: FindFont) {
+    found().find = Some(find);
+}
+
+/// The built-in fonts, and those found so far.
+pub(crate) fn database() -> Arc<Database> {
+    found().database.clone()
+}
+
+/// What draws a part of a text.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Drawn {
+    /// The fonts of the program.
+    BuiltIn,
+    /// The font of this name in [`database`].
+    By(String),
+    /// None: the one letter is a box.
+    Boxed,
+}
+
+/// Returns a text in parts, each drawn in one way, and the widths of those, of the size of the text.
+pub(crate) fn pieces<'t>(text: &'t str, style: &Style) -> Vec<(&'t str, Drawn, f32)> {
+    let by_font = |text: &'t str| {
+        let (font, width) = found().run(text)?;
+        Some((text, Drawn::By(font), width))
+    };
+    let alone = |text: &'t str| match lacking(text) {
+        None => (text, Drawn::BuiltIn, built_in_width(text, style)),
+        Some(_) => by_font(text).unwrap_or((text, Drawn::Boxed, 0.3 * columns(text) as f32 + 0.3)),
+    };
+    let (mut pieces, mut rest) = (Vec::new(), text);
+    while let Some(run) = lacking(rest) {
+        let letters = &rest[run.clone()];
+        pieces.push(alone(&rest[..run.start]));
+        match by_font(letters) {
+            Some(piece) => pieces.push(piece),
+            None => pieces.extend(letters.split_inclusive(|_| true).map(alone)),
+        }
+        rest = &rest[run.end..];
+    }
+    pieces.push(alone(rest));
+    pieces
+}
+
+/// Digits in each of the two lines of the box of a letter.
+fn columns(letter: &str) -> usize {
+    if letter.len() > 3 { 3 } else { 2 }
+}
+
+/// The two lines of digits in the box of a letter. That it is drawn is kept for [`warning`].
+pub(crate) fn digits(letter: &str) -> [String; 2] {
+    let columns = columns(letter);
+    let letter = letter.chars().next().unwrap_or_default();
+    found().boxes.entry(letter).or_default();
+    let mut digits = format!("{:0width$X}", letter as u32, width = 2 * columns);
+    let lower = digits.split_off(columns);
+    [digits, lower]
+}
+
+/// Returns the first run of letters that the built-in fonts lack. A mark is in it together with what it belongs to.
+fn lacking(text: &str) -> Option<Range<usize>> {
+    let lacks = |letter: char| {
+        let is_there = |font| letter_width(font, letter).is_some();
+        !matches!(letter, '\t' | '\n' | '\r') && !(0..FONTS.len()).any(is_there)
+    };
+    let (first, letter) = text.char_indices().find(|(_, letter)| lacks(*letter))?;
+    let before = text[..first].char_indices().next_back();
+    let base = before.filter(|(_, base)| !letter.is_alphanumeric() && !base.is_whitespace());
+    let is_mark =
+        |letter: char| !(letter.is_ascii() || letter.is_alphanumeric() || letter.is_whitespace());
+    let end = text[first..].find(|letter| !lacks(letter) && !is_mark(letter));
+    Some(base.map_or(first, |(at, _)| at)..end.map_or(text.len(), |end| first + end))
+}
+
+/// True where the built-in fonts have every letter of a text.
+pub fn is_whole(text: &str) -> bool {
+    text.bytes().all(|byte| matches!(byte, b' '..=b'~')) || lacking(text).is_none()
+}
+
+/// Returns a warning that names the letters drawn as boxes, each once in the life of the program.
+pub fn warning() -> Option<String> {
+    const MOST: usize = 8;
+    let mut found = found();
+    let mut named = Vec::new();
+    for (letter, said) in &mut found.boxes {
+        if !std::mem::replace(said, true) {
+            named.push(format!("`{letter}` (U+{:04X})", *letter as u32));
+        }
+    }
+    let more = if named.len() > MOST { ", …" } else { "" };
+    named.truncate(MOST);
+    let named = named.join(", ");
+    (!named.is_empty()).then(|| {
+        format!(
+            "no font has these letters, so a box with its number stands for each: {named}{more}; install a font that has \
+             them, or write .svg, which is drawn with the fonts of the reader"
+        )
+    })
+}
+
+fn built_in_width(text: &str, style: &Style) -> f32 {
     let font = style.weight as usize;
     let width = |letter: char| {
-        of(font, letter)
-            .or_else(|| of(0, letter))
+        letter_width(font, letter)
+            .or_else(|| letter_width(0, letter))
             .unwrap_or(UNKNOWN)
     };
-    text.chars().map(width).sum::<f32>() * style.size
+    text.chars().map(width).sum()
 }
 
-/// Returns the first letter of a text that no font has.
-pub fn without_glyph(text: &str) -> Option<char> {
-    let has = |letter: char| {
-        WIDTHS
-            .iter()
-            .any(|font| matches!(font.get(letter as usize), Some(Some(_))))
-    };
-    text.chars()
-        .find(|letter| !letter.is_whitespace() && !has(*letter))
+/// Returns the width of a line of text, without kerning. A letter that its font lacks is one of the text font, or of the
+/// font that draws it.
+pub fn width_of(text: &str, style: &Style) -> f32 {
+    let widths = pieces(text, style);
+    widths.iter().map(|(_, _, width)| width).sum::<f32>() * style.size
 }
 
 /// Returns the width of a line of text in letters of this size.
@@ -96,6 +279,15 @@ pub fn lines(text: &str, style: &Style, room: f32) -> Vec<String> {
     lines
 }
 
+/// Text that is safe between the tags of an SVG.
+pub(crate) fn escape(text: &str) -> String {
+    // XML has no place for control characters, nor for these two.
+    let is_odd = |c: char| c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}');
+    let safe = text.replace(is_odd, " ").replace('&', "&amp;");
+    let safe = safe.replace('<', "&lt;").replace('>', "&gt;");
+    safe.replace('"', "&quot;")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -120,5 +312,55 @@ mod tests {
         let lines = lines(text, &style, 100.0);
         assert!(lines.len() > 2 && lines.iter().all(|line| width_of(line, &style) <= 100.0));
         assert_eq!(lines.join(" "), text);
+    }
+
+    #[test]
+    fn a_mark_stays_with_its_letter() {
+        let runs = [
+            ("a\u{320}b", Some(0..3)),
+            ("ba\u{320}\u{301}c", Some(1..6)),
+            ("x가나 다", Some(1..7)),
+            (" \u{320}", Some(1..3)),
+            ("\u{1}", Some(0..1)),
+            ("é → β\n\u{301}", None),
+        ];
+        for (text, run) in runs {
+            assert_eq!(lacking(text), run, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn letters_of_no_font_are_boxes_with_their_numbers() {
+        let style = Style::new(10.0, [0; 3]);
+        let parts = pieces("xa\u{320}가😀 y", &style);
+        let drawn: Vec<_> = parts
+            .iter()
+            .map(|(text, drawn, _)| (*text, drawn.clone()))
+            .collect();
+        let expected = [
+            ("x", Drawn::BuiltIn),
+            ("a", Drawn::BuiltIn),
+            ("\u{320}", Drawn::Boxed),
+            ("가", Drawn::Boxed),
+            ("😀", Drawn::Boxed),
+            (" y", Drawn::BuiltIn),
+        ];
+        assert_eq!(drawn, expected);
+        let width: f32 = parts.iter().map(|(_, _, width)| 10.0 * width).sum();
+        assert!((width_of("xa\u{320}가😀 y", &style) - width).abs() < 1e-4);
+        assert_eq!(digits("가"), ["AC", "00"]);
+        assert_eq!(digits("\u{320}"), ["03", "20"]);
+        assert_eq!(digits("😀"), ["01F", "600"]);
+    }
+
+    #[test]
+    fn a_run_is_as_wide_as_its_font_draws_it() {
+        let mono = |_: &str| Some(("other".to_owned(), Arc::new(MONO.to_vec()), 0));
+        let mut found = Found::new(Some(mono));
+        let (font, width) = found.run("iii").unwrap();
+        assert_eq!(font, "other");
+        assert!((width - 1.8).abs() < 0.01, "{width}");
+        assert_eq!(found.run("\u{a0}"), None, "draws nothing");
+        assert_eq!(found.database.len(), FONTS.len() + 1);
     }
 }

@@ -20,6 +20,7 @@ use super::widget::canvas::RecordedPart;
 use super::widget::readout::Readout;
 use super::widget::take_commands;
 use super::worker::Worker;
+use crate::figure::scene::fonts;
 
 /// Longest time by which a frame may come late and still catch up, in seconds: a window that was away does
 /// not leap.
@@ -393,6 +394,12 @@ impl App {
         frame::drop_hint(&ctx);
         let writes = self.worker.writing().is_some();
         self.apply(&ctx, take_commands(&ctx));
+        if let Some(letters) = fonts::warning() {
+            self.state
+                .toasts
+                .add(Kind::Notice, format!("Warning: {letters}."));
+            ctx.request_repaint();
+        }
         self.after_ui(&ctx, writes);
     }
 }

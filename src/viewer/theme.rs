@@ -3,12 +3,14 @@
 
 use std::sync::OnceLock;
 
-use crate::figure::scene::fonts::FONTS;
-use crate::figure::{Colours, HeadName};
+use crate::figure::scene::fonts::{DROP, FONTS, is_whole, width_of};
+use crate::figure::{self, Colours, HeadName};
 pub use crate::figure::{Map, Scale};
+use egui::epaint::text::FontPriority;
 use egui::{
-    Color32, Context, CornerRadius, FontData, FontDefinitions, FontFamily, FontId, Id, Margin,
-    Shadow, Stroke, Style, TextStyle, Theme, Vec2, Visuals, vec2,
+    Color32, ColorImage, Context, CornerRadius, FontData, FontDefinitions, FontFamily, FontId,
+    GlyphBitmap, GlyphRasterizer, GlyphRasterizerRequest, Id, Margin, RasterizedGlyph, Shadow,
+    Stroke, Style, TextStyle, Theme, Vec2, Visuals, vec2,
 };
 
 /// Inside of a panel.
@@ -155,6 +157,14 @@ pub fn icons(size: f32) -> FontId {
 /// Installs fonts, spacing and both themes.
 pub fn apply(ctx: &Context) {
     ctx.set_fonts(fonts());
+    // egui leaves out a mark that the font of its letter lacks; other letters it asks for when its own fonts lack them.
+    let marks = |request: &GlyphRasterizerRequest<'_>| {
+        let first = request.cluster.chars().next()?;
+        is_whole(first.encode_utf8(&mut [0; 4])).then(|| drawn(request))?
+    };
+    let marks = GlyphRasterizer::new("marks", marks).with_priority(FontPriority::Highest);
+    ctx.add_glyph_rasterizer(marks);
+    ctx.add_glyph_rasterizer(GlyphRasterizer::new("letters", drawn));
     // There are commands for that.
     ctx.options_mut(|options| options.zoom_with_keyboard = false);
     for theme in [Theme::Dark, Theme::Light] {
@@ -203,6 +213,38 @@ fn fonts() -> FontDefinitions {
         (FontFamily::Name(ICONS.into()), vec![ICONS.to_owned()]),
     ]);
     fonts
+}
+
+/// Draws letters that the fonts of the figures lack, as figures do.
+fn drawn(request: &GlyphRasterizerRequest<'_>) -> Option<RasterizedGlyph> {
+    let (text, size) = (request.cluster, request.font_size_px);
+    if is_whole(text) || !(1.0..=200.0).contains(&size) {
+        return None;
+    }
+    let style = figure::Style::new(size, [u8::MAX; 3]);
+    let style = match request.family {
+        FontFamily::Proportional => style,
+        FontFamily::Monospace => style.mono(),
+        FontFamily::Name(_) => style.bold(),
+    };
+    let (margin, middle) = ((0.5 * size).ceil(), size.ceil());
+    let advance_px = width_of(text, &style);
+    let (width, ground) = ((advance_px + 2.0 * margin).ceil(), [0; 3]);
+    let mut page = figure::Drawing::new(width, 2.0 * middle, ground, String::new());
+    page.marks.push(figure::Mark::Text(figure::Text {
+        text: text.to_owned(),
+        at: [margin + request.subpixel_offset_px, middle],
+        style,
+    }));
+    let image = page.to_image(1.0);
+    let pixels = image.pixels.iter();
+    let pixels = pixels.map(|[r, g, b]| Color32::from_white_alpha(*r.max(g).max(b)));
+    let bitmap = GlyphBitmap {
+        image: ColorImage::new([image.columns, image.rows], pixels.collect()),
+        offset_px: vec2(-margin, -middle - DROP * size),
+        is_color: false,
+    };
+    Some(RasterizedGlyph { bitmap, advance_px })
 }
 
 fn reach_out(style: &mut Style, by_finger: bool) {
@@ -296,6 +338,45 @@ pub const FINGER: f32 = 44.0;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn letters_that_the_fonts_lack_are_drawn() {
+        let ctx = Context::default();
+        apply(&ctx);
+        let mut widths = Vec::new();
+        for _ in 0..2 {
+            let _ = ctx.run_ui(egui::RawInput::default(), |ui| {
+                let texts = ["a", "a\u{320}", "\u{10fffd}", "b"];
+                widths = texts
+                    .iter()
+                    .map(|text| {
+                        let font = mono(20.0);
+                        let galley =
+                            ui.painter()
+                                .layout_no_wrap((*text).to_owned(), font, UNCOLOURED);
+                        let glyph = galley.rows[0].glyphs[0];
+                        (
+                            galley.size().x,
+                            glyph.uv_rect.size.x,
+                            galley.rows[0].glyphs.len(),
+                        )
+                    })
+                    .collect();
+            });
+        }
+        let [a, marked, boxed, b] = widths[..] else {
+            panic!("{widths:?}")
+        };
+        assert_eq!(a.0, b.0);
+        let expected = ["a\u{320}", "\u{10fffd}"]
+            .map(|text| width_of(text, &figure::Style::new(20.0, [0; 3]).mono()));
+        assert!(
+            (marked.0 - expected[0]).abs() < 1.0 && marked.2 == 2,
+            "{marked:?}"
+        );
+        assert!((boxed.0 - expected[1]).abs() < 1.0, "{boxed:?}");
+        assert!(boxed.1 > 10.0 && marked.1 > 20.0);
+    }
 
     fn hex(color: u32) -> Color32 {
         let [_, r, g, b] = color.to_be_bytes();

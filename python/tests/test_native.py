@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 import unittest
+import warnings
 from unittest import mock
 
 import numpy as np
@@ -729,6 +730,21 @@ class Figures(support.Test):
         trace.figure(layout="input").save(self.path("f.png"), scale=1)
         with open(self.path("f.png"), "rb") as file:
             self.assertTrue(file.read().startswith(b"\x89PNG"))
+
+    def test_letters_without_a_font_are_named_once(self):
+        with open(self.path("pairs.tsv"), "w", encoding="utf-8") as file:
+            file.write("a \U0010fffd\tb\n" * 4)
+        preset = {"task": {"kind": "pairs", "file": "pairs.tsv", "held_out": {"kind": "last", "count": 1}},
+                  "model": {"kind": "bahdanau", "encoder": {"size": 4}, "decoder": {"size": 4}, "attention": {"units": 4}}}
+        with open(self.path("pairs.json"), "w", encoding="utf-8") as file:
+            json.dump(preset, file)
+        figure = ts.train(self.path("pairs.json"), sequences=4, progress=None).trace().figure("weightings")
+        with mock.patch.dict(os.environ, {"TAPESCOPE_FONTS": ""}):
+            with self.assertWarnsRegex(UserWarning, r"no font has .*\(U\+10FFFD\)"):
+                figure.save(self.path("boxes.png"))
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                figure.save(self.path("again.png"))
 
     def test_the_trace_of_another_program_has_a_figure(self):
         recorder = ts.Recorder("copy", memory=np.zeros((4, 2)), read0=[1, 0, 0, 0])

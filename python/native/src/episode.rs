@@ -1,10 +1,13 @@
 //! A recorded episode.
 
+use std::ffi::CString;
 use std::path::PathBuf;
 
+use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use tapescope::cli::in_process;
+use tapescope::figure::scene::fonts;
 use tapescope::io::{self, trace};
 
 use crate::arrays::shared;
@@ -67,6 +70,10 @@ impl Episode {
         let order = self.0.config.order();
         let file = py.detach(|| in_process::render(name, &self.0.recording, order, &options));
         let file = file.map_err(|why| raised(py, why))?;
+        if let Some(letters) = fonts::warning() {
+            let letters = CString::new(letters)?;
+            PyErr::warn(py, &py.get_type::<PyUserWarning>(), &letters, 3)?;
+        }
         Ok(PyBytes::new(py, &file))
     }
 }

@@ -16,7 +16,7 @@ use crate::train::Demand;
 
 const EXAMPLES: &str = "\
 Examples:
-  tapescope find copy 'wrong' --length 100
+  tapescope find repeat_copy 'wrong' --repeats 13
   tapescope find copy 'read0.gate > 0.5 and changes(argmax(read0.weighting))' --length 20
   tapescope find repeat_copy 'answer and max(read0.weighting) < 0.5' --episode 10 --episodes 500
 

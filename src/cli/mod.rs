@@ -58,7 +58,8 @@ Examples:
   tapescope learn copy                       watch a machine learn from scratch
   tapescope train copy --seed 7              train; the best weights go to runs/copy-7
   tapescope eval copy --lengths 10,20,120    evaluate it, also on longer sequences
-  tapescope find copy 'wrong' --length 120   the first episode with a wrong bit, and the steps
+  tapescope find repeat_copy 'wrong' --repeats 13
+                                             the first episode with a wrong bit, and the steps
   tapescope trace copy --length 20 --out copy.ntmtrace.json
                                              record one episode as JSON, every stage of every step
   tapescope provenance copy --length 20 --of read0:30

@@ -76,6 +76,7 @@ pub fn from_json(
     task: &Task,
     repeats: Option<usize>,
 ) -> Result<ManualEpisode, Error> {
+    let source = file::without_mark(source);
     let syntax = |error: serde_json::Error| {
         let (line, column) = (error.line(), error.column());
         let no_symbols = format!("is not a list of symbols, at line {line}, column {column}");

@@ -17,7 +17,7 @@ pub use super::error::label;
 use super::error::{parse, short};
 #[cfg(test)]
 pub(super) use super::faults::change;
-pub(super) use super::input::{read, read_text};
+pub(super) use super::input::{read, read_text, text, without_mark};
 use super::memory_files;
 use crate::platform::HAS_FILES;
 

@@ -88,8 +88,23 @@ fn is_pickle(bytes: &[u8]) -> bool {
 
 /// The whole file as text.
 pub(in crate::io) fn read_text(path: &Path, limit: u64) -> Result<String, Error> {
-    String::from_utf8(read(path, limit, |_| Ok(()))?)
-        .map_err(|error| Error::content(&label(path), "", format!("is not text: {error}")))
+    text(read(path, limit, |_| Ok(()))?)
+        .map_err(|problem| Error::content(&label(path), "", problem))
+}
+
+/// These bytes as text, without its byte order mark.
+pub(in crate::io) fn text(bytes: Vec<u8>) -> Result<String, String> {
+    if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
+        return Err("is UTF-16 text; save the file as UTF-8".to_owned());
+    }
+    let mut text = String::from_utf8(bytes).map_err(|error| format!("is not text: {error}"))?;
+    text.drain(..text.len() - without_mark(&text).len());
+    Ok(text)
+}
+
+/// A text without the byte order mark that editors of Windows put in front of it.
+pub(in crate::io) fn without_mark(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
 /// Reads on to the end, or to one byte more than `limit` in all. Room is made for as many bytes as are

@@ -68,6 +68,7 @@ pub fn read(path: &Path) -> Result<Log, Error> {
 /// # Errors
 /// As for [`read`].
 pub fn from_text(text: &str, label: &str) -> Result<Log, Error> {
+    let text = file::without_mark(text);
     let whole = text.rfind('\n').map_or("", |end| &text[..end]);
     let mut lines = whole.lines().enumerate();
     let Some((_, header)) = lines.next() else {

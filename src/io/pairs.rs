@@ -55,14 +55,17 @@ pub(super) fn each_line(
     mut take: impl FnMut(&str) -> Result<(), String>,
 ) -> Result<String, Error> {
     let fail = |line: usize, problem: &str| Error::content(label, format!("line {line}"), problem);
-    // As editors of Windows begin a file.
-    let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
     let mut hasher = Sha256::new();
     for (line, text) in (1..).zip(bytes.split_inclusive(|byte| *byte == b'\n')) {
         let text = text.strip_suffix(b"\n").unwrap_or(text);
         let text = text.strip_suffix(b"\r").unwrap_or(text);
         let Ok(text) = std::str::from_utf8(text) else {
             return Err(fail(line, "is not UTF-8 text; save the file as UTF-8"));
+        };
+        let text = if line == 1 {
+            file::without_mark(text)
+        } else {
+            text
         };
         take(text).map_err(|problem| fail(line, &problem))?;
         hasher.update(text);

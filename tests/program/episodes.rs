@@ -765,3 +765,40 @@ fn a_run_on_a_text_evaluates_and_traces_lines_of_the_file_and_by_hand() {
     let drawn = tapescope(place.path(), &["render", "run", "--out", "f.svg"]);
     assert!(drawn.status.success(), "{drawn:?}");
 }
+
+#[test]
+fn every_text_may_begin_with_a_byte_order_mark() {
+    let place = place();
+    let marked = |name: &str, text: &str| {
+        let path = place.path().join(name);
+        fs::write(&path, format!("\u{feff}{text}")).unwrap();
+        path
+    };
+    let preset = Experiment::read(&marked("p.json", PRESET), &[]).unwrap();
+    assert_eq!(task(&preset).inputs, 2);
+    assert!(Experiment::from_json(&format!("\u{feff}{PRESET}"), "p.json", &[]).is_ok());
+    marked("bits.json", "[[1,0,1,0,1,0,1,0]]");
+    let run = |arguments: &[&str]| tapescope(place.path(), arguments);
+    let trace = [
+        "trace",
+        "copy",
+        "--input",
+        "bits.json",
+        "--out",
+        "t.ntmtrace.json",
+    ];
+    let output = run(&trace);
+    assert!(output.status.success(), "{output:?}");
+    let json = fs::read_to_string(place.path().join("t.ntmtrace.json")).unwrap();
+    assert!(trace::read(&marked("b.ntmtrace.json", &json)).is_ok());
+    assert!(trace::from_json(&format!("\u{feff}{json}"), "b").is_ok());
+    let utf16: Vec<u8> = "\u{feff}{}"
+        .encode_utf16()
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    fs::write(place.path().join("w.json"), utf16).unwrap();
+    refused(
+        &run(&["train", "w.json"]),
+        "w.json: is UTF-16 text; save the file as UTF-8",
+    );
+}

@@ -86,6 +86,7 @@ impl Experiment {
     /// # Errors
     /// The file, the path inside it and what is allowed there.
     pub fn from_json(source: &str, file: &str, overrides: &[Override]) -> Result<Self, Error> {
+        let source = file::without_mark(source);
         let syntax = |error: serde_json::Error| Error::json(file, "", &error);
         let mut given: Value = serde_json::from_str(source).map_err(syntax)?;
         keys::check(&given, file)?;

@@ -53,7 +53,8 @@ pub fn read_watched(path: &Path, watch: ReadProgress<'_>) -> Result<Imported, Er
 
 /// Refuses bytes that are neither JSON nor packed.
 fn begins(bytes: &[u8]) -> Result<(), String> {
-    let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
+    let text = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
+    let first = text.iter().find(|byte| !byte.is_ascii_whitespace());
     match first {
         Some(b'P' | 0x1f | b'{' | b'[') | None => Ok(()),
         Some(_) => Err("is not a trace: expected JSON, gzip or npz".to_owned()),
@@ -78,10 +79,7 @@ fn bytes_watched(bytes: Vec<u8>, label: &str, watch: ReadProgress<'_>) -> Result
             .map_err(|problem| Error::content(label, META, problem))?;
         return with_arrays(&meta, label, Some(members), watch);
     }
-    let text = |bytes| {
-        let text = String::from_utf8(bytes);
-        text.map_err(|error| fail(format!("is not text: {error}")))
-    };
+    let text = |bytes| file::text(bytes).map_err(fail);
     if bytes.starts_with(b"\x1f\x8b") {
         // Unpacking it is one half, reading what was in it the other.
         let half = |done: usize, all: usize| watch(done, 2 * all);
@@ -107,6 +105,7 @@ fn with_arrays(
     members: Option<Members>,
     watch: ReadProgress<'_>,
 ) -> Result<Imported, Error> {
+    let source = file::without_mark(source);
     check_format(source, label)?;
     let mut form: TraceForm = parse(source, label)?;
     let numeric: Map<_, _> = serde_json::from_str(NUMERIC).unwrap_or_default();

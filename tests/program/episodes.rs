@@ -802,3 +802,55 @@ fn every_text_may_begin_with_a_byte_order_mark() {
         "w.json: is UTF-16 text; save the file as UTF-8",
     );
 }
+
+#[test]
+fn channels_of_a_preset_must_be_those_of_its_file() {
+    let place = place();
+    let read = |set: &str| {
+        let set = [set.parse().unwrap()];
+        Experiment::read(&place.path().join("mine.json"), &set)
+    };
+    for (set, expected) in [
+        (
+            "task.inputs=4",
+            "`task.inputs`: is 4, but the file has 2 channels",
+        ),
+        (
+            "task.inputs=1",
+            "`task.inputs`: is 1, but the file has 2 channels",
+        ),
+        (
+            "task.outputs=2",
+            "`task.outputs`: is 2, but the file has 1 channels",
+        ),
+    ] {
+        let message = read(set).unwrap_err().to_string();
+        assert!(message.contains(expected), "{message}");
+    }
+    assert_eq!(task(&read("task.inputs=2").unwrap()).inputs, 2);
+}
+
+#[test]
+fn sizes_are_compared_with_the_channels_of_the_file() {
+    let place = place();
+    let path = place.path().join("caption.json");
+    let preset = |score: &str, rows: &str| {
+        let attention = format!(r#""attention": {{"score": "{score}"{rows}}}"#);
+        let model = format!(r#"{{"kind": "caption", "decoder": {{"size": 2}}, {attention}}}"#);
+        let task = r#"{"kind": "episodes", "file": "mine.npz"}"#;
+        fs::write(&path, format!(r#"{{"task": {task}, "model": {model}}}"#)).unwrap();
+        Experiment::read(&path, &[])
+    };
+    for score in ["dot", "cosine", "scaled-dot"] {
+        assert_eq!(preset(score, "").unwrap().model.inputs(), 2, "{score}");
+    }
+    // The longest episode has four steps; three of them come before its answer.
+    assert!(preset("location", r#", "rows": 3"#).is_ok());
+    let message = preset("location", r#", "rows": 2"#)
+        .unwrap_err()
+        .to_string();
+    assert!(
+        message.contains("`model.attention.rows`: is 2; allowed: 3 or more"),
+        "{message}"
+    );
+}

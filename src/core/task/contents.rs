@@ -39,6 +39,16 @@ impl Task {
         self.split().is_none_or(|(learned, ..)| learned > 0)
     }
 
+    /// False for a task whose numbers of channels depend on a file that was not read.
+    pub fn has_channels(&self) -> bool {
+        match self {
+            Self::Episodes(task) => task.has_channels == [true; 2],
+            Self::Pairs(task) => task.symbols.iter().all(|symbols| !symbols.is_empty()),
+            Self::Text(task) => !task.symbols.is_empty(),
+            _ => true,
+        }
+    }
+
     /// The number in its file, from 0, of the episode that [`Task::episode`] returns.
     pub fn number(&self, seed: u64, index: u64) -> Option<usize> {
         match self {

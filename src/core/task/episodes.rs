@@ -226,6 +226,8 @@ pub struct Episodes {
     pub outputs: usize,
     /// The form of the answers.
     pub answer: Answer,
+    /// Whether `inputs` and `outputs` are known: from a preset, or from the file.
+    pub has_channels: [bool; 2],
     recorded: Loaded<Recorded>,
 }
 
@@ -239,6 +241,7 @@ impl Episodes {
         inputs: 1,
         outputs: 1,
         answer: Answer::Bits,
+        has_channels: [false; 2],
         recorded: Loaded::NONE,
     };
 
@@ -258,9 +261,21 @@ impl Episodes {
     /// Returns the task with its episodes: the channels are theirs, and the length, where it was not narrowed down.
     ///
     /// # Errors
-    /// The rule leaves none to learn from, or holds none out; or none of either kind has such a length.
+    /// The task has other channels; the rule leaves none to learn from, or holds none out; or none of either kind has such a length.
     pub fn with(mut self, recorded: Arc<Recorded>) -> Result<Self, Fault> {
-        (self.inputs, self.outputs) = (recorded.inputs.ncols(), recorded.targets.ncols());
+        let channels = [
+            ("inputs", recorded.inputs.ncols(), &mut self.inputs),
+            ("outputs", recorded.targets.ncols(), &mut self.outputs),
+        ];
+        for ((key, there, own), is_known) in channels.into_iter().zip(&mut self.has_channels) {
+            if *is_known && *own != there {
+                let problem = format!(
+                    "is {own}, but the file has {there} channels; correct this key, or remove it to use those of the file"
+                );
+                return Err(Fault::new(key, problem));
+            }
+            (*own, *is_known) = (there, true);
+        }
         let lengths = recorded.lengths().collect();
         let split = Split::new(lengths, self.held_out, &mut self.length)?;
         if let Some(place) = recorded
@@ -345,6 +360,16 @@ impl Generate for Episodes {
         let recorded = self.recorded();
         let there = recorded.and_then(|recorded| recorded.lengths().max());
         there.map_or(*self.length.end(), |most| most.min(*self.length.end()))
+    }
+
+    fn longest_source(&self) -> usize {
+        let sources = self.recorded().and_then(|recorded| {
+            let source = |mask: &[f32]| mask.iter().position(|value| *value > 0.0);
+            let all = recorded.masks();
+            let some = all.filter(|mask| self.length.contains(&mask.len()));
+            some.filter_map(source).max()
+        });
+        sources.unwrap_or_else(|| self.longest())
     }
 
     /// A training episode of these lengths, or of any length without them; a blank one if there is none.

@@ -217,6 +217,9 @@ fn complete_task(task: &mut Task, given: &Value, file: &str) -> Result<(), Error
     {
         task.sorted = task.sorted.min(*task.items.end());
     }
+    if let Task::Episodes(task) = task {
+        task.has_channels = ["task.inputs", "task.outputs"].map(|key| at(given, key).is_some());
+    }
     if let Some([named, _]) = task.file()
         && named.is_empty()
     {
@@ -256,7 +259,13 @@ pub(in crate::io) fn complete_model(
     }
     // First the ranges: what follows computes with the numbers.
     model.set_channels(task.inputs(), task.outputs());
-    valid(model.validate(), "model.", file)?;
+    // Sizes that go together are checked when the channels are known.
+    let checked = if task.has_channels() {
+        model.validate()
+    } else {
+        check(&mut model)
+    };
+    valid(checked, "model.", file)?;
     if model.reads_ahead() && !task.answers_last() {
         let (kind, task) = (model.word(), task.name());
         let problem = format!(

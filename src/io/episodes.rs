@@ -203,6 +203,12 @@ fn found(named: &str, by: &Path) -> Result<PathBuf, Error> {
     Err(Error::content(&file::label(by), "task.file", problem))
 }
 
+/// The kind of names.
+const TEXT: &str = "<U with a number (text)";
+
+/// A packed array.
+type Member<'m, 'a> = ZipFile<'m, Cursor<&'a [u8]>>;
+
 /// The arrays of a file.
 struct Arrays<'a> {
     archive: ZipArchive<Cursor<&'a [u8]>>,
@@ -211,27 +217,17 @@ struct Arrays<'a> {
 /// The shape of an array; the width of a value in bytes, and how it is read; the bytes of all values.
 type Values<T> = (Vec<usize>, (usize, T), Vec<u8>);
 
-impl Arrays<'_> {
+impl<'a> Arrays<'a> {
     fn recorded(mut self) -> Result<Recorded, Fault> {
         // Before any of them is unpacked.
         let mut needed = ["inputs", "targets", "mask"].into_iter();
         needed.try_for_each(|array| self.needs(array))?;
+        self.check_shapes()?;
         let mut inputs = self.numbers("inputs", |value| value as f32)?;
         let mut targets = self.numbers("targets", |value| value as f32)?;
         let mut mask = self.numbers("mask", |value| value as f32)?;
         let lengths = self.lengths(inputs.shape())?;
         let names = [self.names("input_names")?, self.names("target_names")?];
-        if ![2, 3].contains(&inputs.ndim()) {
-            let problem = format!(
-                "has the shape {:?}; expected [steps, channels] with all episodes concatenated, or [episodes, steps, channels]",
-                inputs.shape()
-            );
-            return Err(Fault::new("inputs", problem));
-        }
-        let axes = inputs.shape()[..inputs.ndim() - 1].iter();
-        let axes: Vec<_> = axes.map(|&size| Some(size)).collect();
-        shaped("targets", targets.shape(), &[&axes[..], &[None]].concat())?;
-        shaped("mask", mask.shape(), &axes)?;
         if let [episodes, steps, _] = *inputs.shape() {
             shaped("lengths", &[lengths.len()], &[Some(episodes)])?;
             let mut all = lengths.iter().enumerate();
@@ -252,26 +248,64 @@ impl Arrays<'_> {
         recorded.named(inputs, targets)
     }
 
+    /// Compares the shapes in the headers of all arrays, before any of them is unpacked.
+    fn check_shapes(&mut self) -> Result<(), Fault> {
+        let inputs = self.header("inputs", NUMBERS, npy::number)?.0.shape;
+        if ![2, 3].contains(&inputs.len()) {
+            let problem = format!(
+                "has the shape {inputs:?}; expected [steps, channels] with all episodes concatenated, or [episodes, steps, channels]"
+            );
+            return Err(Fault::new("inputs", problem));
+        }
+        // Without steps or channels a header of a few bytes could claim any number of episodes.
+        if inputs.len() == 3 && inputs.contains(&0) {
+            let problem = format!(
+                "has the shape {inputs:?}; expected at least one episode, step and channel"
+            );
+            return Err(Fault::new("inputs", problem));
+        }
+        let axes = inputs[..inputs.len() - 1].iter();
+        let axes: Vec<_> = axes.map(|&size| Some(size)).collect();
+        let mut shape = |array| Ok(self.header(array, NUMBERS, npy::number)?.0.shape);
+        let (targets, mask) = (shape("targets")?, shape("mask")?);
+        shaped("targets", &targets, &[&axes[..], &[None]].concat())?;
+        shaped("mask", &mask, &axes)?;
+        for (array, channels) in [("inputs", inputs.last()), ("targets", targets.last())] {
+            channels.map_or(Ok(()), |channels| {
+                Recorded::check_channels(array, *channels)
+            })?;
+        }
+        if self.has("lengths") {
+            let lengths = self.header("lengths", NUMBERS, npy::number)?.0.shape;
+            let episodes = (inputs.len() == 3).then(|| inputs[0]);
+            // An episode has one step or more.
+            let is_too_long = |length: &usize| episodes.is_none() && *length > inputs[0];
+            if lengths.len() != 1 || lengths.iter().any(is_too_long) {
+                let problem = format!("has the shape {lengths:?}; expected [episodes]");
+                return Err(Fault::new("lengths", problem));
+            }
+            shaped("lengths", &lengths, &[episodes])?;
+        }
+        for array in ["input_names", "target_names"] {
+            if self.has(array) {
+                let shape = self.header(array, TEXT, text_width)?.0.shape;
+                if shape.len() != 1 {
+                    let problem = format!("has the shape {shape:?}; expected [channels]");
+                    return Err(Fault::new(array, problem));
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// The steps of every episode; in the padded form all of them, where the array is missing.
     fn lengths(&mut self, inputs: &[usize]) -> Result<Vec<usize>, Fault> {
         if let [episodes, steps, _] = *inputs {
-            // Without steps or channels a header of a few bytes could claim any number of episodes.
-            if inputs.contains(&0) {
-                let problem = format!(
-                    "has the shape {inputs:?}; expected at least one episode, step and channel"
-                );
-                return Err(Fault::new("inputs", problem));
-            }
             if !self.has("lengths") {
                 return Ok(vec![steps; episodes]);
             }
         }
         let values = self.numbers("lengths", |value| value)?;
-        if values.ndim() != 1 {
-            let shape = values.shape();
-            let problem = format!("has the shape {shape:?}; expected [episodes]");
-            return Err(Fault::new("lengths", problem));
-        }
         let whole = |(episode, value): (usize, &f64)| {
             if value.fract() == 0.0 && *value >= 0.0 {
                 return Ok(*value as usize);
@@ -313,16 +347,7 @@ impl Arrays<'_> {
         if !self.has(array) {
             return Ok(Vec::new());
         }
-        let text = |kind: &str| {
-            let letters: usize = kind.strip_prefix("<U")?.parse().ok()?;
-            let bytes = letters.checked_mul(4).filter(|bytes| *bytes > 0)?;
-            Some((bytes, ()))
-        };
-        let (shape, (width, ()), bytes) = self.bytes(array, "<U with a number (text)", text)?;
-        if shape.len() != 1 {
-            let problem = format!("has the shape {shape:?}; expected [channels]");
-            return Err(Fault::new(array, problem));
-        }
+        let (_, (width, ()), bytes) = self.bytes(array, TEXT, text_width)?;
         let name = |text: &[u8]| -> String {
             let letters = text.chunks_exact(4).map(npy::le::<4>);
             let letters = letters.map(|letter| char::from_u32(u32::from_le_bytes(letter)));
@@ -341,15 +366,34 @@ impl Arrays<'_> {
         allowed: &str,
         kinds: impl Fn(&str) -> Option<(usize, T)>,
     ) -> Result<Values<T>, Fault> {
+        let (header, kind, file) = self.header(array, allowed, kinds)?;
+        let bytes = npy::values(file, &header, kind.0, LIMIT);
+        let bytes = bytes.map_err(|problem| Fault::new(array, problem))?;
+        Ok((header.shape, kind, bytes))
+    }
+
+    /// Header and kind of an array, and its values, still packed.
+    fn header<T>(
+        &mut self,
+        array: &'static str,
+        allowed: &str,
+        kinds: impl Fn(&str) -> Option<(usize, T)>,
+    ) -> Result<(npy::Header, (usize, T), Member<'_, 'a>), Fault> {
         let fail = |problem: String| Fault::new(array, problem);
         let file = self.archive.by_name(&format!("{array}.npy"));
-        let mut file: ZipFile<_> = file.map_err(|error| fail(error.to_string()))?;
+        let mut file: Member<'_, 'a> = file.map_err(|error| fail(error.to_string()))?;
         let header = npy::header(&mut file, allowed).map_err(fail)?;
         let kind = kinds(&header.kind);
         let kind = kind.ok_or_else(|| fail(npy::other_kind(&header.kind, allowed)))?;
-        let bytes = npy::values(file, &header, kind.0, LIMIT).map_err(fail)?;
-        Ok((header.shape, kind, bytes))
+        Ok((header, kind, file))
     }
+}
+
+/// Bytes of a text in an array of this kind.
+fn text_width(kind: &str) -> Option<(usize, ())> {
+    let letters: usize = kind.strip_prefix("<U")?.parse().ok()?;
+    let bytes = letters.checked_mul(4).filter(|bytes| *bytes > 0)?;
+    Some((bytes, ()))
 }
 
 /// The steps of every episode up to its length, one behind the other.

@@ -164,6 +164,20 @@ fn every_fault_of_a_file_is_named_with_its_place() {
             "e.npz: `mask`: is missing; found: inputs, lengths, targets",
         ),
         (without("lengths"), "`lengths`: is missing"),
+        // Headers are compared before any array is unpacked: the first one is broken.
+        (
+            npz(&[
+                ("inputs", "<f4", vec![1 << 27, 4], vec![0; 70]),
+                ("targets", "<f4", vec![1 << 27, 1], vec![0; 70]),
+                ("mask", "|u1", vec![9], vec![0; 9]),
+                ("lengths", "<i8", vec![1], lengths(&[9])),
+            ]),
+            "`mask`: has the shape [9]; expected [134217728], as `inputs`",
+        ),
+        (
+            with("inputs", "<f4", &[9, 1 << 20], vec![0; 70]),
+            "`inputs`: has 1048576 channels; expected 1 to 1024",
+        ),
         // Missing arrays are named before any other is unpacked: the one that is there is broken.
         (
             npz(&[("inputs", "<f4", vec![9, 2], vec![0; 70])]),

@@ -52,11 +52,7 @@ impl Recorded {
             return Err(Fault::new(array, problem));
         }
         for (array, channels) in [("inputs", inputs.ncols()), ("targets", targets.ncols())] {
-            if !CHANNELS.contains(&channels) {
-                let (least, most) = (CHANNELS.start(), CHANNELS.end());
-                let problem = format!("has {channels} channels; expected {least} to {most}");
-                return Err(Fault::new(array, problem));
-            }
+            Self::check_channels(array, channels)?;
         }
         check_values(&starts, &inputs, &targets, &mask)?;
         for (mut target, mask) in targets.rows_mut().into_iter().zip(&mask) {
@@ -69,6 +65,19 @@ impl Recorded {
             starts,
             names: [Vec::new(), Vec::new()],
         })
+    }
+
+    /// Checks the number of channels of an array.
+    ///
+    /// # Errors
+    /// There are none, or too many.
+    pub fn check_channels(array: &'static str, channels: usize) -> Result<(), Fault> {
+        if CHANNELS.contains(&channels) {
+            return Ok(());
+        }
+        let (least, most) = (CHANNELS.start(), CHANNELS.end());
+        let problem = format!("has {channels} channels; expected {least} to {most}");
+        Err(Fault::new(array, problem))
     }
 
     /// Sets names for the channels of input and answer; without names they are numbered.

@@ -184,6 +184,7 @@ impl Eval {
                 if index > 0 {
                     writeln!(out)?;
                 }
+                machine::note_data(&machine.trained.now().task);
                 if request.len() > 1 {
                     write!(out, "{}: ", harmless(&machine.name))?;
                 }

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use anyhow::{anyhow, bail, ensure};
 
+use super::message::note;
 use crate::io::{
     Error, Experiment, RunFolder, Trained, episodes, is_named_as_trace, label, memory_limit,
     preset, weights,
@@ -25,6 +26,13 @@ pub(super) fn find(name: &str, rows: Option<usize>) -> anyhow::Result<Trained> {
     let path = RunFolder::weights_at(path).unwrap_or_else(|_| path.to_owned());
     trained.experiment = trained.experiment.with_episodes(&path)?;
     Ok(trained)
+}
+
+/// Prints the summary of the file of a task, if it has one.
+pub(super) fn note_data(task: &Task) {
+    if let Some((summary, [file, _])) = task.summary().zip(task.file()) {
+        note(&format!("{}: {summary}", label(Path::new(file))));
+    }
 }
 
 /// Finds a machine without its episodes, for callers that need only the weights.

@@ -133,7 +133,7 @@ impl Train {
             ));
         }
         let Experiment { task, training, .. } = experiment;
-        note_split(&task);
+        machine::note_data(&task);
         let (before, all) = (state.sequences, training.sequences);
         if before > 0 {
             note(&format!("resumes after {before} of {all} sequences"));
@@ -283,20 +283,16 @@ impl Train {
     }
 }
 
-/// Prints the numbers of training and held-out episodes of a file.
-fn note_split(task: &Task) {
-    if let Some((learned, held_out, rule)) = task.split()
-        && let Some([file, _]) = task.file()
-    {
-        let file = label(Path::new(file));
-        let symbols = match task {
-            Task::Pairs(task) => {
-                let [source, target] = [0, 1].map(|side| task.symbols(side).count());
-                format!("; {source} source symbols, {target} target symbols")
-            }
-            Task::Text(task) => format!("; {} symbols", task.known()),
-            _ => String::new(),
-        };
+/// Prints a note if the loss at the end of a run is far above the chance level.
+fn note_lost(trainer: &Trainer, history: &[HistoryPoint]) {
+    let (task, training) = (&trainer.task, &trainer.config);
+    let chance = chance(
+        task,
+        UNSEEN_SEED,
+        task.at_most(training.validation_episodes.min(50)),
+    );
+    let last = history.last().map(|point| point.validation.cost());
+    if let Some(bits) = last.filter(|bits| is_lost(*bits, chance)) {
         note(&format!(
             "{file}: {learned} training episodes, {held_out} held out ({rule}){symbols}"
         ));

@@ -11,7 +11,7 @@ use super::preset::flatten;
 use super::preset::written::Written;
 use super::{Trained, file};
 use crate::analysis::provenance::Part;
-use crate::task::{Measure, Task};
+use crate::task::{DataSummary, Measure, Task};
 use crate::train::{
     AuxLosses, Change, Evaluation, HistoryPoint, Measurement, OFFSETS, Sampled, SinceValidation,
 };
@@ -19,6 +19,19 @@ use crate::train::{
 /// A measurement by its keys, in order: one line of JSON.
 #[derive(Debug)]
 pub struct MeasurementLine(Vec<(&'static str, Value)>);
+
+/// The summary of the file of a task.
+fn data_json(data: &DataSummary) -> Value {
+    let vocabularies = data.vocabularies.iter().map(|part| {
+        json!({"side": part.side, "symbols": part.kept, "cut": part.cut, "held_out_unknown": part.unknown})
+    });
+    json!({
+        "training": data.training,
+        "held_out": data.held_out,
+        "held_out_in_training": data.repeated,
+        "vocabularies": vocabularies.collect::<Vec<_>>(),
+    })
+}
 
 impl MeasurementLine {
     /// A measurement of the machine called `name`, and the optimum over the same episodes.
@@ -50,6 +63,9 @@ impl MeasurementLine {
             ("scored_bits", json!(Number(mean.scored_bits))),
             ("perfect", json!(Number(mean.perfect))),
         ];
+        if let Some(data) = task.summary() {
+            line.push(("data", data_json(&data)));
+        }
         let aux = AuxLosses::NAMES.into_iter().zip(mean.aux.each());
         line.extend(aux.filter_map(|(name, loss)| Some((name, json!(Number(loss?))))));
         line.extend([

@@ -3,10 +3,11 @@
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
+use std::sync::Arc;
 
 use crate::npz::{arrays, f32s, npz};
 use tapescope::io::{Experiment, RunFolder, Trained, episodes, pairs, text, trace, weights};
-use tapescope::task::{Episodes, HeldOut, Task, Tokens};
+use tapescope::task::{Episodes, HeldOut, Pair, Pairs, Task, Text, Tokens};
 use tapescope::train::Recording;
 
 const PRESET: &str = r#"{"task": {"kind": "episodes", "file": "mine.npz"},
@@ -867,4 +868,71 @@ fn sizes_are_compared_with_the_channels_of_the_file() {
         message.contains("`model.attention.rows`: is 2; allowed: 3 or more"),
         "{message}"
     );
+}
+
+#[test]
+fn training_and_evaluation_summarise_the_file() {
+    let place = place_of_pairs();
+    let lines = "a b\tx\n".repeat(3) + "c c\tx\n" + "a b\tx\n" + "d\tz\n";
+    fs::write(place.path().join("mine.tsv"), lines).unwrap();
+    let run = |arguments: &[&str]| tapescope(place.path(), arguments);
+    let set = [
+        "task.tokens=words",
+        "task.held_out.kind=last",
+        "task.held_out.count=2",
+    ];
+    let set = set.map(|set| ["--set", set]).concat();
+    let train = ["train", "mine.json", "--threads", "1", "--out", "run"];
+    let expected = "mine.tsv: 4 training episodes, 2 held out (the last 2); 3 source symbols, 1 target symbols; \
+                    1 of 2 held-out episodes are also training episodes; unknown symbols in 1 of 2 held-out sources; \
+                    unknown symbols in 1 of 2 held-out targets";
+    for output in [run(&[&train[..], &set[..]].concat()), run(&["eval", "run"])] {
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains(expected), "{said}");
+    }
+    let json = run(&["eval", "run", "--json"]);
+    let json = String::from_utf8_lossy(&json.stdout).into_owned();
+    let line: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(line["data"]["held_out_in_training"], 1);
+    assert_eq!(line["data"]["vocabularies"][0]["held_out_unknown"], 1);
+}
+
+fn task_of_pairs(lines: &[&str], symbols: [&str; 2]) -> Task {
+    let lines = lines
+        .iter()
+        .map(|line| Pair::parse(line, Tokens::Words).unwrap());
+    let none = Pairs {
+        held_out: HeldOut::Last(2),
+        symbols: symbols.map(str::to_owned),
+        ..Pairs::NONE
+    };
+    Task::Pairs(none.with(Arc::new(lines.collect())).unwrap())
+}
+
+#[test]
+fn summary_counts_repeated_lines_and_unknown_symbols() {
+    let lines = ["a b\tx", "c\ty", "a b\tx", "d\tz"];
+    let all = task_of_pairs(&lines, ["", ""]).summary().unwrap();
+    assert_eq!(
+        all.to_string(),
+        "2 training episodes, 2 held out (the last 2); 3 source symbols, 2 target symbols; \
+         1 of 2 held-out episodes are also training episodes; unknown symbols in 1 of 2 held-out sources; \
+         unknown symbols in 1 of 2 held-out targets"
+    );
+    let cut = task_of_pairs(&lines, ["a", ""]).summary().unwrap();
+    let source = &cut.vocabularies[0];
+    assert_eq!((source.kept, source.cut, source.unknown), (1, 2, 2));
+    let text = Text {
+        held_out: HeldOut::Last(1),
+        vocabulary: 1,
+        ..Text::NONE
+    };
+    let lines = ["a b a", "c", "c"].map(str::to_owned).to_vec();
+    let text = Task::Text(text.with(Arc::new(lines)).unwrap());
+    assert_eq!(
+        text.summary().unwrap().to_string(),
+        "2 training episodes, 1 held out (the last 1); 1 symbols (2 more in the training lines are unknown); \
+         1 of 1 held-out episodes are also training episodes; unknown symbols in 1 of 1 held-out lines"
+    );
+    assert_eq!(Task::Text(Text::NONE).summary(), None);
 }

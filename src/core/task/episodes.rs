@@ -9,6 +9,7 @@ use ndarray::{Array2, s};
 
 use super::generate::{Generate, LENGTHS, MAX_LENGTH};
 use super::split::{Fault, HeldOut, Loaded, Split};
+use super::summary::hash;
 use super::{Episode, Phase};
 use crate::keys::Field::{Choice, Integer, Range, Text};
 use crate::keys::{Keys, Table, Words};
@@ -306,6 +307,22 @@ impl Episodes {
     /// Returns the numbers of training and held-out episodes with the lengths of this task. 0 if they are not loaded.
     pub fn counts(&self) -> (usize, usize) {
         self.recorded.counts(&self.length)
+    }
+
+    /// The number of held-out episodes that equal a training episode.
+    pub(super) fn repeated(&self) -> usize {
+        self.recorded.repeated(&self.length, |all, number| {
+            let steps = all.starts[number]..all.starts[number + 1];
+            let bits = |values: &Array2<f32>| -> Vec<u32> {
+                let values = values.slice(s![steps.clone(), ..]);
+                values.iter().map(|value| value.to_bits()).collect()
+            };
+            let mask: Vec<u32> = all.mask[steps.clone()]
+                .iter()
+                .map(|m| m.to_bits())
+                .collect();
+            hash((bits(&all.inputs), bits(&all.targets), mask))
+        })
     }
 
     /// Returns the number in the file of the episode that [`super::Task::episode`] returns.

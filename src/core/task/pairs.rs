@@ -88,6 +88,11 @@ impl Pair {
         })
     }
 
+    /// The source (side 0) or the target (side 1).
+    pub(super) fn text(&self, side: usize) -> &str {
+        &self.texts[side]
+    }
+
     /// True if the pair has an alignment.
     pub fn is_aligned(&self) -> bool {
         !self.alignment.is_empty()

@@ -142,14 +142,17 @@ impl Split {
     }
 
     /// Returns the training episodes with these lengths.
-    fn learned_of(&self, length: &RangeInclusive<usize>) -> &[usize] {
+    pub(super) fn learned_of(&self, length: &RangeInclusive<usize>) -> &[usize] {
         let (all, lengths) = (&self.learned, &self.lengths);
         let start = all.partition_point(|number| lengths[*number] < *length.start());
         let end = all.partition_point(|number| lengths[*number] <= *length.end());
         all.get(start..end).unwrap_or_default()
     }
 
-    fn held_out_of(&self, length: &RangeInclusive<usize>) -> impl Iterator<Item = usize> {
+    pub(super) fn held_out_of(
+        &self,
+        length: &RangeInclusive<usize>,
+    ) -> impl Iterator<Item = usize> {
         let is_one = |number: &usize| length.contains(&self.lengths[*number]);
         self.held_out.iter().copied().filter(is_one)
     }

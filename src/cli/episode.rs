@@ -153,8 +153,17 @@ impl EpisodeArgs {
 
     /// The machine of this name or file, with the task to give it.
     pub(super) fn trained(&self, name: &str) -> anyhow::Result<Trained> {
+        self.trained_for(name, self.input.is_some())
+    }
+
+    /// [`EpisodeArgs::trained`]; for an input of one's own the file of a text may be missing.
+    pub(super) fn trained_for(&self, name: &str, own_input: bool) -> anyhow::Result<Trained> {
         let Some(path) = &self.weights else {
-            return machine::find(name, self.rows);
+            return if own_input {
+                machine::find_for_input(name, self.rows)
+            } else {
+                machine::find(name, self.rows)
+            };
         };
         let experiment = Experiment::find(name, &[])?;
         let mut trained = machine::read(path, self.rows)?;

@@ -21,10 +21,23 @@ pub(super) fn claim(bytes: u64, threads: usize, what: &str) -> anyhow::Result<()
 /// The machine that a name or the path of a weights file stands for, on `rows` memory rows, with the episodes that it
 /// learned from, where those are in a file.
 pub(super) fn find(name: &str, rows: Option<usize>) -> anyhow::Result<Trained> {
+    with_data(name, rows, Experiment::with_episodes)
+}
+
+/// [`find`] for an input of one's own: the file of a text may be missing.
+pub(super) fn find_for_input(name: &str, rows: Option<usize>) -> anyhow::Result<Trained> {
+    with_data(name, rows, Experiment::with_episodes_if_there)
+}
+
+fn with_data(
+    name: &str,
+    rows: Option<usize>,
+    read: fn(Experiment, &Path) -> Result<Experiment, Error>,
+) -> anyhow::Result<Trained> {
     let mut trained = alone(name, rows)?;
     let path = Path::new(name);
     let path = RunFolder::weights_at(path).unwrap_or_else(|_| path.to_owned());
-    trained.experiment = trained.experiment.with_episodes(&path)?;
+    trained.experiment = read(trained.experiment, &path)?;
     Ok(trained)
 }
 

@@ -3,6 +3,8 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
+#[cfg(feature = "gui")]
+use anyhow::bail;
 use clap::Args;
 
 use super::arguments::step;
@@ -11,6 +13,8 @@ use super::episode::EpisodeArgs;
 use super::episode::{as_it_is, is_trace};
 use super::machine;
 use crate::io::Experiment;
+#[cfg(feature = "gui")]
+use crate::io::label;
 #[cfg(feature = "gui")]
 use crate::viewer;
 
@@ -96,6 +100,13 @@ impl View {
             return Ok(begin);
         }
         let trained = self.episode.trained(&name)?;
+        let task = &trained.experiment.task;
+        if let Some([file, _]) = task.file().filter(|_| !task.is_loaded()) {
+            let file = label(Path::new(file));
+            bail!(
+                "{name}: {file} does not exist, and the window shows its episodes, too; put it there, or use: tapescope render {name} --input FILE"
+            );
+        }
         let is_chosen = self.episode.is_chosen();
         let chosen = is_chosen.then(|| self.episode.choose(&name, &trained));
         let chosen = chosen.transpose()?;

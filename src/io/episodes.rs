@@ -118,6 +118,19 @@ impl Experiment {
         self.filled(contents, &label)
     }
 
+    /// [`Experiment::with_episodes`] for an input of one's own: a text needs only the vocabulary, so its file may be missing.
+    ///
+    /// # Errors
+    /// As for [`Experiment::with_episodes`].
+    pub fn with_episodes_if_there(self, by: &Path) -> Result<Self, Error> {
+        let is_text = matches!(self.task, Task::Pairs(_) | Task::Text(_));
+        let can_lack_them = is_text && self.task.has_channels();
+        match self.task.file() {
+            Some([named, _]) if can_lack_them && found(named, by).is_err() => Ok(self),
+            _ => self.with_episodes(by),
+        }
+    }
+
     /// The experiment with the episodes that another one has, where both are about the same.
     pub(super) fn with_those_of(self, other: &Self, label: &str) -> Result<Self, Error> {
         let contents = match (&self.task, &other.task) {

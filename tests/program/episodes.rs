@@ -936,3 +936,27 @@ fn summary_counts_repeated_lines_and_unknown_symbols() {
     );
     assert_eq!(Task::Text(Text::NONE).summary(), None);
 }
+
+#[test]
+fn a_text_of_ones_own_needs_no_training_file() {
+    let place = place_of_pairs();
+    let run = |arguments: &[&str]| tapescope(place.path(), arguments);
+    let train = ["train", "mine.json", "--threads", "1", "--out", "run"];
+    assert!(run(&train).status.success());
+    fs::rename(
+        place.path().join("mine.tsv"),
+        place.path().join("other.tsv"),
+    )
+    .unwrap();
+    fs::write(place.path().join("own.json"), r#""b a a b""#).unwrap();
+    let trace = ["trace", "run", "--input", "own.json", "--out", "own.npz"];
+    let output = run(&trace);
+    assert!(output.status.success(), "{output:?}");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("the right answer is not known"), "{said}");
+    refused(
+        &run(&["trace", "run", "--out", "o.npz"]),
+        "mine.tsv does not exist",
+    );
+    refused(&run(&["eval", "run"]), "mine.tsv does not exist");
+}

@@ -25,7 +25,7 @@ impl Render {
             format != Format::Gif,
             "--text: draws one page; use a file name that ends in .svg or .png"
         );
-        let trained = self.episode.trained(source)?;
+        let trained = self.episode.trained_for(source, true)?;
         let task = trained.now().task;
         let Task::Text(of) = &task else {
             bail!(

@@ -200,7 +200,7 @@ impl Pairs {
     }
 
     /// Reads a line given by hand. A source alone gets the target of the first line with this source, or else as many
-    /// unknown symbols as the longest target has.
+    /// unknown symbols as the longest target has; without the lines, as the longest source has.
     ///
     /// # Errors
     /// As for [`Pair::parse`].
@@ -213,7 +213,11 @@ impl Pairs {
             return Pair::parse(line, self.tokens);
         }
         let longest = all.iter().map(|pair| pair.lengths[1]).max();
-        let target = vec![UNKNOWN; longest.unwrap_or(1)].join(self.tokens.between());
+        let longest = longest.unwrap_or_else(|| {
+            let own = self.tokens.of(line).count();
+            own.max(*self.length.end()).min(MAX_LENGTH)
+        });
+        let target = vec![UNKNOWN; longest].join(self.tokens.between());
         Pair::parse(&format!("{line}\t{target}"), self.tokens)
     }
 

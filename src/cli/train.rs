@@ -17,11 +17,11 @@ use super::repeat::{self, Repeat};
 use super::signal::interrupted;
 use super::{machine, parent_watch};
 use crate::io::{Experiment, ResumedRun, RunFolder, Trained, label, preset, shell, weights};
-use crate::learn::{Curve, Snapshots};
+use crate::learn::{Curve, Snapshots, is_lost};
 use crate::model::Model;
-use crate::task::Task;
 use crate::train::{
-    AuxLosses, Diverged, HistoryPoint, Redundancy, State, Trainer, TrainingConfig, Update,
+    AuxLosses, Diverged, HistoryPoint, Redundancy, State, Trainer, TrainingConfig, UNSEEN_SEED,
+    Update, chance,
 };
 
 const EXAMPLES: &str = "\
@@ -178,6 +178,7 @@ impl Train {
                 aux_text(&best.aux)
             )?;
         }
+        note_lost(&trainer, &history);
         next(out, &weights)?;
         repeat.map_or(Ok(()), |repeat| repeat.compare(&history, &weights, out))
     }
@@ -294,7 +295,9 @@ fn note_lost(trainer: &Trainer, history: &[HistoryPoint]) {
     let last = history.last().map(|point| point.validation.cost());
     if let Some(bits) = last.filter(|bits| is_lost(*bits, chance)) {
         note(&format!(
-            "{file}: {learned} training episodes, {held_out} held out ({rule}){symbols}"
+            "note: the run diverged: its last validation has {} bits per sequence, the chance level is {}; try a smaller training.optimizer.learning_rate",
+            decimals(bits, 1),
+            decimals(chance, 1)
         ));
     }
 }

@@ -18,4 +18,4 @@ pub use learner::{BuildRun, Learner, Pace, RunCommand, RunState, RunUpdate};
 pub use progress::{DiagnosticsHistory, End, ErrorsBySize, RunProgress};
 pub use run::{Keep, Run, change};
 pub use snapshots::{Snapshot, Snapshots, slot};
-pub use status::TrainingStatus;
+pub use status::{TrainingStatus, is_lost};

@@ -9,6 +9,11 @@ const KNOWS: f64 = 0.5;
 /// Ratio of the recent loss to the chance level from which a run has diverged.
 const LOST: f64 = 10.0;
 
+/// True for a loss far above the chance level, both in bits per sequence; a chance level of 0 is unknown.
+pub fn is_lost(bits: f64, chance: f64) -> bool {
+    chance > 0.0 && bits > LOST * chance
+}
+
 /// The status of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TrainingStatus {
@@ -33,7 +38,7 @@ impl TrainingStatus {
         let validations = || of_the_task.clone().map(|point| point.validation.perfect);
         let knows = validations().next_back().is_some_and(|last| last >= KNOWS);
         let recent = RecentLoss::of(progress, progress.task_since);
-        let is_lost = chance > 0.0 && recent.now > LOST * chance;
+        let is_lost = is_lost(recent.now, chance);
         match progress.end {
             Some(End::Diverged(_)) => Self::Diverged,
             Some(End::Broken { .. }) => Self::Broken,

@@ -960,3 +960,20 @@ fn a_text_of_ones_own_needs_no_training_file() {
     );
     refused(&run(&["eval", "run"]), "mine.tsv does not exist");
 }
+
+#[test]
+fn a_run_that_ends_far_above_chance_is_said_to_diverge() {
+    let place = place();
+    let preset = PRESET.replace(
+        "\"seed\": 3",
+        "\"seed\": 3, \"optimizer\": {\"learning_rate\": 1000}",
+    );
+    fs::write(place.path().join("mine.json"), preset).unwrap();
+    let output = tapescope(place.path(), &["train", "mine.json", "--threads", "1"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        said.contains("note: the run diverged: its last validation has "),
+        "{said}"
+    );
+    assert!(said.contains("the chance level is 1.0"), "{said}");
+}

@@ -24,7 +24,7 @@ use crate::io::measurement::MeasurementLine;
 use crate::io::{Experiment, Trained, harmless, paper, preset};
 use crate::math::Answer;
 use crate::task::{MAX_ITEMS, MAX_LENGTH, MAX_REPEATS, Task};
-use crate::train::{Demand, UNSEEN_SEED, optimum};
+use crate::train::{Demand, Measurement, UNSEEN_SEED, optimum};
 
 /// The sizes of a task, which an evaluation chooses line by line, with the options for them.
 const SIZES: [(&str, &str); 3] = [
@@ -261,6 +261,9 @@ impl Eval {
             let what = format!("{name}: keeping a value of every step (--episodes)");
             machine::claim(values.saturating_mul(BYTES_OF_VALUE), 0, &what)?;
         }
+        let scores = (request.episodes as u64).saturating_mul(Measurement::BYTES_OF_EPISODE);
+        let what = format!("{name}: keeping the score of every episode (--episodes)");
+        machine::claim(scores, 0, &what)?;
         machine::check_size(config, task, demand, name)
     }
 

@@ -111,6 +111,20 @@ fn work_that_exceeds_memory_is_refused_first() {
         assert!(line.contains(" GB that `ulimit -v` leaves: "), "{line}");
         assert!(line.ends_with(ends), "{line}");
     }
+    let many = [
+        "eval",
+        "copy",
+        "--lengths",
+        "1",
+        "--episodes",
+        "10000000",
+        "--threads",
+        "1",
+    ];
+    let (code, line) = said(&within(TWO_GB, folder.path(), &many));
+    assert_eq!(code, Some(2), "{line}");
+    let expected = "error: copy: keeping the score of every episode (--episodes) needs ";
+    assert!(line.starts_with(expected), "{line}");
     let left = std::fs::read_dir(folder.path()).unwrap().count();
     assert_eq!(left, 0, "nothing was begun");
 }

@@ -97,6 +97,9 @@ struct Known {
 }
 
 impl Measurement {
+    /// Bytes that are kept of an episode until the last one is measured, twice while they are collected.
+    pub const BYTES_OF_EPISODE: u64 = 2 * size_of::<(Score, Known)>() as u64;
+
     fn of(measured: &[(Score, Known)]) -> Self {
         let scores: Vec<Score> = measured.iter().map(|(score, _)| *score).collect();
         let bits: Vec<f64> = scores.iter().map(|score| score.bits).collect();

@@ -24,6 +24,7 @@ struct Plan {
     /// The number of points passed.
     passed: usize,
     without_locks: bool,
+    without_file_numbers: bool,
 }
 
 const NONE: Plan = Plan {
@@ -31,6 +32,7 @@ const NONE: Plan = Plan {
     at: 0,
     passed: 0,
     without_locks: false,
+    without_file_numbers: false,
 };
 
 thread_local!(static PLAN: Cell<Plan> = const { Cell::new(NONE) });
@@ -73,6 +75,10 @@ pub(crate) fn take_reads() -> Vec<PathBuf> {
 
 pub(super) fn without_locks() -> bool {
     PLAN.get().without_locks
+}
+
+pub(super) fn without_file_numbers() -> bool {
+    PLAN.get().without_file_numbers
 }
 
 /// Runs a writer that is stopped at a point; how many points it passed.
@@ -589,6 +595,20 @@ mod tests {
         });
         assert!(replaced.is_ok());
         assert_eq!(read, [1; 3]);
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_file_system_without_stable_file_numbers_is_refused() {
+        let folder = temp_folder();
+        PLAN.set(Plan {
+            without_file_numbers: true,
+            ..NONE
+        });
+        let taken = Lock::take(&folder.path().join("run.lock"), "x");
+        PLAN.set(NONE);
+        let message = taken.unwrap_err().to_string();
+        assert!(message.contains("has no stable file numbers"), "{message}");
     }
 
     #[test]

@@ -18,6 +18,8 @@ use super::{Error, file};
 /// The largest lock file that is read, in bytes.
 const LIMIT: u64 = 1 << 16;
 const FORMAT: &str = "tapescope-lock";
+/// The largest number of lock files that are opened and found removed.
+const MOST_TRIES: usize = 1000;
 
 /// A lock that is held until it is dropped, or until this process ends.
 #[derive(Debug)]
@@ -48,7 +50,7 @@ impl Lock {
     /// Somebody else holds it, and who; or the file cannot be written.
     pub fn take(path: &Path, command: &str) -> Result<Self, Error> {
         let unwritable = Error::unwritable(path);
-        let mut patience = 20;
+        let (mut patience, mut tries) = (20, MOST_TRIES);
         loop {
             let opened = open(path).and_then(|file| Ok((try_lock(&file)?, file)));
             let (is_exclusive, file) = match opened {
@@ -64,6 +66,12 @@ impl Lock {
             };
             // The holder before may have removed its file after this one was opened.
             if !is_at(&file, path).map_err(&unwritable)? {
+                tries -= 1;
+                if tries == 0 {
+                    let problem = "the file is another one whenever it is looked at: the file system has no stable file \
+                                   numbers; choose a folder on another one";
+                    return Err(unwritable(io::Error::other(problem)));
+                }
                 continue;
             }
             let holder = Holder {
@@ -110,7 +118,8 @@ impl Lock {
     /// The file cannot be read.
     pub fn holder(path: &Path) -> Result<Option<String>, Error> {
         // On Windows no other process can open a locked file for writing.
-        let opened = File::options().read(true).write(cfg!(windows)).open(path);
+        let opened = check_file(path)
+            .and_then(|()| File::options().read(true).write(cfg!(windows)).open(path));
         match opened.map_err(refused) {
             Err(TryLockError::WouldBlock) => Ok(Some(who(path))),
             Err(error) if is_short(&error) => Ok(None),
@@ -153,7 +162,19 @@ fn open(path: &Path) -> Result<File, TryLockError> {
         options.share_mode(SHARE_READ_AND_DELETE);
         options.custom_flags(DELETE_ON_CLOSE);
     }
-    options.open(path).map_err(refused)
+    let opened = check_file(path).and_then(|()| options.open(path));
+    opened.map_err(refused)
+}
+
+/// Refuses what is there and is no ordinary file: a named pipe would keep whoever opens it waiting.
+fn check_file(path: &Path) -> io::Result<()> {
+    match fs::metadata(path) {
+        Ok(there) if !there.is_file() => {
+            let problem = "is no ordinary file; remove it, or choose another folder";
+            Err(io::Error::new(io::ErrorKind::InvalidInput, problem))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The error of opening a lock file.
@@ -193,6 +214,10 @@ fn try_lock(file: &File) -> Result<bool, TryLockError> {
 /// True when `file` is the one at `path`.
 #[cfg(unix)]
 fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+    #[cfg(test)]
+    if super::faults::without_file_numbers() {
+        return Ok(false);
+    }
     use std::os::unix::fs::MetadataExt;
 
     let here = file.metadata()?;
@@ -210,10 +235,7 @@ fn is_at(_: &File, _: &Path) -> io::Result<bool> {
 }
 
 fn read(path: &Path) -> io::Result<String> {
-    // A named pipe would keep whoever opens it waiting.
-    if !fs::metadata(path)?.is_file() {
-        return Err(io::ErrorKind::InvalidInput.into());
-    }
+    check_file(path)?;
     let mut text = String::new();
     File::open(path)?.take(LIMIT).read_to_string(&mut text)?;
     Ok(text)
@@ -302,6 +324,14 @@ mod tests {
             let made = std::process::Command::new("mkfifo").arg(&pipe).status();
             assert!(made.unwrap().success());
             assert!(!Lock::is_ours(&pipe));
+            for refused in [
+                Lock::holder(&pipe).map(drop),
+                Lock::take(&pipe, "x").map(drop),
+            ] {
+                let message = refused.unwrap_err().to_string();
+                let expected = "is no ordinary file; remove it, or choose another folder";
+                assert!(message.ends_with(expected), "{message}");
+            }
         }
     }
 

@@ -65,10 +65,9 @@ pub fn fixed(path: &str) -> Option<&'static str> {
 }
 
 /// Every key that may change while a machine learns, in some experiment.
-fn free() -> Vec<String> {
-    let mut all = paths();
-    all.retain(|path| fixed(path).is_none());
-    all
+fn free() -> Vec<&'static str> {
+    let all = paths().iter().map(String::as_str);
+    all.filter(|path| fixed(path).is_none()).collect()
 }
 
 impl Experiment {
@@ -78,8 +77,7 @@ impl Experiment {
     /// A key that there is not, a value that it may not have, or a key that stays as it is while a machine learns.
     pub fn changed(&self, set: &[Override]) -> Result<Self, Error> {
         for change in set {
-            let all = paths();
-            let mut touched = all.iter().filter(|path| is_under(path, &change.path));
+            let mut touched = paths().iter().filter(|path| is_under(path, &change.path));
             if let Some((path, why)) = touched.find_map(|path| Some((path, fixed(path)?))) {
                 let problem = format!(
                     "cannot change during training: {why}; keys that can: {}",
@@ -97,23 +95,39 @@ impl Experiment {
     /// # Errors
     /// As for [`Experiment::changed`], with the number of the change and of what it sets.
     pub fn after(&self, changes: &[Change]) -> Result<Self, Error> {
-        let mut experiment = self.clone();
-        for (index, change) in changes.iter().enumerate() {
-            let place = format!("change {index}");
-            experiment = experiment
-                .changed_by(change)
-                .map_err(|error| error.within(&place))?;
+        self.after_some(changes, 0)
+    }
+
+    /// [`Experiment::after`]; the first of these changes has the number `first`.
+    fn after_some(&self, changes: &[Change], first: usize) -> Result<Self, Error> {
+        match changes {
+            [] => return Ok(self.clone()),
+            [change] => {
+                let place = format!("change {first}");
+                let changed = self.changed_by(change);
+                return changed.map_err(|error| error.within(&place));
+            }
+            _ => {}
         }
-        Ok(experiment)
+        // All at once, where they can be: many changes then take about as long as one.
+        let all = changes.iter().flat_map(|change| &change.set);
+        let all: Result<Vec<Override>, _> = all.map(|text| text.parse()).collect();
+        if let Ok(Ok(changed)) = all.map(|all| self.changed(&all)) {
+            return Ok(changed);
+        }
+        let (before, after) = changes.split_at(changes.len() / 2);
+        let half = first + before.len();
+        self.after_some(before, first)?.after_some(after, half)
     }
 
     /// After how many sequences the task last became another one; 0 where it never did. Validations before it say nothing
     /// beside those behind it.
     pub fn task_since(&self, changes: &[Change]) -> u64 {
         let (mut experiment, mut since) = (self.clone(), 0);
-        for change in changes {
+        let of_task = |change: &Change| change.set.iter().any(|set| set.starts_with("task"));
+        for some in changes.split_inclusive(of_task) {
             // Those of a run can be made.
-            let Ok(next) = experiment.changed_by(change) else {
+            let Some((change, next)) = some.last().zip(experiment.after(some).ok()) else {
                 continue;
             };
             if next.task != experiment.task {
@@ -217,6 +231,17 @@ mod tests {
         assert_eq!(copy().task_since(&both[..1]), 0);
         let same = format!("task.length=[1,{}]", copy().task.size().end());
         assert_eq!(copy().task_since(&[change(&[&same])]), 0);
+        // Far too many to make one after the other.
+        let many: Vec<Change> = (0..20_000)
+            .map(|index| change(&[&format!("training.batch={}", index % 9 + 1)]))
+            .collect();
+        assert_eq!(copy().after(&many).unwrap().training.batch, 2);
+        assert_eq!(copy().task_since(&many), 0);
+        let mut broken = many;
+        broken[12_345] = change(&["training.batch=0"]);
+        broken[12_346] = change(&["training.bach=2"]);
+        let error = copy().after(&broken).unwrap_err().to_string();
+        assert!(error.contains("change 12346.training.bach"), "{error}");
         let wrong = [both[0].clone(), change(&["training.batch"])];
         let error = copy().after(&wrong).unwrap_err().to_string();
         assert!(error.contains("change 1.training.batch"), "{error}");

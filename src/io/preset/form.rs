@@ -156,9 +156,9 @@ impl Experiment {
 
     /// The keys that are given, and that an experiment of this kind does not have.
     pub(super) fn foreign(&self, given: &Value) -> Vec<String> {
-        let (own, mut all) = (self.own(), paths());
-        all.retain(|path| at(given, path).is_some() && !own.contains(path));
-        all
+        let (own, all) = (self.own(), paths().iter());
+        let is_foreign = |path: &&String| at(given, path).is_some() && !own.contains(path);
+        all.filter(is_foreign).cloned().collect()
     }
 
     /// The keys of an experiment of this kind.

@@ -272,10 +272,13 @@ pub(super) fn section(path: &str) -> &str {
 }
 
 /// The path of every key.
-pub(super) fn paths() -> Vec<String> {
-    let mut all = BTreeMap::new();
-    flatten(String::new(), every_key(), &mut all);
-    all.into_keys().collect()
+pub(super) fn paths() -> &'static [String] {
+    static PATHS: LazyLock<Vec<String>> = LazyLock::new(|| {
+        let mut all = BTreeMap::new();
+        flatten(String::new(), every_key(), &mut all);
+        all.into_keys().collect()
+    });
+    &PATHS
 }
 
 /// Collects the values below a path, by path, as JSON or as bare text.

@@ -14,9 +14,7 @@ use super::arguments::{
 use super::collect;
 use super::find::{check_memory, checked};
 use super::machine;
-use super::measured::{
-    CaseResult, alignment, errors, measured_aux_losses, number, samples, size,
-};
+use super::measured::{CaseResult, alignment, errors, measured_aux_losses, number, samples, size};
 use super::message::note;
 use super::table::{Cell, Column, Format, Table};
 use crate::analysis::expression::{Checked, Expression};

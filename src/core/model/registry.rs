@@ -95,16 +95,6 @@ macro_rules! kinds {
                 }
             }
 
-            /// Checks each key by itself, before the channels of the task are known.
-            ///
-            /// # Errors
-            /// The first key that is out of its range.
-            pub fn validate_keys(&self) -> Result<(), ConfigError> {
-                match self {
-                    $(Self::$kind(config) => config.validate_keys(),)*
-                }
-            }
-
             /// Returns the forward and backward passes of the machine: see [`Number::machine`].
             pub(super) fn passes<R: Real>(&self) -> &dyn Machine<R> {
                 match self {

@@ -2,6 +2,7 @@
 //! those of `sweep.rs`.
 
 mod cli;
+mod commands;
 mod episodes;
 mod killed;
 mod limits;

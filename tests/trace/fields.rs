@@ -94,29 +94,29 @@ const ENCODER: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
 const AFTER: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
     "model": {"kind": "luong", "encoder": {"size": 3}, "decoder": {"attentional": 5, "input_feeding": "on"},
               "attention": {"score": "location", "rows": 9}}}"#;
-const PICTURES: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
+pub(super) const PICTURES: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
     "model": {"kind": "caption", "annotations": {"filters": 3}, "decoder": {"size": 4, "embedding": 2, "gate": "on"},
               "attention": {"units": 2}}}"#;
 
-const EARLIER: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
+pub(super) const EARLIER: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
     "model": {"kind": "lstmn", "controller": {"size": 4}, "attention": {"units": 3}}}"#;
-const LAYERS: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
+pub(super) const LAYERS: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
     "model": {"kind": "multi-head", "embedding": 5, "layers": 2, "heads": {"read": 2, "size": 3}}}"#;
-const FIXED: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
+pub(super) const FIXED: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
     "model": {"kind": "structured", "encoder": {"size": 3}, "heads": {"read": 2}, "attention": {"units": 4},
               "decoder": {"hidden": 5}}}"#;
 
-const POINTING: &str = r#"{"task": {"kind": "span", "symbols": 4, "positions": 6, "length": [5, 6], "question": 1, "span": [1, 1], "rounds": 2},
+pub(super) const POINTING: &str = r#"{"task": {"kind": "span", "symbols": 4, "positions": 6, "length": [5, 6], "question": 1, "span": [1, 1], "rounds": 2},
     "model": {"kind": "coattention", "encoder": {"size": 3}, "fusion": {"size": 2}, "decoder": {"size": 3, "maxout": 2, "pool": 2}}}"#;
-const CLOZE: &str = r#"{"task": {"kind": "span", "symbols": 4, "positions": 6, "length": [5, 6], "question": 1, "asked_for": "symbol"},
+pub(super) const CLOZE: &str = r#"{"task": {"kind": "span", "symbols": 4, "positions": 6, "length": [5, 6], "question": 1, "asked_for": "symbol"},
     "model": {"kind": "attention-over-attention", "encoder": {"size": 3}}}"#;
-const BOTH: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
+pub(super) const BOTH: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
     "model": {"kind": "lstmn-decoder", "decoder": {"size": 4, "fusion": "deep"}, "attention": {"units": 3}}}"#;
 
-const MANAGED: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
+pub(super) const MANAGED: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
     "model": {"kind": "dnc", "memory": {"rows": 5, "columns": 3}, "controller": {"size": 4}}}"#;
 
-const SPARSE: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
+pub(super) const SPARSE: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
     "model": {"kind": "sam", "memory": {"rows": 5, "columns": 3}, "controller": {"size": 4}}}"#;
 
 type Row = (&'static str, Base, &'static str, &'static [By]);

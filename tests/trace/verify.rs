@@ -2,12 +2,13 @@
 
 use serde_json::{Value, json};
 use tapescope::io::Experiment;
+use tapescope::io::intervention;
 use tapescope::io::trace::{self, Imported, Outcome, Source, Verified};
 use tapescope::io::{Trained, weights};
 use tapescope::model::Model;
 use tapescope::train::{ABSENT, Quantity, Recording, is_absent, is_unrecorded};
 
-use super::{npz, record, without};
+use super::{fields, npz, record, without};
 
 const TINY: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
     "model": {"memory": {"rows": 8, "columns": 3}, "controller": {"size": 4}}}"#;
@@ -220,7 +221,7 @@ fn nan_in_a_file_counts_as_recorded() {
 }
 
 #[test]
-fn a_seed_of_another_episode_is_noticed_or_named() {
+fn a_seed_of_another_episode_contradicts_the_file() {
     let source = TINY.replace("[3, 3]", "[1, 20]");
     let (machine, recording) = record(&source);
     let honest = written(&machine, &recording);
@@ -230,13 +231,119 @@ fn a_seed_of_another_episode_is_noticed_or_named() {
         let mut value = honest.clone();
         value["task"]["seed"] = json!(seed.to_string());
         let found = verified(&value);
-        assert_ne!(found.outcome(), Outcome::Holds, "{seed}");
-        if found.outcome() == Outcome::InPart {
+        assert_eq!(found.outcome(), Outcome::Differs, "{seed}");
+        if found.contradictions[0].starts_with("task: episode 2 of seed") {
             assert_eq!(unchecked(&found), ["input", "target", "mask"]);
             of_another_length += 1;
         }
     }
     assert!(of_another_length > 0);
+}
+
+#[test]
+fn a_false_parameter_of_the_task_contradicts_the_file() {
+    let (machine, recording) = record(fields::POINTING);
+    let honest = written(&machine, &recording);
+    assert_eq!(verified(&honest).outcome(), Outcome::Holds);
+    for (key, value) in [("rounds", 3), ("question", 2), ("symbols", 5)] {
+        let mut false_one = honest.clone();
+        false_one["task"]["params"][key] = json!(value);
+        let file = trace::from_json(&false_one.to_string(), "t");
+        // Channels of another task are refused.
+        let outcome = file.map(|file| trace::verify(&file, 1e-5).outcome());
+        assert!(matches!(outcome, Ok(Outcome::Differs) | Err(_)), "{key}");
+    }
+}
+
+#[test]
+fn a_changed_memory_value_differs_in_every_kind() {
+    use fields::{BOTH, CLOZE, EARLIER, FIXED, LAYERS, MANAGED, PICTURES, POINTING, SPARSE};
+    for preset in [
+        TINY, BOTH, CLOZE, EARLIER, FIXED, LAYERS, MANAGED, PICTURES, POINTING, SPARSE,
+    ] {
+        let (machine, recording) = record(preset);
+        let honest = written(&machine, &recording);
+        let found = verified(&honest);
+        assert_eq!(found.outcome(), Outcome::Holds, "{preset}");
+        let is_given = found.given.contains(&"memory".to_owned());
+        assert_eq!(is_given, preset == POINTING, "{preset}");
+        let frames = recording.trace.steps() + 1;
+        let values = numbers(&honest, "memory").len() / frames;
+        for t in 0..frames {
+            let mut changed = honest.clone();
+            add(&mut changed, "memory", t * values + 7 * t % values, 0.5);
+            let outcome = verified(&changed).outcome();
+            assert_eq!(outcome, Outcome::Differs, "{t} {preset}");
+        }
+    }
+}
+
+#[test]
+fn rows_of_a_document_are_those_of_its_encoder() {
+    let (machine, recording) = record(fields::POINTING);
+    let mut changed = written(&machine, &recording);
+    let frames = recording.trace.steps() + 1;
+    let values = numbers(&changed, "memory").len() / frames;
+    (1..frames).for_each(|t| add(&mut changed, "memory", t * values, 0.5));
+    let found = verified(&changed);
+    assert_eq!(first(&found), "memory");
+}
+
+#[test]
+fn an_intervention_in_rows_that_do_not_change_holds() {
+    let (machine, recording) = record(fields::POINTING);
+    let last = recording.trace.steps() - 1;
+    for typed in [
+        "0:memory=1",
+        "3-5:memory=negate",
+        &format!("{last}:memory=1"),
+        "0-:memory=1",
+    ] {
+        let typed = typed.to_owned();
+        let trace = &recording.trace;
+        let changes = intervention::parse(&[typed.clone()], "t", &machine, trace).unwrap();
+        let changed = recording.with(&machine, &changes).unwrap();
+        let found = verified(&written(&machine, &changed));
+        assert_eq!(found.outcome(), Outcome::Holds, "{typed}");
+    }
+}
+
+#[test]
+fn a_document_of_another_program_needs_no_task() {
+    let (machine, recording) = record(fields::POINTING);
+    let mut value = written(&machine, &recording);
+    value["task"] = json!({"name": "squad"});
+    let found = verified(&value);
+    assert_eq!(found.outcome(), Outcome::Holds);
+    assert!(found.undrawn.unwrap().0.contains("squad"));
+}
+
+#[test]
+fn a_memory_with_a_row_for_each_step_begins_with_none() {
+    for preset in [fields::PICTURES, fields::POINTING, fields::FIXED] {
+        let (machine, recording) = record(preset);
+        let value = written(&machine, &recording);
+        let honest = verified(&value);
+        let memory = value["arrays"]["memory"].clone();
+        let mut lacks = without(value, &["memory.initial", "memory"]);
+        if preset == fields::POINTING {
+            // Rows of the question do not follow from the encoder.
+            lacks["arrays"]["memory.last"] = memory;
+            let last = &mut lacks["arrays"]["memory.last"];
+            last["dims"] = json!(["n", "m"]);
+            let shape = last["shape"].as_array_mut().unwrap();
+            let frames = shape.remove(0).as_u64().unwrap() as usize;
+            let data = last["data"].as_array().unwrap();
+            last["data"] = json!(data[data.len() / frames * (frames - 1)..]);
+        }
+        let read = read(&lacks);
+        assert_eq!(read.recording.computed, ["memory.initial"], "{preset}");
+        let memory = &read.recording.trace.memory_columns;
+        assert_eq!(memory.as_slice(), recording.trace.memory_columns.as_slice());
+        let found = trace::verify(&read, 1e-5);
+        assert_eq!(found.outcome(), Outcome::Holds, "{preset}");
+        assert_eq!(found.unchecked, honest.unchecked);
+    }
 }
 
 #[test]

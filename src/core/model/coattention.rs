@@ -117,6 +117,28 @@ impl CoattentionConfig {
         }
     }
 
+    /// M_{t+1}: no row changes. The encoder makes the rows of the document; the others, which the weights make, are those
+    /// of another step without an intervention.
+    fn keep_rows<R: Real>(&self, conventions: &Conventions, trace: &mut Trace<R>, t: usize) {
+        let (n, steps) = (trace.setting.source, (0..trace.steps()).rev());
+        let mut others = steps.filter(|&other| other != t);
+        let of_memory = (Place::Machine, array::MEMORY);
+        let other = others
+            .clone()
+            .find(|&other| !conventions.changes(of_memory, other));
+        if let Some(other) = other.or_else(|| others.next()) {
+            let rows = trace.memory_columns.row(other + 1).to_vec();
+            trace.memory_columns.row_mut(t + 1).copy_from_slice(&rows);
+        }
+        let [document, _] = mutual::parts(trace);
+        for i in document {
+            let row = self.source.row(trace, i)[0].to_vec();
+            let memory = trace.memory_columns.row_mut(t + 1).iter_mut();
+            let own = memory.skip(i).step_by(n);
+            own.zip(row).for_each(|(to, from)| *to = from);
+        }
+    }
+
     fn parts<'a, R>(&'a self, params: &'a Params<R>) -> Parts<'a, R> {
         let source = source::weights(&self.source, self.inputs, params);
         let (_, linears) = params.linears.split_at(source.linears.len());
@@ -300,6 +322,23 @@ fn fusion<R: Real>(trace: &Trace<R>, at: usize) -> Cell<'_, R> {
 fn fusion_mut<R: Real>(trace: &mut Trace<R>, at: usize) -> CellMut<'_, R> {
     let all = &mut trace.own.all_mut::<ALL>()[AT_FUSION..];
     all.as_chunks_mut().0[at].each_mut()
+}
+
+/// What follows from the memory.
+fn attended<'a, R: Real>() -> Vec<Dependency<'a, R>> {
+    let (head, machine) = (Place::Head(0), Place::Machine);
+    let (weighting, pointing) = ((head, array::WEIGHTING), (machine, POINTING));
+    let [content, similarity] = [array::CONTENT, array::SIMILARITY].map(|array| [(head, array)]);
+    let read = [weighting, (machine, array::MEMORY)];
+    let (combined, size) = ([weighting, (head, array::READ)], Size::Terms);
+    let mut all = mutual::dependencies(seen::<R>, pointing, copy_pointing);
+    all.extend([
+        Dependency::new(head, array::WEIGHTING, content, size, mutual::copy_content),
+        Dependency::new(head, array::READ, read, size, read_again),
+        Dependency::new(machine, CONTEXT, combined, size, combine),
+        Dependency::new(machine, array::LOGIT, similarity, size, emit),
+    ]);
+    all
 }
 
 /// z_t.
@@ -640,21 +679,13 @@ impl<R: Real> Machine<R> for CoattentionConfig {
         }
     }
 
-    fn dependencies<'a>(&'a self, _: &'a Conventions) -> Vec<Dependency<'a, R>> {
-        let (head, machine) = (Place::Head(0), Place::Machine);
-        let (weighting, pointing) = ((head, array::WEIGHTING), (machine, POINTING));
-        let [content, similarity] =
-            [array::CONTENT, array::SIMILARITY].map(|array| [(head, array)]);
-        let read = [weighting, (machine, array::MEMORY)];
-        let (combined, size) = ([weighting, (head, array::READ)], Size::Terms);
-        let mut all = mutual::dependencies(seen::<R>, pointing, copy_pointing);
-        all.extend([
-            Dependency::new(head, array::WEIGHTING, content, size, mutual::copy_content),
-            Dependency::new(head, array::READ, read, size, read_again),
-            Dependency::new(machine, CONTEXT, combined, size, combine),
-            Dependency::new(machine, array::LOGIT, similarity, size, emit),
-        ]);
-        all
+    fn dependencies<'a>(&'a self, conventions: &'a Conventions) -> Vec<Dependency<'a, R>> {
+        let keep = |trace: &mut Trace<R>, t: usize| self.keep_rows(conventions, trace, t);
+        let memory = Dependency {
+            is_partial: true,
+            ..Dependency::of_memory(source::made_of(&self.source), keep)
+        };
+        [memory].into_iter().chain(attended()).collect()
     }
 
     fn step<'a>(&'a self, params: &'a Params<R>) -> Vec<Dependency<'a, R>> {
@@ -665,7 +696,7 @@ impl<R: Real> Machine<R> for CoattentionConfig {
             mutual::set_memory(trace, t + 1, &rows);
         };
         let mut read = vec![Dependency::with_weights(machine, array::MEMORY, memory)];
-        read.extend(self.dependencies(Conventions::OWN));
+        read.extend(attended());
         let combined = read.split_off(5);
         passes.extend([read, combined]);
         let fused = (0..2).flat_map(|at| {
@@ -701,7 +732,7 @@ impl<R: Real> Machine<R> for CoattentionConfig {
         ];
         let answer = answer.map(|one| one.only(|t, source| t >= source));
         let mut answer: Vec<_> = answer.into_iter().collect();
-        let again = self.dependencies(Conventions::OWN).into_iter();
+        let again = attended().into_iter();
         answer.extend(again.filter(|one| ![array::READ, CONTEXT].contains(&one.array)));
         answer.push(readout::output());
         passes.push(answer);

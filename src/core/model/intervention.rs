@@ -88,7 +88,7 @@ impl Intervention {
         }
     }
 
-    fn includes(&self, t: usize) -> bool {
+    pub(super) fn includes(&self, t: usize) -> bool {
         let (first, last) = self.steps;
         t >= first && last.is_none_or(|last| t <= last)
     }

@@ -23,7 +23,8 @@ use super::unpack::unpacked;
 use super::write::{GRADIENT, NUMERIC, gradient};
 use crate::io::error::{json_words, parse, short};
 use crate::io::{Error, file, memory_limit};
-use crate::keys::Choice;
+use crate::keys::{Choice, Words as _};
+use crate::math::Answer;
 use crate::model::{
     Array, Conventions, Draw, ModelConfig, NoiseMode, Place, Range as Values, Trace, array,
 };
@@ -175,6 +176,30 @@ struct TraceForm<'a> {
     axes: AxesForm<'a>,
     #[serde(borrow)]
     arrays: Inline<'a>,
+}
+
+/// The kind of a machine.
+#[derive(Deserialize)]
+struct KindForm<'a> {
+    #[serde(borrow)]
+    kind: Cow<'a, str>,
+}
+
+impl TraceForm<'_> {
+    /// Returns the form of the answer; a machine that answers questions about a document points at a symbol of it.
+    fn answer(&self) -> Answer {
+        let kind = self
+            .model
+            .map(|model| serde_json::from_str::<KindForm>(model.get()));
+        let kind = kind.and_then(Result::ok).map(|form| form.kind);
+        let mut kinds = ModelConfig::WORDS.iter();
+        let kind = kinds.find(|(word, _)| kind.as_deref() == Some(*word));
+        let points = kind.is_some_and(|(_, kind)| kind.asked_for().is_some());
+        match self.task.answer {
+            None if points => Answer::Symbols,
+            _ => self.task.answer(),
+        }
+    }
 }
 
 #[derive(Default, Deserialize)]
@@ -446,7 +471,7 @@ fn task(form: &TraceForm, label: &str, from: &mut dyn ArraySource) -> Result<Tas
         name,
         inputs,
         outputs,
-        answer: form.task.answer(),
+        answer: form.answer(),
         steps: steps..=steps,
     }))
 }
@@ -706,17 +731,29 @@ fn rebuild(
     recording: &mut Recording,
     (are_recorded, is_whole): (&[bool], bool),
 ) {
+    let trace = &mut recording.trace;
+    trace.memory_columns.resize(are_recorded.len());
+    let initial = array::INITIAL_MEMORY.name;
+    let starts_at_zero = !are_recorded[0] && config.has_row_per_step();
+    if starts_at_zero {
+        // Before the first step none of the rows is there.
+        recording.absent.retain(|absent| absent != initial);
+        recording.computed.push(initial.to_owned());
+    }
     let conventions = recording.conventions.clone();
     let rule = memory_dependency(config, recording, &conventions);
     let trace = &mut recording.trace;
-    trace.memory_columns.resize(are_recorded.len());
-    for t in (0..are_recorded.len()).filter(|&t| !are_recorded[t]) {
-        match &rule {
-            Some(rule) if t > 0 => rule.compute(trace, t - 1),
-            _ => trace.memory_columns.row_mut(t).fill(ABSENT),
-        }
+    let lost = || (0..are_recorded.len()).filter(|&t| !are_recorded[t]);
+    lost().for_each(|t| trace.memory_columns.row_mut(t).fill(ABSENT));
+    if starts_at_zero {
+        trace.memory_columns.row_mut(0).fill(0.0);
     }
-    if rule.is_none() && !is_whole && trace.memory_columns.width() > 0 {
+    if let Some(rule) = &rule {
+        let later = lost().filter_map(|t| t.checked_sub(1));
+        later.for_each(|t| rule.compute(trace, t));
+    }
+    let is_lost = rule.is_none_or(|rule| rule.is_partial && !are_recorded[1..].contains(&true));
+    if is_lost && !is_whole && trace.memory_columns.width() > 0 {
         recording.absent.push("memory".to_owned());
     }
 }

@@ -136,9 +136,11 @@ fn with_dependencies(trace: &Imported, tolerance: f64, rules: &[Dependency<'_>])
             found.contradictions = trace.unlike(&again);
             episode = Some(again);
         }
-        Again::Unlike(why) => found
-            .unchecked
-            .extend(asked.map(|array| (array, why.clone()))),
+        Again::Unlike(why) => {
+            let arrays = asked.map(|array| (array, why.clone()));
+            found.unchecked.extend(arrays);
+            found.contradictions.push(format!("task: {why}"));
+        }
         Again::Unknown(why) => found.undrawn = Some((why, asked.collect())),
     }
     found.check_declared(trace, episode.is_some());
@@ -322,6 +324,9 @@ impl Check<'_> {
         let said = serde_json::from_str::<Value>(imported.says("model.memory.initial"));
         let constant = said.ok().and_then(|said| said["constant"].as_f64());
         let constant = constant.map(|constant| [constant as f32; 2]);
+        // A memory with a row for each step has none before the first one.
+        let no_row = imported.config.has_row_per_step().then_some([0.0; 2]);
+        let constant = constant.or(no_row);
         let one_hot =
             (imported.says("model.heads.initial_weighting") == "one-hot").then_some([1.0, 0.0]);
         let drawn = match &imported.config {
@@ -516,12 +521,15 @@ impl Check<'_> {
             self.found.unchecked.push(("loss".to_owned(), why));
         }
         let names = write::names(self.recording).into_iter();
+        let mut partial = self.rules.iter().filter(|rule| rule.is_partial);
+        let partial = partial.next().map(|rule| rule.array.name);
         let is_given = |name: &String| {
             let cannot = self.found.unchecked.iter().any(|(array, _)| array == name);
             let undrawn = self.found.undrawn.as_ref();
             let is_undrawn = undrawn.is_some_and(|(_, arrays)| arrays.contains(name));
             let is_told = cannot || is_undrawn || self.found.checked.contains(name);
-            name != "memory" && !is_told
+            let is_partial = partial == Some(&**name) && !cannot;
+            is_partial || name != "memory" && !is_told
         };
         let gradient = self.trace.gradient.as_ref().map(|_| "gradient".to_owned());
         self.found.given = names.filter(is_given).chain(gradient).collect();

@@ -10,7 +10,7 @@ use super::arguments::{from_zero, rows, up_to};
 use super::machine;
 use super::message::note;
 use crate::analysis::population::Population;
-use crate::io::{Experiment, Trained, bits, intervention, is_named_as_trace, label};
+use crate::io::{self, Experiment, Trained, bits, intervention, label};
 use crate::model::{Draw, Model, NoiseMode};
 use crate::task::{Episode, MAX_ITEMS, MAX_LENGTH, MAX_REPEATS, Task};
 use crate::train::{Demand, Recording, UNSEEN_SEED};
@@ -269,9 +269,9 @@ pub(super) fn note_wrap_around(name: &str, recording: &Recording) {
     }
 }
 
-/// True for a source that is a recorded trace, by its name.
+/// True for a source that is a recorded trace, by its name or by its first bytes.
 pub(super) fn is_trace(source: &str) -> bool {
     let path = Path::new(source);
     let is_one = |end: &OsStr| ["json", "gz", "npz"].iter().any(|trace| end == *trace);
-    is_named_as_trace(path) || path.is_file() && path.extension().is_some_and(is_one)
+    io::is_trace(path) || path.is_file() && path.extension().is_some_and(is_one)
 }

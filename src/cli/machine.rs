@@ -6,8 +6,7 @@ use anyhow::{anyhow, bail, ensure};
 
 use super::message::note;
 use crate::io::{
-    Error, Experiment, RunFolder, Trained, episodes, is_named_as_trace, label, memory_limit,
-    preset, weights,
+    Error, Experiment, RunFolder, Trained, episodes, is_trace, label, memory_limit, preset, weights,
 };
 use crate::model::ModelConfig;
 use crate::task::{Measure, Task};
@@ -69,7 +68,7 @@ pub(super) fn alone(name: &str, rows: Option<usize>) -> anyhow::Result<Trained> 
 pub(super) fn read(path: &Path, rows: Option<usize>) -> anyhow::Result<Trained> {
     let name = label(path);
     ensure!(
-        !is_named_as_trace(path),
+        !is_trace(path),
         "{name} is a trace, not a weights file; open it with: tapescope view {name}"
     );
     let is_json = path.extension().is_some_and(|end| end == "json") && path.is_file();

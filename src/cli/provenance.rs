@@ -10,7 +10,7 @@ use super::episode::{EpisodeArgs, as_it_is, is_trace, note_wrap_around};
 use super::machine;
 use super::table::{Cell, Column, Format, Table};
 use crate::analysis::provenance::{Origin, Part, Provenance as Parts, Target, Writes};
-use crate::io::{is_named_as_trace, measurement::parts_json, trace};
+use crate::io::{self, measurement::parts_json, trace};
 use crate::model::{Model, ModelConfig};
 use crate::train::Recording;
 
@@ -100,7 +100,7 @@ impl Provenance {
     fn recording(&self) -> anyhow::Result<(Recording, ModelConfig, Option<Model>)> {
         let (source, weights, path) =
             (&self.source, &self.episode.weights, Path::new(&self.source));
-        if !is_trace(source) || weights.is_some() && !is_named_as_trace(path) {
+        if !is_trace(source) || weights.is_some() && !io::is_trace(path) {
             let trained = self.episode.trained(source)?;
             let recording = self.episode.record(source, &trained)?;
             let machine = trained.machine;

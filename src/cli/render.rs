@@ -165,7 +165,7 @@ pub(super) struct Render {
     #[arg(long, value_name = "OF", value_parser = quantity, conflicts_with_all = ["compare", "samples", "motion"])]
     gradient: Option<Quantity>,
     /// Draw arcs from a read vector (HEAD:STEP, such as read0:30) or an output bit (bit:STEP,CHANNEL) to the writes that
-    /// made it: as wide as their share, dashed where it is negative.
+    /// made it: as wide as their share, dashed where it is negative. A bit needs the weights: a machine, not a trace.
     #[arg(long, value_name = "VALUE", conflicts_with_all = ["compare", "motion", "over_training", "text"])]
     provenance: Option<String>,
     #[command(flatten)]

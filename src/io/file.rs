@@ -17,15 +17,25 @@ pub use super::error::label;
 use super::error::{parse, short};
 #[cfg(test)]
 pub(super) use super::faults::change;
+use super::input::{is_pickle, start};
 pub(super) use super::input::{read, read_text, text, without_mark};
 use super::memory_files;
 use crate::platform::HAS_FILES;
 
-/// True for a path that ends as the paths of traces do.
-pub fn is_named_as_trace(path: &Path) -> bool {
-    let path = path.to_string_lossy();
+/// True for a path that ends as the paths of traces do, and for a file that begins as a trace: gzip, zip, or JSON of
+/// its format.
+pub fn is_trace(path: &Path) -> bool {
+    let name = path.to_string_lossy();
     let ends = [".ntmtrace.json", ".ntmtrace.json.gz", ".npz"];
-    ends.iter().any(|end| path.ends_with(end))
+    if ends.iter().any(|end| name.ends_with(end)) {
+        return true;
+    }
+    let start = start(path);
+    let is_json = || start.trim_ascii_start().starts_with(b"{");
+    let format = b"\"ntm-trace\"";
+    let has_format = || start.windows(format.len()).any(|bytes| bytes == format);
+    let is_npz = || start.starts_with(b"PK") && !is_pickle(&start);
+    is_npz() || start.starts_with(b"\x1f\x8b") || is_json() && has_format()
 }
 
 /// Changes the disk; tests stop before and behind it.

@@ -51,6 +51,20 @@ pub(in crate::io) fn read(
     Ok(bytes)
 }
 
+/// Returns the first bytes of a file; none of one that cannot be read, or of a device or a pipe.
+pub(in crate::io) fn start(path: &Path) -> Vec<u8> {
+    if let Some(mut bytes) = memory_files::get(path) {
+        bytes.truncate(START as usize);
+        return bytes;
+    }
+    let mut bytes = Vec::new();
+    let file = Some(path).filter(|path| path.is_file()).map(File::open);
+    if let Some(Ok(file)) = file {
+        let _ = file.take(START).read_to_end(&mut bytes);
+    }
+    bytes
+}
+
 /// Refuses a file whose first bytes show an unsupported format.
 fn check_start(
     bytes: &[u8],
@@ -72,7 +86,7 @@ fn check_start(
 /// A pickle begins with 0x80 and the number of its protocol. So may the length of the header of a safetensors
 /// file, whose upper half is 0 and behind which a brace stands. The first member of a zip by PyTorch is
 /// `NAME/data.pkl`.
-fn is_pickle(bytes: &[u8]) -> bool {
+pub(in crate::io) fn is_pickle(bytes: &[u8]) -> bool {
     match bytes {
         [0x80, 2..=5, ..] => bytes.get(4..9) != Some(b"\0\0\0\0{"),
         [b'P', b'K', 3, 4, ..] => {

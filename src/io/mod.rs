@@ -58,7 +58,7 @@ mod trained;
 pub mod weights;
 
 pub use error::{Error, bounded, harmless, label};
-pub use file::is_named_as_trace;
+pub use file::is_trace;
 pub use preset::{EvaluationConfig, Experiment};
 pub use run::{ExistingRun, ResumedRun, RunFolder, RunStart};
 pub use trained::Trained;

@@ -144,7 +144,7 @@ impl Experiment {
             let help = inner.map(|inner| format!("; its preset is {}", file::label(&inner)));
             let help = help.unwrap_or_default();
             format!("is a folder; expected the JSON file of a preset{help}")
-        } else if file::is_named_as_trace(path) {
+        } else if file::is_trace(path) {
             format!("is a trace, not a preset; open it with: tapescope view {label}")
         } else if path.extension().is_some_and(|end| end == "safetensors") {
             format!("is a weights file, not a preset; evaluate it with: tapescope eval {label}")

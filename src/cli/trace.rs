@@ -89,10 +89,12 @@ impl Trace {
             gradient: derivatives.as_ref().map(|(of, by)| (*of, by)),
         };
         let ending = recording.ending();
+        let bits = recording.knows("loss");
+        let bits = bits.then(|| format!("{:.3} bits, ", recording.score.bits));
         let summary = format!(
-            "{}, {steps} steps, {:.3} bits, {}{}{}",
+            "{}, {steps} steps, {}{}{}{}",
             recording.task.name(),
-            recording.score.bits,
+            bits.unwrap_or_default(),
             recording.wrong_of_scored(),
             ending.map_or_else(String::new, |ending| format!(", {}", ending.describe())),
             answer(&recording)

@@ -182,7 +182,7 @@ impl Recording {
         machine.show(&mut trace);
         let mut loss = vec![0.0; episode.steps()];
         let score = score(&episode, &trace, &mut loss);
-        Self {
+        let mut recording = Self {
             task: task.clone(),
             origin,
             stop: Ending::step(&episode, &trace),
@@ -193,7 +193,12 @@ impl Recording {
             absent: Vec::new(),
             computed: Vec::new(),
             conventions: Conventions::default(),
+        };
+        if recording.lacks_target() {
+            recording.loss.fill(ABSENT);
+            recording.absent.push("loss".to_owned());
         }
+        recording
     }
 
     /// The derivative of the loss, or of one bit, by everything in the episode of this machine, which recorded it: see

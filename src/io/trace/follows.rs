@@ -121,6 +121,9 @@ fn loss_obstacle(recording: &Recording) -> Option<String> {
     let needs = ["output", "target", "mask"].map(str::to_owned);
     let Episode { target, mask, .. } = &recording.episode;
     let is_bit = |&value: &f32| value == 0.0 || value == 1.0;
+    if recording.lacks_target() {
+        return Some("the right answer is not known".to_owned());
+    }
     absent(recording, needs).or_else(|| {
         let bits = target.iter().chain(mask).all(is_bit);
         (!bits).then(|| "target and mask are not all 0 or 1".to_owned())

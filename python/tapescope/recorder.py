@@ -78,8 +78,10 @@ NOT_OF_SOURCES = ("strength", "gate", "shift", "sharpening", "gated", "shifted")
 ALSO_OF_DNC = ("key", "strength", "similarity", "content", "weighting", "read", "erase", "add")
 # Options that a kind does not have.
 NO_OPTIONS = {"ntm": ("encoder", "heads"),
-              "dnc": ("encoder", "order", "shifts", "shift_form", "attention", "learned", "sampling", "partial_weightings"),
-              **dict.fromkeys(SOURCES, ("encoder", "memory", "order", "layers", "shifts", "shift_form", "epsilon", "heads"))}
+              "dnc": ("encoder", "order", "shifts", "shift_form", "attention", "learned", "sampling", "partial_weightings",
+               "sharpening_epsilon"),
+              **dict.fromkeys(SOURCES, ("encoder", "memory", "order", "layers", "shifts", "shift_form", "epsilon",
+                                        "sharpening_epsilon", "heads"))}
 INPUTS, ROWS = Field(("n", "x")), Field(("n", "m"))
 AXES = {"memory": "[rows, columns]", "inputs": "[source steps, inputs]", "rows": "[source steps, columns]"}
 
@@ -145,6 +147,8 @@ class Recorder:
     similarity, epsilon
                 how the cosine avoids division by 0: one of SIMILARITIES; or another name, and recorded similarities are
                 then not checked
+    sharpening_epsilon
+                number that is added to the sum of the powers in the sharpening; weightings then sum to less than 1
     partial_weightings
                 True: weightings may sum to less than 1
 
@@ -155,7 +159,7 @@ class Recorder:
                  answer: Optional[str] = None, params: Optional[Mapping[str, Any]] = None,
                  length: Optional[int] = None, items: Optional[int] = None, repeats: Optional[int] = None,
                  order: str = "read-first", layers: Optional[int] = None, shifts: Optional[Sequence[int]] = None,
-                 similarity: str = SIMILARITIES[0], epsilon: float = 0.0,
+                 similarity: str = SIMILARITIES[0], epsilon: float = 0.0, sharpening_epsilon: float = 0.0,
                  partial_weightings: bool = False, attention: Optional[Mapping[str, Any]] = None,
                  shift_form: str = "softmax", learned: Optional[Mapping[str, Mapping[str, Any]]] = None,
                  sampling: str = "mean", heads: Optional[Mapping[str, Any]] = None, usage: Any = None, **initial: Any) -> None:
@@ -188,7 +192,7 @@ class Recorder:
         given = {"encoder": encoder is not None, "memory": memory is not None, "order": order != ORDERS[0],
                  "layers": layers not in (None, 1), "shifts": shifts is not None, "shift_form": shift_form != "softmax",
                  "epsilon": epsilon != 0, "attention": bool(attention), "learned": bool(learned), "sampling": sampling != "mean",
-                 "partial_weightings": partial_weightings, "heads": heads is not None}
+                 "partial_weightings": partial_weightings, "sharpening_epsilon": sharpening_epsilon != 0, "heads": heads is not None}
         foreign = [name for name in NO_OPTIONS[kind] if given[name] and (name != "encoder" or kind not in _OWN_ENCODER)]
         for name in [*foreign, *(initial if self._has_source else ())]:
             raise RecordError(f"is not an option of `{kind}`", place=f"`{name}`")
@@ -196,6 +200,7 @@ class Recorder:
         _check_parts({"heads": {name: TREE["model"]["heads"][name] for name in MECHANISMS}}, heads=self._mechanisms)
         self._order, self._layers, self._shifts = order, layers, shifts if shifts is None else list(shifts)
         self._similarity, self._epsilon = similarity, float(epsilon)
+        self._sharpening_epsilon = float(sharpening_epsilon)
         self._partial = partial_weightings
         self._sizes: Dict[str, Tuple[int, str]] = {}
         # Axes that have the size of another one: the key is a state of the decoder, which in `luong` is as long as a row.
@@ -594,6 +599,8 @@ class Recorder:
             heads["order"] = self._order
         if self._similarity != "cosine":
             conventions["similarity"] = self._similarity
+        if self._sharpening_epsilon:
+            conventions["sharpening_epsilon"] = self._sharpening_epsilon
         if self._shifts:
             conventions["shifts"] = self._shifts
         if self._shift_form != "softmax":

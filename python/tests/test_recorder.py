@@ -534,6 +534,21 @@ class Recording(Test):
             recorder.save(self.path("t.ntmtrace.json"))
             self.assertIn(said, self.run_program("render", "t.ntmtrace.json", "--out", "t.svg"))
 
+    def test_a_sum_of_the_sharpening_with_a_small_number_holds_if_it_is_said(self):
+        rows, gamma = 128, 7.5
+        w = 1 + 1e-3 * np.random.default_rng(0).random(rows)
+        shifted = (w / w.sum()).astype(np.float32).astype(float)
+        powers = shifted ** gamma
+        head = dict(gate=0.0, shift=[0, 1, 0], sharpening=gamma, strength=1.0, key=np.ones(4), gated=shifted, shifted=shifted,
+                    weighting=powers / (powers.sum() + 1e-16))
+        for epsilon, code in ((1e-16, 0), (0.0, 1)):
+            recorder = Recorder("copy", memory=np.zeros((rows, 4)), read0=shifted, write0=shifted, partial_weightings=True,
+                                sharpening_epsilon=epsilon)
+            recorder.step(input=np.zeros(3), memory=np.zeros((rows, 4)), read0=head,
+                          write0=dict(head, erase=np.zeros(4), add=np.zeros(4)))
+            recorder.save(self.path("t.ntmtrace.json"))
+            self.run_program("verify", "t.ntmtrace.json", code=code)
+
     @needs("torch")
     def test_tensors_of_every_precision_are_taken(self):
         import torch

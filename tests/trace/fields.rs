@@ -219,6 +219,7 @@ const FIELDS: &[Row] = &[
     ("model.heads.initial_weighting", Plain, r#""learned""#, &[Named, Weights, Diff]),
     ("conventions.order", Plain, r#"["write0", "read0"]"#, &[Verify, Diff]),
     ("conventions.similarity", Plain, r#""cosine-plus-epsilon""#, &[Verify, Diff]),
+    ("conventions.sharpening_epsilon", Plain, "0.5", &[Verify, Diff]),
     ("conventions.shifts", Plain, "[1, 0, -1]", &[Verify, Diff]),
     ("numeric.dtype", Plain, r#""float64""#, &[Schema, Refused]),
     ("numeric.decimal", Plain, r#""rounded""#, &[Schema, Refused]),

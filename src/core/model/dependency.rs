@@ -14,6 +14,8 @@ pub struct Conventions {
     pub turns: Turns,
     /// The cosine of heads with that score.
     pub scoring: Scoring,
+    /// Added to the sum of the powers in the sharpening: w = s^γ / (Σ s^γ + ε).
+    pub sharpening_epsilon: f64,
     /// What was changed in the episode.
     pub interventions: Vec<Intervention>,
 }
@@ -23,6 +25,7 @@ impl Conventions {
     pub const OWN: &Self = &Self {
         turns: Turns::Together,
         scoring: Scoring::Cosine,
+        sharpening_epsilon: 0.0,
         interventions: Vec::new(),
     };
 

@@ -186,6 +186,12 @@ impl<'a> Rules<'a> {
             Stage::Centre | Stage::Divergence => Size::One,
             _ => Size::Share,
         };
+        let epsilon = self.seeing.conventions.sharpening_epsilon;
+        let is_added = epsilon > 0.0 && self.has(place, array::SHARPENING);
+        let mut needs = stage.needs(of).into_iter();
+        let sharpened = needs
+            .next_back()
+            .filter(|_| stage == Stage::Sharpening && is_added);
         let compute = move |trace: &mut Trace<R>, t: usize| {
             address(
                 &mut trace.heads[head..=head],
@@ -193,6 +199,9 @@ impl<'a> Rules<'a> {
                 trace.sampling,
                 Some(stage),
             );
+            if let Some(from) = sharpened {
+                add_to_sum(trace, (place, t), [from, made], epsilon);
+            }
         };
         let start = (stage == Stage::Interpolation).then_some((place, array::INITIAL));
         Some(Dependency {
@@ -239,6 +248,23 @@ impl<'a> Rules<'a> {
             unknown: self.unknown_turns(),
             ..Dependency::new(Place::Machine, array::MEMORY, needs, Size::Terms, compute)
         }
+    }
+}
+
+/// Adds ε to the sum by which a sharpened weighting was divided.
+fn add_to_sum<R: Real>(
+    trace: &mut Trace<R>,
+    (place, t): (Place, usize),
+    [from, made]: [Array; 2],
+    epsilon: f64,
+) {
+    let row = |array| trace.series(place, array).map_or(&[][..], |all| all.row(t));
+    let gamma = row(array::SHARPENING)[0].to_f64();
+    let powers = row(from).iter().map(|w| w.to_f64().powf(gamma));
+    let sum: f64 = powers.sum();
+    let share = R::from_f64(sum / (sum + epsilon));
+    if let Some(series) = trace.series_mut(place, made) {
+        series.row_mut(t).iter_mut().for_each(|w| *w = *w * share);
     }
 }
 

@@ -178,7 +178,7 @@ fn shown(
 }
 
 /// The values of `conventions`; null for those of this program.
-fn values(config: &ModelConfig, conventions: &Conventions) -> [(&'static str, Value); 2] {
+fn values(config: &ModelConfig, conventions: &Conventions) -> [(&'static str, Value); 3] {
     let name = |&head: &usize| json!(config.head_name(head));
     let order = match &conventions.turns {
         Turns::Together => Value::Null,
@@ -190,7 +190,12 @@ fn values(config: &ModelConfig, conventions: &Conventions) -> [(&'static str, Va
         Scoring::Unknown(words) => json!(words),
         known => json!(known.word()),
     };
-    [("order", order), ("similarity", similarity)]
+    let epsilon = Some(conventions.sharpening_epsilon).filter(|&epsilon| epsilon > 0.0);
+    [
+        ("order", order),
+        ("similarity", similarity),
+        ("sharpening_epsilon", json!(epsilon)),
+    ]
 }
 
 /// `conventions`, as it is written; `None` for those of this program.
@@ -206,6 +211,8 @@ pub(super) fn conventions(config: &ModelConfig, conventions: &Conventions) -> Op
 pub(super) struct ConventionsForm {
     order: Option<OrderForm>,
     similarity: Option<String>,
+    /// Added to the sum of the sharpening.
+    sharpening_epsilon: f64,
     /// The offset of every column of a shift.
     shifts: Option<Vec<i64>>,
 }
@@ -231,9 +238,16 @@ impl ConventionsForm {
         {
             scoring = Scoring::Unknown(word.clone());
         }
+        let epsilon = self.sharpening_epsilon;
+        if epsilon.is_sign_negative() {
+            let problem = format!("is {epsilon}; expected a number, 0 or more");
+            let place = "conventions.sharpening_epsilon";
+            return Err(Error::content(label, place, problem));
+        }
         Ok(Conventions {
             turns,
             scoring,
+            sharpening_epsilon: epsilon,
             interventions: Vec::new(),
         })
     }

@@ -6,11 +6,13 @@ import json
 import os
 import tempfile
 from contextlib import contextmanager
-from typing import Any, Iterator, Mapping, Optional, Union
+from typing import Any, Callable, Iterator, Mapping, Optional, Union
 
 from .errors import ArgumentError, FileError, FormatError
 
 Path = Union[str, "os.PathLike[str]"]
+# The most bytes of a file, and how many of them are checked before the others are read.
+LARGEST, START = 2 << 30, 4096
 
 
 def file_name(what: str, path: Path, expected: str = "the name of a file or folder") -> str:
@@ -51,10 +53,23 @@ def expecting(what: Mapping[str, str]) -> Iterator[None]:
         raise
 
 
-def read(path: str, expected: str) -> bytes:
-    """Returns the contents of a file. Raises FileError."""
+def read(path: str, expected: str, refuse: Callable[[str, bytes], Any]) -> bytes:
+    """Returns the contents of a file of at most LARGEST bytes; a device or a pipe is read no further than that.
+
+    `refuse`: called with the path and the first bytes of the file, before the others are read; raises an error for other
+    formats. Raises FileError, and FormatError for a larger file.
+    """
+    too_large = FormatError(f"is larger than the limit of {LARGEST >> 20} MB", file=path)
     with system_says(path, "cannot be read", expected), open(path, "rb") as file:
-        return file.read()
+        if os.fstat(file.fileno()).st_size > LARGEST:
+            raise too_large
+        data = file.read(START)
+        refuse(path, data)
+        if len(data) == START:
+            data += file.read(LARGEST + 1 - START)
+    if len(data) > LARGEST:
+        raise too_large
+    return data
 
 
 def write_atomically(path: str, data: bytes) -> None:

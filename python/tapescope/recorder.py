@@ -375,7 +375,7 @@ class Recorder:
         return Trace(self._meta(self._checked_phases(phases)), arrays, dims)
 
     def save(self, path: Path, phases: Optional[Sequence[Tuple[str, int, int]]] = None) -> None:
-        """Writes the trace; see `trace` and `Trace.save`."""
+        """Writes the trace; see `trace` and `Trace.save`. Raises FormatError for what the program refuses to read."""
         self.trace(phases).save(path)
 
     def _put_start(self, arrays: Dict[str, Vector], dims: Dict[str, Tuple[str, ...]]) -> None:

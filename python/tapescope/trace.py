@@ -7,6 +7,7 @@ import io
 import json
 import math
 import re
+import warnings
 import zipfile
 import zlib
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
@@ -20,7 +21,7 @@ from .arrays import PARTS
 from .attention import chosen, head_order
 from .display import Figure
 from .errors import FormatError, NotRecordedError, StepError, Whole, is_whole, meant, whole
-from .files import Path, check_ending, file_name, read, refuse_pickle, to_json, write_atomically
+from .files import LARGEST, Path, check_ending, file_name, read, refuse_pickle, to_json, write_atomically
 
 if TYPE_CHECKING:
     import pandas
@@ -254,19 +255,23 @@ class Trace:
         """Writes the trace, atomically.
 
         The ending of `path` selects the format: `.npz`, `.json.gz` or `.json`. Arrays and keys that you added are written
-        too; `load` returns them, and the program ignores them. Raises FormatError for another ending or for an array that
-        is not of real numbers, and FileError if the file cannot be written.
+        too; `load` returns them, and the program ignores them. What `load` and the program refuse is not written. Raises
+        FormatError for another ending, for an array that is not of real numbers, and, with the place, for an invalid trace;
+        FileError if the file cannot be written. Without the extension the trace is written unchecked, with a warning.
         """
         path = file_name("path", path)
         check_ending(path, ".json", ".json.gz", ".npz")
         name, recorded = path.lower(), self._as_recorded()
         if recorded is not None:
             recorded.write(path)
-        elif name.endswith(".npz"):
-            write_atomically(path, self._npz())
+            return
+        data = self._npz() if name.endswith(".npz") else self._json().encode()
+        if is_built():
+            native().Episode.from_bytes(data, path)
         else:
-            data = self._json().encode()
-            write_atomically(path, gzip.compress(data, mtime=0) if name.endswith(".gz") else data)
+            warnings.warn(f"{path}: is not checked, because the extension is missing; check it with: tapescope verify {path}",
+                          stacklevel=2)
+        write_atomically(path, gzip.compress(data, mtime=0) if name.endswith(".gz") else data)
 
     def figure(self, layout: Union[str, Sequence[str], None] = None, *, step: Optional[Whole] = None,
                steps: Optional[Tuple[Whole, Whole]] = None, heads: Optional[Sequence[str]] = None, dark: Optional[bool] = None,
@@ -371,33 +376,53 @@ def _decimal(value: np.float32) -> str:
 
 
 def load(path: Path) -> Trace:
-    """Reads a trace: JSON, gzipped JSON or npz. The contents decide, not the file name.
+    """Reads a trace: JSON, gzipped JSON or npz. The contents decide, not the file name. With the extension, what the program
+    refuses is refused here too.
 
     Raises FormatError for an invalid trace, with the file and the place in it, and FileError for an unreadable file.
 
         load("copy.npz")["write0.weighting"]
     """
     path = file_name("path", path)
-    data = read(path, EXPECTED)
-    refuse_pickle(path, data)
+    data = read(path, EXPECTED, _refuse)
     trace = _load_npz(path, data) if data.startswith(b"PK") else _load_json(path, data)
     for name, dims in trace.dims.items():
         shape, steps = trace[name].shape, trace.steps
         if dims[:1] in (("t",), ("t+1",)) and shape[:1] != (steps + (dims[0] == "t+1"),):
             raise FormatError(f"has the shape {list(shape)}", file=path, place=f"`arrays.{name}`",
                               expected=f"{dims[0]} on its first axis, where t is {steps}")
+    if is_built():
+        native().Episode.from_bytes(data, path)
     return trace
 
 
 def check(path: Path, tolerance: float = 1e-5) -> Check:
     """Checks a trace file as `tapescope verify` does: see `Trace.check`. Needs the extension."""
     path = file_name("path", path)
-    return Check(*native().verify(read(path, EXPECTED), path, options(tolerance=tolerance)))
+    return Check(*native().verify(read(path, EXPECTED, _refuse), path, options(tolerance=tolerance)))
+
+
+def _refuse(path: str, start: bytes) -> None:
+    """Raises FormatError for a file that does not begin as a trace."""
+    refuse_pickle(path, start)
+    if start.strip() and not start.lstrip().startswith((b"PK", b"\x1f\x8b", b"{", b"[")):
+        raise FormatError("is not JSON, gzip or npz", file=path, expected=EXPECTED)
+
+
+def _unpacked(path: str, data: bytes) -> bytes:
+    """Returns gzipped data. Raises FormatError for more than LARGEST bytes."""
+    with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
+        whole = file.read(LARGEST + 1)
+    if len(whole) > LARGEST:
+        raise FormatError(f"unpacks to more than the limit of {LARGEST >> 20} MB", file=path)
+    return whole
 
 
 def _load_json(path: str, data: bytes) -> Trace:
     try:
-        meta = json.loads(gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data)
+        meta = json.loads(_unpacked(path, data) if data.startswith(b"\x1f\x8b") else data)
+    except FormatError:
+        raise
     except (ValueError, EOFError, gzip.BadGzipFile, zlib.error, RecursionError) as error:
         raise FormatError(f"is not JSON: {error}", file=path, expected=EXPECTED) from error
     _check(path, meta)
@@ -415,6 +440,9 @@ def _load_json(path: str, data: bytes) -> Trace:
 
 def _load_npz(path: str, data: bytes) -> Trace:
     try:
+        with zipfile.ZipFile(io.BytesIO(data)) as packed:
+            if sum(member.file_size for member in packed.infolist()) > LARGEST:
+                raise FormatError(f"unpacks to more than the limit of {LARGEST >> 20} MB", file=path)
         with np.load(io.BytesIO(data), allow_pickle=False) as members:
             if len(set(members.files)) < len(members.files):
                 raise FormatError("has members of the same name", file=path)

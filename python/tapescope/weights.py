@@ -120,11 +120,10 @@ def read_weights(path: Path) -> Tuple[Tensors, Dict[str, Any]]:
         metadata["experiment"]["task"]["kind"]
     """
     path = file_name("path", path)
-    data = read(path, "a weights file: safetensors")
-    refuse_pickle(path, data)
-    length = struct.unpack("<Q", data[:8])[0] if len(data) >= 8 else -1
-    if not 0 <= length <= min(HEADER_LIMIT, len(data) - 8):
-        raise FormatError("is not a safetensors file: it does not begin with the length of its header", file=path)
+    data = read(path, "a weights file: safetensors", _header_length)
+    length = _header_length(path, data)
+    if length > len(data) - 8:
+        raise FormatError("is not a whole safetensors file: its header is longer than the file", file=path)
     try:
         header = json.loads(data[8:8 + length])
     except (ValueError, RecursionError) as error:
@@ -140,6 +139,15 @@ def read_weights(path: Path) -> Tuple[Tensors, Dict[str, Any]]:
             except (TypeError, ValueError, RecursionError) as error:
                 raise FormatError(f"is not JSON: {error}", file=path, place=f"`__metadata__.{key}`") from error
     return tensors, metadata
+
+
+def _header_length(path: str, start: bytes) -> int:
+    """Returns the length of the header of a safetensors file. Raises FormatError for other files."""
+    refuse_pickle(path, start)
+    length: int = struct.unpack("<Q", start[:8])[0] if len(start) >= 8 else -1
+    if not 2 <= length <= HEADER_LIMIT:
+        raise FormatError("is not a safetensors file: it does not begin with the length of its header", file=path)
+    return length
 
 
 def _tensor(path: str, data: bytes, start: int, name: str, entry: Any) -> npt.NDArray[np.float32]:

@@ -4,12 +4,14 @@ import json
 import os
 import pathlib
 import pickle
+import subprocess
 import unittest
+from unittest import mock
 
 import numpy as np
 
 from support import Test, is_built, needs
-from tapescope import (FileError, FormatError, NotRecordedError, StepError, WeightsError, check_preset, load, lstm_tensors,
+from tapescope import (FileError, FormatError, NotRecordedError, StepError, WeightsError, check, check_preset, files, load, lstm_tensors,
                        read_weights, tensor_shapes, write_episodes, write_weights)
 from tapescope.preset import TASKS, TREE, channels
 
@@ -204,6 +206,45 @@ class Io(Test):
                 file.write(data)
             with self.assertRaisesRegex(FormatError, "w: " + said):
                 read_weights(self.path("w"))
+
+    @unittest.skipUnless(os.path.exists("/dev/zero"), "needs a device without an end")
+    def test_a_file_without_an_end_is_refused_by_its_first_bytes(self):
+        for read in (load, read_weights, *([check] if is_built() else [])):
+            with self.assertRaisesRegex(FormatError, "/dev/zero: is not "):
+                read("/dev/zero")
+
+    def test_a_large_file_is_refused_before_it_is_read(self):
+        with open(self.path("large.json"), "wb") as file:
+            file.truncate(1 << 40)
+        with open(self.path("large.json"), "r+b") as file:
+            file.write(b"{")
+        with self.assertRaisesRegex(FormatError, "large.json: is larger than the limit of 2048 MB"):
+            load(self.path("large.json"))
+
+    @unittest.skipUnless(hasattr(os, "mkfifo"), "needs named pipes")
+    def test_a_pipe_is_read_up_to_the_limit(self):
+        os.mkfifo(self.path("pipe"))
+        with mock.patch.object(files, "LARGEST", 10_000), subprocess.Popen(["dd", "if=/dev/zero", f"of={self.path('pipe')}"],
+                                                                           stderr=subprocess.DEVNULL):
+            with self.assertRaisesRegex(FormatError, "pipe: is larger than the limit"):
+                files.read(self.path("pipe"), "a trace", lambda *_: None)
+
+    @unittest.skipUnless(is_built(), "needs the extension")
+    def test_what_the_program_refuses_is_not_loaded(self):
+        trace = self.load_changed(lambda meta: meta["task"].update(length=1.5))
+        self.assertRegex(trace, "`task.length`")
+
+    def load_changed(self, change):
+        """Returns the error of a trace that is changed."""
+        self.run_program("trace", "copy", "--length", "2", "--out", "t.ntmtrace.json")
+        with open(self.path("t.ntmtrace.json")) as file:
+            meta = json.load(file)
+        change(meta)
+        with open(self.path("t.ntmtrace.json"), "w") as file:
+            json.dump(meta, file)
+        with self.assertRaises(FormatError) as caught:
+            load(self.path("t.ntmtrace.json"))
+        return str(caught.exception)
 
     def test_what_the_system_refuses_names_the_file_and_what_was_expected(self):
         os.mkdir(self.path("folder"))

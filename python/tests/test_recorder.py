@@ -4,11 +4,13 @@ import importlib.util
 import json
 import os
 import unittest
+from unittest import mock
 
 import numpy as np
 
-from support import HERE, Test, example, needs
-from tapescope import Recorder, TapescopeError, load
+from support import HERE, Test, example, needs, needs_extension
+from tapescope import FormatError, Recorder, TapescopeError, load
+from tapescope import trace as trace_module
 
 ROW = np.eye(4)
 
@@ -533,6 +535,26 @@ class Recording(Test):
                 recorder.step(input=[0, 1, 0], output=[0, 1], read0=dict(weighting=ROW[0]))
             recorder.save(self.path("t.ntmtrace.json"))
             self.assertIn(said, self.run_program("render", "t.ntmtrace.json", "--out", "t.svg"))
+
+    @needs_extension
+    def test_what_the_program_refuses_is_not_written(self):
+        for given, heads, place in (({}, 144, "`model.heads.read`: is 144"), ({"length": 1.5}, 1, "`task.length`"),
+                                    ({"epsilon": -1}, 1, "`model.heads.similarity_epsilon`: is -1"),
+                                    ({"sharpening_epsilon": -1}, 1, "`conventions.sharpening_epsilon`: is -1")):
+            recorder = Recorder("mine", **given)
+            recorder.step(input=[0, 1], **{f"read{head}": dict(weighting=ROW[0]) for head in range(heads)})
+            for name in ("t.ntmtrace.json", "t.json.gz", "t.npz"):
+                with self.assertRaisesRegex(FormatError, place):
+                    recorder.save(self.path(name))
+                self.assertFalse(os.path.exists(self.path(name)), (name, place))
+
+    def test_without_the_extension_a_trace_is_written_with_a_warning(self):
+        recorder = Recorder("mine")
+        recorder.step(input=[0, 1], read0=dict(weighting=ROW[0]))
+        with mock.patch.object(trace_module, "is_built", lambda: False):
+            with self.assertWarnsRegex(UserWarning, "t.npz: is not checked"):
+                recorder.save(self.path("t.npz"))
+            self.assertEqual(load(self.path("t.npz")).steps, 1)
 
     def test_a_sum_of_the_sharpening_with_a_small_number_holds_if_it_is_said(self):
         rows, gamma = 128, 7.5

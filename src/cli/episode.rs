@@ -156,7 +156,7 @@ impl EpisodeArgs {
         self.trained_for(name, self.input.is_some())
     }
 
-    /// [`EpisodeArgs::trained`]; for an input of one's own the file of a text may be missing.
+    /// [`EpisodeArgs::trained`]; for your own input the file of a text may be missing.
     pub(super) fn trained_for(&self, name: &str, own_input: bool) -> anyhow::Result<Trained> {
         let Some(path) = &self.weights else {
             return if own_input {

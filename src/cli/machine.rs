@@ -23,7 +23,7 @@ pub(super) fn find(name: &str, rows: Option<usize>) -> anyhow::Result<Trained> {
     with_data(name, rows, Experiment::with_episodes)
 }
 
-/// [`find`] for an input of one's own: the file of a text may be missing.
+/// [`find`] for your own input: the file of a text may be missing.
 pub(super) fn find_for_input(name: &str, rows: Option<usize>) -> anyhow::Result<Trained> {
     with_data(name, rows, Experiment::with_episodes_if_there)
 }

@@ -118,7 +118,7 @@ impl Experiment {
         self.filled(contents, &label)
     }
 
-    /// [`Experiment::with_episodes`] for an input of one's own: a text needs only the vocabulary, so its file may be missing.
+    /// [`Experiment::with_episodes`] for your own input: a text needs only the vocabulary, so its file may be missing.
     ///
     /// # Errors
     /// As for [`Experiment::with_episodes`].

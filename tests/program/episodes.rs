@@ -901,11 +901,8 @@ fn task_of_pairs(lines: &[&str], symbols: [&str; 2]) -> Task {
     let lines = lines
         .iter()
         .map(|line| Pair::parse(line, Tokens::Words).unwrap());
-    let none = Pairs {
-        held_out: HeldOut::Last(2),
-        symbols: symbols.map(str::to_owned),
-        ..Pairs::NONE
-    };
+    let mut none = Pairs::NONE;
+    (none.held_out, none.symbols) = (HeldOut::Last(2), symbols.map(str::to_owned));
     Task::Pairs(none.with(Arc::new(lines.collect())).unwrap())
 }
 
@@ -922,11 +919,8 @@ fn summary_counts_repeated_lines_and_unknown_symbols() {
     let cut = task_of_pairs(&lines, ["a", ""]).summary().unwrap();
     let source = &cut.vocabularies[0];
     assert_eq!((source.kept, source.cut, source.unknown), (1, 2, 2));
-    let text = Text {
-        held_out: HeldOut::Last(1),
-        vocabulary: 1,
-        ..Text::NONE
-    };
+    let mut text = Text::NONE;
+    (text.held_out, text.vocabulary) = (HeldOut::Last(1), 1);
     let lines = ["a b a", "c", "c"].map(str::to_owned).to_vec();
     let text = Task::Text(text.with(Arc::new(lines)).unwrap());
     assert_eq!(

@@ -1,6 +1,7 @@
 //! The file of a task, and how its episodes are split.
 
-use super::{Episode, HeldOut, Task};
+use super::split::hash;
+use super::{DataSummary, Episode, HeldOut, Pair, Task};
 
 impl Task {
     /// The file with the episodes of this task and the SHA-256 of its contents; `None` for other tasks.
@@ -67,5 +68,42 @@ impl Task {
         };
         let is_unknown = |step: &usize| episode.input.get([*step, all.values - 1]) == Some(&1.0);
         (0..episode.steps()).filter(is_unknown).collect()
+    }
+
+    /// The summary of the file of this task; `None` for other tasks, and without the file.
+    pub fn summary(&self) -> Option<DataSummary> {
+        let (training, held_out, rule) = self.split().filter(|(learned, ..)| *learned > 0)?;
+        let (repeated, vocabularies) = match self {
+            Self::Episodes(task) => (task.repeated(), Vec::new()),
+            Self::Pairs(task) => {
+                let (lines, length) = (&task.lines, &task.length);
+                let side = |index: usize, side| {
+                    let vocabulary = (side, task.tokens, &*task.symbols[index]);
+                    lines.vocabulary(length, vocabulary, |all, number| all[number].text(index))
+                };
+                let texts = |all: &Vec<Pair>, number: usize| {
+                    hash([0, 1].map(|side| all[number].text(side)))
+                };
+                let sides = vec![side(0, "source"), side(1, "target")];
+                (lines.repeated(length, texts), sides)
+            }
+            Self::Text(task) => {
+                let (lines, length) = (&task.lines, &task.length);
+                let vocabulary = ("line", task.tokens, &*task.symbols);
+                let line = lines.vocabulary(length, vocabulary, |all, number| &all[number]);
+                (
+                    lines.repeated(length, |all, number| hash(&all[number])),
+                    vec![line],
+                )
+            }
+            _ => return None,
+        };
+        Some(DataSummary {
+            training,
+            held_out,
+            rule,
+            repeated,
+            vocabularies,
+        })
     }
 }

@@ -8,8 +8,7 @@ use std::sync::Arc;
 use ndarray::{Array2, s};
 
 use super::generate::{Generate, LENGTHS, MAX_LENGTH};
-use super::split::{Fault, HeldOut, Loaded, Split};
-use super::summary::hash;
+use super::split::{Fault, HeldOut, Loaded, Split, hash};
 use super::{Episode, Phase};
 use crate::keys::Field::{Choice, Integer, Range, Text};
 use crate::keys::{Keys, Table, Words};

@@ -4,7 +4,9 @@
 //! Training episodes are drawn uniformly, each with its seed and index. Held-out episodes come in the order of the file:
 //! episode `index` of `seed` is number (seed + index) mod H of all H.
 
+use std::collections::BTreeSet;
 use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
@@ -158,6 +160,13 @@ impl Split {
     }
 }
 
+/// A number that equal values share.
+pub(super) fn hash(of: impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    of.hash(&mut hasher);
+    hasher.finish()
+}
+
 /// The contents of a file with their split, if they are loaded; for comparisons this makes no difference.
 #[derive(Debug)]
 pub(super) struct Loaded<T>(Option<(Arc<T>, Arc<Split>)>);
@@ -206,6 +215,23 @@ impl<T> Loaded<T> {
         let count = split.held_out_of(length).count();
         let some = split.held_out_of(length).nth(turn(count));
         some.or_else(|| split.held_out.get(turn(split.held_out.len())).copied())
+    }
+
+    /// The number of held-out episodes of these lengths that have the `key` of a training episode.
+    pub(super) fn repeated(
+        &self,
+        length: &RangeInclusive<usize>,
+        key: impl Fn(&T, usize) -> u64,
+    ) -> usize {
+        let Some((all, split)) = self.get() else {
+            return 0;
+        };
+        let learned = split.learned_of(length).iter();
+        let known: BTreeSet<u64> = learned.map(|number| key(all, *number)).collect();
+        let held_out = split.held_out_of(length);
+        held_out
+            .filter(|number| known.contains(&key(all, *number)))
+            .count()
     }
 
     /// The number of a training episode with these lengths, or of any length without them.

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::RangeInclusive;
 
-use super::split::Loaded;
-use super::{HeldOut, Task, Tokens};
+use super::split::{HeldOut, Loaded};
+use super::tokens::Tokens;
 
 /// A summary of the episodes of a file, of the lengths of its task.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,10 +60,9 @@ impl fmt::Display for DataSummary {
             "{training} training episodes, {held_out} held out ({rule})"
         )?;
         for (index, part) in self.vocabularies.iter().enumerate() {
-            let of = part.side.replace("line", "");
-            let space = if of.is_empty() { "" } else { " " };
             let start = if index == 0 { "; " } else { ", " };
-            write!(f, "{start}{} {of}{space}symbols", part.kept)?;
+            let symbols = format!("{} symbols", part.side).replace("line ", "");
+            write!(f, "{start}{} {symbols}", part.kept)?;
             if part.cut > 0 {
                 write!(f, " ({} more in the training lines are unknown)", part.cut)?;
             }
@@ -74,90 +72,25 @@ impl fmt::Display for DataSummary {
     }
 }
 
-impl Task {
-    /// The summary of the file of this task; `None` for other tasks, and without the file.
-    pub fn summary(&self) -> Option<DataSummary> {
-        let (training, held_out, rule) = self.split().filter(|(learned, ..)| *learned > 0)?;
-        let (repeated, vocabularies) = match self {
-            Self::Episodes(task) => (task.repeated(), Vec::new()),
-            Self::Pairs(task) => {
-                let (lines, tokens, length) = (&task.lines, task.tokens, &task.length);
-                let side = |index: usize, side| {
-                    let vocabulary = (tokens, &*task.symbols[index]);
-                    let text = |pairs: &Vec<super::Pair>, number: usize| {
-                        pairs[number].text(index).to_owned()
-                    };
-                    lines.vocabulary(side, length, vocabulary, text)
-                };
-                let key = |pairs: &Vec<super::Pair>, number: usize| {
-                    hash([0, 1].map(|side| pairs[number].text(side)))
-                };
-                let sides = vec![side(0, "source"), side(1, "target")];
-                (lines.repeated(length, key), sides)
-            }
-            Self::Text(task) => {
-                let (lines, length) = (&task.lines, &task.length);
-                let vocabulary = (task.tokens, &*task.symbols);
-                let text = |lines: &Vec<String>, number: usize| lines[number].clone();
-                let all = lines.vocabulary("line", length, vocabulary, text);
-                let key = |lines: &Vec<String>, number: usize| hash(&lines[number]);
-                (lines.repeated(length, key), vec![all])
-            }
-            _ => return None,
-        };
-        Some(DataSummary {
-            training,
-            held_out,
-            rule,
-            repeated,
-            vocabularies,
-        })
-    }
-}
-
-/// A number that equal values share.
-pub(super) fn hash(of: impl Hash) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    of.hash(&mut hasher);
-    hasher.finish()
-}
-
 impl<T> Loaded<T> {
-    /// The number of held-out episodes of these lengths that have the `key` of a training episode.
-    pub(super) fn repeated(
+    /// The summary of a vocabulary of the texts of these lengths.
+    pub(super) fn vocabulary(
         &self,
         length: &RangeInclusive<usize>,
-        key: impl Fn(&T, usize) -> u64,
-    ) -> usize {
-        let Some((all, split)) = self.get() else {
-            return 0;
-        };
-        let learned = split.learned_of(length).iter();
-        let known: BTreeSet<u64> = learned.map(|number| key(all, *number)).collect();
-        let held_out = split.held_out_of(length);
-        held_out
-            .filter(|number| known.contains(&key(all, *number)))
-            .count()
-    }
-
-    fn vocabulary(
-        &self,
-        side: &'static str,
-        length: &RangeInclusive<usize>,
-        (tokens, symbols): (Tokens, &str),
-        text: impl Fn(&T, usize) -> String,
+        (side, tokens, symbols): (&'static str, Tokens, &str),
+        text: impl for<'a> Fn(&'a T, usize) -> &'a str,
     ) -> VocabularySummary {
         let known: BTreeSet<&str> = tokens.of(symbols).collect();
+        let is_unknown = |token: &&str| !known.contains(token);
         let (mut cut, mut unknown) = (BTreeSet::new(), 0);
         if let Some((all, split)) = self.get() {
             for &number in split.learned_of(length) {
-                let text = text(all, number);
-                let others = tokens.of(&text).filter(|token| !known.contains(token));
-                cut.extend(others.map(str::to_owned));
+                cut.extend(tokens.of(text(all, number)).filter(is_unknown));
             }
             let lacks = |number: &usize| {
-                let text = text(all, *number);
-                tokens.of(&text).any(|token| !known.contains(token))
+                tokens
+                    .of(text(all, *number))
+                    .any(|token| is_unknown(&token))
             };
             unknown = split.held_out_of(length).filter(lacks).count();
         }

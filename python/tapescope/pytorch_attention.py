@@ -92,6 +92,7 @@ def _watching(name: str, module: nn.MultiheadAttention, forward: Callable[..., T
         answer, weights = forward(query, key, value, key_padding_mask=key_padding_mask, need_weights=True, attn_mask=attn_mask,
                                   average_attn_weights=False, **others)
         layers.append(_layer(name, module, (query, key, value), weights))
+        _compare(place, module, layers[-1], answer)
         shown = weights.mean(-3) if average_attn_weights else weights
         return answer, shown if need_weights else None
     return watching
@@ -113,6 +114,16 @@ def _check(place: str, module: nn.MultiheadAttention, query: Tensor, key: Tensor
         raise RecordError("adds a row to the sequence (add_bias_kv or add_zero_attn)", place=place, expected=others)
     if module.training and module.dropout > 0:
         raise RecordError("drops weights at random", place=place, expected="model.eval() before the recording")
+
+
+def _compare(place: str, module: nn.MultiheadAttention, layer: _Layer, answer: Tensor) -> None:
+    """Raises RecordError if the output of a module is not that of its recorded weights and values."""
+    reads = torch.from_numpy(layer.weights @ layer.value).transpose(0, 1).flatten(1)
+    weight, bias = (None if x is None else x.detach().cpu().float() for x in (module.out_proj.weight, module.out_proj.bias))
+    expected, found = _array(F.linear(reads, weight, bias)), _array(answer).reshape(len(reads), -1)
+    if np.isfinite(expected).all() and not np.allclose(found, expected, rtol=SLACK, atol=SLACK * max(1, np.abs(expected).max())):
+        raise RecordError("returns an output that its weights and values do not give", place=place,
+                          expected="the forward pass of nn.MultiheadAttention; leave it out: record(…, modules=[…])")
 
 
 def _layer(name: str, module: nn.MultiheadAttention, given: Tuple[Tensor, Tensor, Tensor], weights: Tensor) -> _Layer:

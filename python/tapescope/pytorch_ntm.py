@@ -22,7 +22,9 @@ convention of pytorch-ntm, `convert(…).differences` says so.
 | several heads | one after the other | all at once | a difference |
 | sharpening | 1e-16 added to the sum | nothing added | the same unless the sum is as small |
 
-Needs torch, but not pytorch-ntm itself: any object with the attributes of its EncapsulatedNTM is accepted.
+Needs torch, but not pytorch-ntm itself: any object with the attributes of its EncapsulatedNTM is accepted. Its computation is not
+taken on trust: every step is computed again with the equations of pytorch-ntm. Other activations, as in forks and in the first
+release of that project, are an error that names the first array that differs.
 """
 
 from __future__ import annotations
@@ -41,6 +43,10 @@ from .weights import Tensors, lstm_tensors, write_weights
 
 # Lower bound of the norms in its cosine_similarity.
 EPSILON = 1e-8
+# Relative tolerance for arrays that are computed again.
+TOLERANCE = 1e-4
+# Steps after the first one on which `convert` compares the two machines.
+COMPARED_STEPS = 8
 
 
 def record(net: Any, inputs: Any, target: Any = None, *, task: str = "copy",
@@ -54,7 +60,8 @@ def record(net: Any, inputs: Any, target: Any = None, *, task: str = "copy",
     task, params, length
             see Recorder; for "copy" they follow from the sizes
 
-    Raises RecordError for a wrong shape, and for a batch of several episodes with the index to use.
+    Raises RecordError for a wrong shape, for a batch of several episodes with the index to use, and for a machine that computes
+    with other equations than pytorch-ntm, with the first array that differs.
     """
     torch = _torch()
     inputs = _episode("inputs", inputs, net.num_inputs)
@@ -73,8 +80,16 @@ def record(net: Any, inputs: Any, target: Any = None, *, task: str = "copy",
                                 similarity=_similarity(), epsilon=EPSILON, partial_weightings=True,
                                 **dict(zip(watch.names, net.previous_state[2])))
             for x, y, mask, phase in given:
-                output = net(torch.from_numpy(x)[None])[0]
-                hidden, cell = net.previous_state[1]
+                x_now = torch.from_numpy(x)[None]
+                reads, state, _ = net.previous_state
+                expected_hidden, expected_state = net.ntm.controller.lstm(torch.cat([x_now, *reads], 1)[None], state)
+                output = net(x_now)[0]
+                reads, (hidden, cell), _ = net.previous_state
+                watch.compare("hidden", hidden, expected_state[0])
+                watch.compare("cell", cell, expected_state[1])
+                watch.compare("logit", watch.logit, net.ntm.fc(torch.cat([expected_hidden[0], *reads], 1)))
+                watch.compare("output", output, watch.logit.sigmoid())
+                watch.step += 1
                 scores = (None, None) if answer is None else (y, mask)
                 recorder.step(input=x, output=output, logit=watch.logit, hidden=hidden, cell=cell,
                               memory=net.memory.memory, target=scores[0], mask=scores[1], phase=phase, **watch.heads)
@@ -116,14 +131,16 @@ def convert(net: Any, task: Mapping[str, Any], *, name: str = "pytorch_ntm", fir
     from the content weighting that the input `first` produces, so that the gate mixes this weighting with itself. Episodes
     that begin with `first` have the same outputs; in others the first step differs.
 
-    Raises WeightsError for an invalid task, or one with other numbers of inputs and outputs.
+    Raises WeightsError for an invalid task, or one with other numbers of inputs and outputs. Compares a short episode with the
+    equations of the converted machine, and raises RecordError with the first array that differs.
     """
     check_task(task)
     if channels(task) != (net.num_inputs, net.num_outputs):
         raise WeightsError(f"has {channels(task)} inputs and outputs", place="`task`",
                            expected=f"{(net.num_inputs, net.num_outputs)}, those of the machine")
     begin = np.zeros((1, net.num_inputs), np.float32) if first is None else np.reshape(_array(first), (1, -1))
-    trace = record(net, begin, task="first step").trace()
+    bits = np.random.default_rng(0).integers(0, 2, (COMPARED_STEPS, net.num_inputs)).astype(np.float32)
+    trace = record(net, np.concatenate([begin, bits]), task="comparison").trace()
     names, order = sorted(trace.heads, key=head_order), _order([head for head, _ in _named_heads(net)])
     initial = {head: trace[f"{head}.initial"] for head in names}
     weightings = [initial[head] if initial[head].any() else trace[f"{head}.content"][0] for head in names]
@@ -175,7 +192,9 @@ class _Watch:
     def __init__(self, net: Any) -> None:
         self.heads: Dict[str, Dict[str, Any]] = {}
         self.logit: Any = None
+        self.step = 0
         self.names = [name for name, _ in _named_heads(net)]
+        self._memory = net.memory
         self._hooks = [net.ntm.fc.register_forward_hook(self._on_output)]
         for name, head in _named_heads(net):
             self._hooks.append(head.register_forward_pre_hook(self._before(name)))
@@ -185,6 +204,35 @@ class _Watch:
         """Removes the hooks."""
         for hook in self._hooks:
             hook.remove()
+        self._unwrap()
+
+    def compare(self, name: str, found: Any, expected: Any) -> None:
+        """Raises RecordError if an array of the machine differs from the equations of pytorch-ntm."""
+        found, expected = _array(found), _array(expected)
+        if found.size != expected.size:
+            raise RecordError(f"has the shape {list(found.shape)}", place=f"`{name}`, step {self.step}",
+                              expected=f"{list(expected.shape)}, as in pytorch-ntm")
+        found = found.reshape(expected.shape)
+        allowed = TOLERANCE * np.maximum(1, np.abs(expected))
+        if not np.all((np.abs(found - expected) <= allowed) | (found == expected)):
+            index = np.unravel_index(np.argmax(np.nan_to_num(np.abs(found - expected), nan=np.inf)), expected.shape)
+            raise RecordError(f"is {found[index]:.6g} in the machine", place=f"`{name}`, step {self.step}",
+                              expected=f"{expected[index]:.6g}, as the equations of pytorch-ntm give. The machine has another "
+                                       "activation or equation: record it with tapescope.Recorder")
+
+    def _wrap(self, name: str, method: str, arguments: Dict[str, Any]) -> None:
+        """Compares the arguments of a method of the memory until `_unwrap`."""
+        call = getattr(self._memory, method)
+
+        def compared(*given: Any) -> Any:
+            for (argument, expected), found in zip(arguments.items(), given):
+                self.compare(f"{name}.{argument}", found, expected)
+            return call(*given)
+        self._memory.__dict__[method] = compared
+
+    def _unwrap(self) -> None:
+        for method in ("_similarity", "_interpolate", "_shift"):
+            self._memory.__dict__.pop(method, None)
 
     def _on_output(self, module: Any, given: Any, made: Any) -> None:
         self.logit = made
@@ -204,14 +252,34 @@ class _Watch:
                 similarity=functional.cosine_similarity(memory.memory + 1e-16, key[:, None] + 1e-16, dim=-1),
                 content=content, gated=gated, shifted=memory._shift(gated, shift),
                 **dict(zip(("erase", "add"), (writing[0].sigmoid(), writing[1]) if writing else ())))
+            parts = self.heads[name]
+            parts["memory"] = memory.memory
+            self._wrap(name, "_similarity", {"key": key, "strength": strength})
+            self._wrap(name, "_interpolate", {"previous weighting": before, "content": content, "gate": gate})
+            self._wrap(name, "_shift", {"gated": gated, "shift": shift})
         return hook
 
     def _after(self, name: str) -> Any:
         """Returns a hook that records the final weighting and the read vector."""
         def hook(head: Any, given: Any, made: Any) -> None:
+            self._unwrap()
+            parts = self.heads[name]
+            memory = parts.pop("memory")
+            # The cosine is the same as the machine's own within rounding: `_similarity` itself is checked with it.
+            self.compare(f"{name}.content", parts["content"], (parts["strength"] * parts["similarity"]).softmax(1))
+            mixed = parts["gate"] * parts["content"] + (1 - parts["gate"]) * given[1]
+            self.compare(f"{name}.gated", parts["gated"], mixed)
             if head.is_read_head():
-                self.heads[name]["read"], made = made
-            self.heads[name]["weighting"] = made
+                parts["read"], made = made
+            sharp = parts["shifted"] ** parts["sharpening"]
+            self.compare(f"{name}.weighting", made, sharp / (sharp.sum(1, keepdim=True) + 1e-16))
+            parts["weighting"] = made
+            column = made[:, :, None]
+            if head.is_read_head():
+                self.compare(f"{name}.read", parts["read"], (column * memory).sum(1))
+            else:
+                written = memory * (1 - column * parts["erase"][:, None]) + column * parts["add"][:, None]
+                self.compare(f"{name}: memory", head.memory.memory, written)
         return hook
 
 

@@ -111,6 +111,55 @@ class PytorchNtm(Test):
             np.testing.assert_allclose(ours["write0.weighting"], theirs["write0.weighting"], atol=1e-4)
             np.testing.assert_allclose(ours["write0.shift"], theirs["write0.shift"][:, ::-1], atol=1e-5)
 
+    def test_a_machine_with_other_equations_is_refused_by_its_first_array(self):
+        import torch
+        from stand_in import Memory
+
+        relu, tanh = torch.relu, torch.tanh
+        cases = {  # the array, and what replaces a function of torch while the machine runs
+            "write0.strength": lambda net: other(net.ntm.heads[1], strength=relu),
+            "read0.strength": lambda net: other(net.ntm.heads[0], strength=relu),
+            "write0.key": lambda net: other(net.ntm.heads[1], key=tanh),
+            "write0.gate": lambda net: other(net.ntm.heads[1], gate=relu),
+            "write0.shift": lambda net: other(net.ntm.heads[1], shift=relu),
+            "write0.weighting": lambda net: other(net.ntm.heads[1], sharpening=relu),
+            "write0: memory": lambda net: other(net.ntm.heads[1], add=relu),
+            "output": lambda net: net.register_forward_hook(lambda module, given, made: (tanh(made[0]), made[1])),
+        }
+
+        def other(head, **activations):
+            usual = {"key": lambda x: x, "strength": torch.nn.functional.softplus, "gate": torch.sigmoid,
+                     "shift": lambda x: torch.softmax(x, 1), "sharpening": torch.nn.functional.softplus,
+                     "erase": torch.sigmoid, "add": lambda x: x, **activations}
+
+            def forward(hidden, before):
+                made = dict(zip(usual, head.linear(hidden).split(head.lengths, 1)))
+                made = {name: usual[name](value) for name, value in made.items()}
+                memory = head.memory
+                content = memory._similarity(made["key"], made["strength"])
+                gated = memory._interpolate(before, content, made["gate"])
+                sharp = memory._shift(gated, made["shift"]) ** (1 + made["sharpening"])
+                weighting = sharp / (sharp.sum(1, keepdim=True) + 1e-16)
+                if head.is_read_head():
+                    return (weighting[:, None] @ memory.memory)[:, 0], weighting
+                column = weighting[:, :, None]
+                memory.memory = memory.memory * (1 - column * made["erase"][:, None]) + column * made["add"][:, None]
+                return weighting
+            head.forward = forward
+
+        for array, change in cases.items():
+            net, inputs, bits = machine()
+            change(net)
+            for use in (lambda: pytorch_ntm.record(net, inputs, bits), lambda: pytorch_ntm.convert(net, COPY)):
+                with self.assertRaises(RecordError, msg=array) as raised:
+                    use()
+                self.assertIn(f"`{array}`", str(raised.exception))
+            self.assertFalse(set(vars(net.memory)) & set(vars(Memory)) & {"_similarity", "_interpolate", "_shift"})
+        net, inputs, bits = machine()
+        other(net.ntm.heads[0])
+        other(net.ntm.heads[1])
+        pytorch_ntm.record(net, inputs, bits)  # the same equations in other words
+
     def test_the_lines_of_the_readme_run(self):
         import torch
 

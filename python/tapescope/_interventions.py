@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, Iterator, List, Mapping, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, Sequence, Tuple, Union
 
-from . import _native
 from .errors import ArgumentError
 from .files import to_json
 from .trace import Array, Trace
+
+if TYPE_CHECKING:
+    from . import _native
 
 # By STEPS:ARRAY: a number, a list, text such as "row(5)", or a function; or whole texts.
 Interventions = Union[Mapping[str, Any], Sequence[str]]

@@ -36,7 +36,7 @@ Examples:
   tapescope sweep copy --seeds 1..100 --shard 2/5       every fifth run, starting with the second
   tapescope sweep --collect sweeps/copy --threshold 0.1 --svg curves.svg
   tapescope sweep --collect sweeps/copy --fresh --format markdown
-  tapescope sweep --collect runs/copy-7 --svg curve.svg the learning curve of one run
+  tapescope sweep --collect runs/copy-7 --svg curve.svg  the learning curve of one run
 
 Each run is a separate `tapescope train` process on one thread, with its own folder; it ends when the sweep ends. \
 Repeat the same command to continue: it skips finished runs, diverged runs (a result as well) and runs that another process \

@@ -31,9 +31,9 @@ pub(super) enum Cell {
     Words(String),
     /// A count.
     Whole(u64),
-    /// A number, or none, with so many decimals.
+    /// A number, or none, and the count of its decimals.
     Decimals(Option<f64>, usize),
-    /// A share, as a percentage with so many decimals.
+    /// A share, as a percentage, and the count of its decimals.
     Percent(f64, usize),
 }
 

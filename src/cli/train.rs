@@ -34,7 +34,7 @@ Examples:
   tapescope train mine.json --out runs/mine
   tapescope train --resume runs/mine                  resume a stopped run
   tapescope train copy --snapshots                    keep training snapshots
-  tapescope train --repeat runs/mine --out runs/again repeat a run from its log
+  tapescope train --repeat runs/mine --out runs/again  repeat a run from its log
   tapescope train --repeat copy_hard                  train an included machine again and compare
   tapescope train copy --from runs/mine --seed 8      start from the weights of another run
   tapescope sweep --collect runs/copy-7 --svg c.svg   draw its learning curve

@@ -55,6 +55,7 @@ fn why_not(text: &str, words: &[String]) -> Option<&'static str> {
     match words.first().map(String::as_str) {
         None => Some("opens the window"),
         Some("view" | "learn") => Some("opens the window"),
+        Some("train") if has("--resume") => Some("resumes a stopped run"),
         Some("train") if has("--repeat") => Some("trains a machine again in full"),
         Some("eval") if has("--suite") => Some("measures every machine"),
         Some(word) if word.contains('.') => Some("opens the window"),
@@ -95,6 +96,7 @@ fn shorter(mut words: Vec<String>) -> Vec<String> {
     let command = words[0].clone();
     let has = |words: &[String], option: &str| words.iter().any(|word| word == option);
     let trains = ["train", "sweep", "ablate"].contains(&&*command) && !has(&words, "--collect");
+    let replaces = command == "train" && !has(&words, "--out");
     let has_items = has(&words, "--items");
     let mut set = |option: &str, value: &str, is_added: bool| match words
         .iter()
@@ -112,7 +114,11 @@ fn shorter(mut words: Vec<String>) -> Vec<String> {
         ["eval", "lesion", "disassemble"].contains(&&*command),
     );
     set("--lengths", "5,10", false);
-    set("--items", "3,4", command == "eval" && has_items);
+    if command == "eval" && has_items {
+        set("--items", "3,4", false);
+    }
+    // Several commands train the same preset.
+    words.extend(replaces.then(|| "--force".to_owned()));
     words
 }
 
@@ -225,9 +231,22 @@ fn every_command_of_the_pages_and_of_help_runs() {
         .filter(|name| *name != "help");
     sources.push(of_help(&all));
     sources.extend(subcommands.map(|name| of_help(&help(&[name]))));
+    // What the examples of help suppose to be there.
+    let before = [
+        "train copy --snapshots",
+        "train copy --seed 7",
+        "train copy_hard",
+        "trace copy --length 20 --out copy.ntmtrace.json",
+        "trace copy --length 20 --out again.ntmtrace.json",
+    ];
+    let before = before.map(str::to_owned);
+    for of_help in &mut sources[pages.len()..] {
+        of_help.splice(0..0, before.clone());
+    }
     let (mut failed, mut counts) = (Vec::new(), BTreeMap::<_, usize>::new());
     for commands in &sources {
         let folder = tempfile::tempdir().unwrap();
+        fs::create_dir_all(folder.path().join("docs/attention")).unwrap();
         let (own, counted) = run(commands, folder.path());
         failed.extend(own);
         counted

@@ -80,7 +80,9 @@ fn every_array_can_be_changed_and_the_file_verified() {
             let at = [0, computed.len() / 2, computed.len().saturating_sub(2)];
             let mut is_reached = false;
             for t in at.map(|index| computed[index]) {
-                let last = (t..honest.trace.steps()).take_while(|t| !is_zero(t)).last();
+                // To the end only near it: values may grow without bound, or none is left to compare with.
+                let last = (t..honest.trace.steps()).take_while(|t| !is_zero(t));
+                let last = last.last().map(|last| last.min(t + 1));
                 let change = match array.range {
                     // Numbers of rows.
                     _ if ["rows", "row"].contains(&array.name) => {

@@ -2,6 +2,8 @@
 
 #[cfg(not(target_arch = "wasm32"))]
 use std::sync::atomic::{AtomicUsize, Ordering};
+#[cfg(not(target_arch = "wasm32"))]
+use std::time::Duration;
 
 /// Spins of a thread that waits for the others before it sleeps: some 100 µs.
 #[cfg(not(target_arch = "wasm32"))]
@@ -18,14 +20,19 @@ impl Pool {
     /// A pool of `threads` threads, at least one. If the system refuses to start them, it tries half as many, and so on.
     ///
     /// # Panics
-    /// The system refuses to start even one.
+    /// The system refuses to start even one for a second.
     #[cfg(not(target_arch = "wasm32"))]
     pub(crate) fn new(threads: usize) -> Self {
-        let mut count = threads.max(1);
+        let (mut count, mut patience) = (threads.max(1), 100);
         loop {
             match rayon::ThreadPoolBuilder::new().num_threads(count).build() {
                 Ok(threads) => return Self { threads },
                 Err(_) if count > 1 => count /= 2,
+                // Those of an earlier pool may still be ending, and have their memory until then.
+                Err(_) if patience > 0 => {
+                    patience -= 1;
+                    std::thread::sleep(Duration::from_millis(10));
+                }
                 Err(error) => panic!("the system starts a thread: {error}"),
             }
         }

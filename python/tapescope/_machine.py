@@ -248,7 +248,7 @@ def _bits(given: Any) -> List[List[float]]:
     except (TypeError, ValueError, RecursionError):
         rows = np.array(np.nan)
     if rows.ndim != 2 or not np.isfinite(rows).all():
-        shape = "an array of the shape " + str(list(rows.shape)) if rows.ndim else f"a {type(given).__name__}"
+        shape = f"an array of the shape {list(rows.shape)}" if np.isfinite(rows).all() else "not an array of numbers"
         raise ArgumentError(f"is {shape}", place="`input`", expected="[vectors, bits] of 0 and 1, such as [[0, 1, 1], [1, 0, 1]]")
     return [[int(bit) if bit.is_integer() else bit for bit in row] for row in rows.tolist()]
 

@@ -264,7 +264,7 @@ fn add_to_sum<R: Real>(
     let sum: f64 = powers.sum();
     let share = R::from_f64(sum / (sum + epsilon));
     if let Some(series) = trace.series_mut(place, made) {
-        series.row_mut(t).iter_mut().for_each(|w| *w = *w * share);
+        series.row_mut(t).iter_mut().for_each(|w| *w *= share);
     }
 }
 

@@ -46,7 +46,7 @@ impl Cell {
             Self::Decimals(Some(number), _) if !number.is_finite() => "not finite".to_owned(),
             // Without the sign of what is rounded to 0.
             Self::Decimals(Some(number), digits)
-                if number.abs() < 0.5 * 0.1_f64.powi(digits as i32) =>
+                if number.abs() < 0.5 * 0.1_f64.powf(digits as f64) =>
             {
                 decimals(0.0, digits)
             }

@@ -313,10 +313,10 @@ impl<'a> Arrays<'a> {
 
     /// The steps of every episode; in the padded form all of them, where the array is missing.
     fn lengths(&mut self, inputs: &[usize]) -> Result<Vec<usize>, Fault> {
-        if let [episodes, steps, _] = *inputs {
-            if !self.has("lengths") {
-                return Ok(vec![steps; episodes]);
-            }
+        if let [episodes, steps, _] = *inputs
+            && !self.has("lengths")
+        {
+            return Ok(vec![steps; episodes]);
         }
         let values = self.numbers("lengths", |value| value)?;
         let whole = |(episode, value): (usize, &f64)| {

@@ -214,12 +214,12 @@ fn try_lock(file: &File) -> Result<bool, TryLockError> {
 /// True when `file` is the one at `path`.
 #[cfg(unix)]
 fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt;
+
     #[cfg(test)]
     if super::faults::without_file_numbers() {
         return Ok(false);
     }
-    use std::os::unix::fs::MetadataExt;
-
     let here = file.metadata()?;
     match fs::metadata(path) {
         Ok(there) => Ok((here.dev(), here.ino()) == (there.dev(), there.ino())),

@@ -53,8 +53,7 @@ fn why_not(text: &str, words: &[String]) -> Option<&'static str> {
     };
     let has = |word: &str| words.iter().any(|own| own == word);
     match words.first().map(String::as_str) {
-        None => Some("opens the window"),
-        Some("view" | "learn") => Some("opens the window"),
+        None | Some("view" | "learn") => Some("opens the window"),
         Some("train") if has("--resume") => Some("resumes a stopped run"),
         Some("train") if has("--repeat") => Some("trains a machine again in full"),
         Some("eval") if has("--suite") => Some("measures every machine"),
@@ -133,7 +132,7 @@ fn of_page(text: &str) -> Vec<String> {
         let line = format!("{open}{line}");
         open.clear();
         if let Some(start) = line.strip_suffix('\\') {
-            open = start.to_owned();
+            start.clone_into(&mut open);
         } else if let Some(command) = line.strip_prefix("tapescope ").filter(|_| is_block) {
             all.push(
                 command
@@ -161,7 +160,8 @@ fn of_help(text: &str) -> Vec<String> {
         if let Some(command) = command.strip_prefix("tapescope ") {
             all.push(command.to_owned());
         } else if is_open && !line.starts_with("     ") {
-            all.last_mut().unwrap().push_str(&format!(" {command}"));
+            let before = all.pop().unwrap();
+            all.push(format!("{before} {command}"));
         }
         is_open = about.is_empty() && !line.starts_with("     ");
     }

@@ -138,6 +138,7 @@ fn held_out_episodes_are_never_trained_and_measured_once() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of faults")]
 fn every_fault_of_a_file_is_named_with_its_place() {
     let with = |name: &'static str, kind: &'static str, shape: &[usize], bytes: Vec<u8>| {
         let mut all = arrays(3);

@@ -301,7 +301,8 @@ fn an_intervention_in_rows_that_do_not_change_holds() {
     ] {
         let typed = typed.to_owned();
         let trace = &recording.trace;
-        let changes = intervention::parse(&[typed.clone()], "t", &machine, trace).unwrap();
+        let changes =
+            intervention::parse(std::slice::from_ref(&typed), "t", &machine, trace).unwrap();
         let changed = recording.with(&machine, &changes).unwrap();
         let found = verified(&written(&machine, &changed));
         assert_eq!(found.outcome(), Outcome::Holds, "{typed}");

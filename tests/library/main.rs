@@ -10,7 +10,7 @@ mod numpy;
 mod presets;
 mod properties;
 mod results;
-#[path = "../trace/main.rs"]
+#[path = "../trace/mod.rs"]
 mod trace;
 mod weights_file;
 mod wording;

@@ -170,13 +170,14 @@ class Maker:
         arrays[META] = meta
         file = self.save(arrays)
 
+        command = self.random.choice(["verify", "render"])
+
         def check(answer):
-            if path[0] == "task" and path[1:2] != ["name"] and answer.code in (0, 3) and isinstance(old, (int, float)) and path[-1] in ("seed", "episode", "length", "items", "repeats"):
+            if command == "verify" and path[0] == "task" and path[1:2] != ["name"] and answer.code in (0, 3) and isinstance(old, (int, float)) and path[-1] in ("seed", "episode", "length", "items", "repeats"):
                 return f"{machine}: {path} changed from {old} to {new}, exit code {answer.code}"
             return None
 
-        return Attack("metadata", [self.random.choice(["verify", "verify", "render"]), file], check) if self.random.random() < 0.8 \
-            else Attack("metadata", ["render", file, "--out", self.path(".svg")], check)
+        return Attack("metadata", [command, file, *(["--out", self.path(".svg")] if command == "render" else [])], check)
 
     def interventions(self):
         """Values are changed while an episode runs: applied, so that the trace verifies and differs, or refused."""
@@ -294,7 +295,11 @@ class Maker:
         if self.random.random() < 0.6:
             letters = ["a", "b", "c", "end", "unknown", "|", "–", "가", "a̠", "a", "\u0301", "\ufeff", "𝄞", "\u202e", "\u200b", "<b>", "&", '"', "\\", "\x07", "é", "\U0010ffff"]
             lines = []
-            for _ in range(self.random.choice([0, 1, 2, 5, 12])):
+            if self.random.random() < 0.6:  # well-formed, so that it trains and is drawn
+                letters = letters[:14]
+                words = lambda: " ".join(self.random.choice(letters) for _ in range(self.random.randrange(1, 6)))
+                lines = [f"{words()}\t{words()}" for _ in range(12)]
+            for _ in range(0 if lines else self.random.choice([0, 1, 2, 5, 12])):
                 line = " ".join(self.random.choice(letters) for _ in range(self.random.randrange(6)))
                 line += self.random.choice(["\t"] * 6 + ["", "\t\t"])
                 line += " ".join(self.random.choice(letters) for _ in range(self.random.randrange(6)))
@@ -307,9 +312,9 @@ class Maker:
                 text = text.replace(b"a", b"\xff")
             file = self.write(self.path(".tsv"), text)
             task = {"kind": "pairs", "file": file}
-            if self.random.random() < 0.5:
+            if self.random.random() < 0.2:
                 task["tokens"] = self.random.choice(["characters", "words", "x"])
-            if self.random.random() < 0.3:
+            if self.random.random() < 0.2:
                 task["held_out"] = self.random.choice([{"kind": "last", "count": self.random.choice([0, 1, 5, 99])}, {"kind": "share", "share": 2}, 3])
         else:
             arrays = {}

@@ -267,7 +267,10 @@ fn conditions_find_their_steps() {
         assert_eq!(steps("writes(row 2 + 2)", &recording), expected);
     }
     assert_eq!(
-        steps("writes(row 8) or not writes(row 8)", &recording),
+        steps(
+            "writes(row step + 8) or not writes(row step + 8)",
+            &recording
+        ),
         [0; 0]
     );
     assert_eq!(

@@ -268,7 +268,7 @@ mod tests {
     use crate::figure::facts::stages::{COLUMNS, Stages};
     use crate::figure::fixture::recording;
     use crate::figure::scene::fonts::text_width;
-    use crate::figure::{Figure, Layout, Mark, Options, Pages, Picture, Text, head_label};
+    use crate::figure::{Figure, Layout, Mark, Options, Pages, Picture, Slot, Text, head_label};
     use crate::model::{BahdanauConfig, DncConfig, Model, NtmConfig, peak};
     use crate::task::{Caption, Task, Transduce};
     use crate::train::Recording;
@@ -373,6 +373,41 @@ mod tests {
             through,
             all_rows: true,
             ..Options::new(Layout::CloseUp)
+        }
+    }
+
+    #[test]
+    fn stage_names_do_not_overlap() {
+        let mut recordings = machines();
+        let task = recordings[0].task.clone();
+        let dnc = Model::new(DncConfig::new(task.inputs(), task.outputs()), 1);
+        recordings.push(Recording::new(&dnc, &task, 1, 0));
+        let orders = recordings.iter().flat_map(|it| [(it, false), (it, true)]);
+        for (recording, writes_first) in orders {
+            let count = Stages::of(&recording.trace, writes_first).len();
+            let places = (0..count).map(Some).chain([None]);
+            let sizes = [(390.0, 740.0), (360.0, 536.0), (844.0, 294.0), LEAST];
+            for (place, size) in places.flat_map(|place| sizes.map(|size| (place, size))) {
+                let options = Options {
+                    writes_first,
+                    ..options(size, 4, place, 1.0)
+                };
+                let figure = Figure::new(recording, options);
+                let (_, places) = figure.scene();
+                let stages = places
+                    .iter()
+                    .filter(|place| matches!(place.slot(), Slot::Stage(_)));
+                let areas: Vec<_> = stages.map(|place| place.area).collect();
+                assert_eq!(areas.len(), count);
+                for pair in areas.windows(2) {
+                    assert!(
+                        pair[1].left >= pair[0].right + 3.0,
+                        "{place:?} of {count} stages at {size:?}: {pair:?}"
+                    );
+                }
+                let right = areas.last().map(|area| area.right);
+                assert!(right <= Some(size.0), "{count} stages at {size:?}");
+            }
         }
     }
 

@@ -1,5 +1,7 @@
 //! The top of the close-up: caption, place in the episode, and the stages of the step in a row.
 
+use std::ops::Range;
+
 use super::CloseUp;
 use crate::figure::facts::stages::StageRef;
 use crate::figure::scene::annotations::sign;
@@ -7,6 +9,33 @@ use crate::figure::scene::fonts::{lines, width_of};
 use crate::figure::scene::paint::{Draw, Surface};
 use crate::figure::scene::panel::{Panel, PlacedPanel};
 use crate::figure::{Area, HeadName, Ink, Slot, Style};
+
+/// Smallest gap between the names of two stages, in points.
+const CLOSEST: f32 = 4.0;
+/// A stage whose name has no room.
+const DOT: &str = "·";
+
+/// Returns the stages around the current one whose names fit into the line, where each of the others takes `dot`.
+fn names_with_room(widths: &[f32], place: usize, room: f32, dot: f32) -> Range<usize> {
+    let count = widths.len();
+    let fits = |named: &Range<usize>| {
+        let dots = dot * (count - named.len()) as f32;
+        named.end <= count && widths[named.clone()].iter().sum::<f32>() + dots <= room
+    };
+    let place = place.min(count.saturating_sub(1));
+    let mut named = place..place + 1;
+    loop {
+        let Range { start, end } = named;
+        let mut wider = [start.saturating_sub(1)..end, start..(end + 1).min(count)];
+        if place - start > end - place {
+            wider.reverse();
+        }
+        let Some(next) = wider.into_iter().find(|next| *next != named && fits(next)) else {
+            return named;
+        };
+        named = next;
+    }
+}
 
 impl<'a> CloseUp<'a, '_> {
     /// Paints the caption, the place in the episode, and the stages of the step in a row.
@@ -70,14 +99,26 @@ impl<'a> CloseUp<'a, '_> {
         let style = self.letters(12.5, colours.subdued);
         let y = top.bottom - self.size(9.0).max(7.0);
         let names: Vec<_> = self.now.stages.iter().map(StageRef::name).collect();
-        let widths: Vec<_> = names.iter().map(|name| width_of(name, &style)).collect();
+        let mut widths: Vec<_> = names.iter().map(|name| width_of(name, &style)).collect();
         let gap = self.size(24.0).max(9.0);
         let all = widths.iter().sum::<f32>() + gap * (names.len().saturating_sub(1)) as f32;
         // Those of a machine with many stages stand closer.
-        let gap = gap - ((all - top.width()) / names.len().max(2) as f32).max(0.0);
+        let mut gap = gap - ((all - top.width()) / names.len().max(2) as f32).max(0.0);
         let place = self.now.place;
+        let mut texts: Vec<_> = names.iter().map(String::as_str).collect();
+        if gap < CLOSEST {
+            gap = CLOSEST;
+            let (room, dot) = (
+                top.width() - gap * names.len() as f32,
+                width_of(DOT, &style),
+            );
+            let named = names_with_room(&widths, place, room, dot);
+            for index in (0..names.len()).filter(|index| !named.contains(index)) {
+                (texts[index], widths[index]) = (DOT, dot);
+            }
+        }
         let mut left = top.left;
-        for (index, (name, width)) in names.iter().zip(&widths).enumerate() {
+        for (index, (text, width)) in texts.into_iter().zip(&widths).enumerate() {
             let is_now = index == place;
             let ink = match index.cmp(&place) {
                 std::cmp::Ordering::Less => Ink::from(colours.text),
@@ -85,7 +126,7 @@ impl<'a> CloseUp<'a, '_> {
                 std::cmp::Ordering::Greater => Ink::from(colours.subdued).faded(0.75),
             };
             let style = Style { ink, ..style };
-            on.text(name.as_str(), [left, y], style.bold_if(is_now));
+            on.text(text, [left, y], style.bold_if(is_now));
             if is_now {
                 let under = y + self.size(10.0).max(6.5);
                 let ends = [[left, under], [left + width, under]];
@@ -95,7 +136,8 @@ impl<'a> CloseUp<'a, '_> {
             }
             let half = self.size(9.0).max(6.0);
             let area = Area::new(left, y - half, *width, 2.0 * half);
-            places.push(Panel::sign(Slot::Stage(index), format!("Stage {name}")).at(area));
+            places
+                .push(Panel::sign(Slot::Stage(index), format!("Stage {}", names[index])).at(area));
             left += width;
             if index + 1 < names.len() && gap >= 6.0 {
                 let (x, tip) = (left + 0.5 * gap, self.size(3.0).max(1.8));

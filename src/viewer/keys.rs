@@ -1,6 +1,8 @@
 //! The one table of commands that have a name: in lists, on buttons, and on the keyboard.
 
-use egui::{Context, Event, Id, Key, KeyboardShortcut, ModifierNames, Modifiers};
+use egui::{
+    Context, Event, Id, Key, KeyboardShortcut, LayerId, ModifierNames, Modifiers, WidgetRect,
+};
 
 use super::command::{
     Ask, Command, Compare, Edit, Episode, File, Learn, Look, Play, Replacement, Rows, Steps,
@@ -366,6 +368,50 @@ fn keys_of_widget(ctx: &Context) -> &'static [Key] {
     left.map_or(&[], |(_, keys)| keys)
 }
 
+/// True where the last press was that of a key, not of a pointer or a finger.
+pub fn is_by_key(ctx: &Context) -> bool {
+    let id = Id::unique("by key");
+    ctx.data(|data| data.get_temp(id)).unwrap_or(false)
+}
+
+/// Remembers whether the last press of this frame was that of a key.
+fn note_press(ctx: &Context) {
+    let is_key = |event: &Event| match event {
+        Event::Key { pressed: true, .. } => Some(true),
+        Event::PointerButton { pressed: true, .. } | Event::Touch { .. } => Some(false),
+        _ => None,
+    };
+    let last = ctx.input(|input| input.events.iter().rev().find_map(is_key));
+    if let Some(by_key) = last {
+        ctx.data_mut(|data| data.insert_temp(Id::unique("by key"), by_key));
+    }
+}
+
+/// Returns the first and the last widget that Tab reaches.
+pub fn tab_ends(ctx: &Context) -> Option<[Id; 2]> {
+    let is_reached = |widget: &&WidgetRect| widget.enabled && widget.sense.is_focusable();
+    let ends = ctx.viewport(|viewport| {
+        let layers = viewport.prev_pass.widgets.layers();
+        let ends = layers.filter_map(|(&layer, widgets)| {
+            let mut reached = widgets.iter().filter(is_reached).map(|widget| widget.id);
+            let first = reached.next()?;
+            Some((layer, [first, reached.last().unwrap_or(first)]))
+        });
+        ends.collect::<Vec<_>>()
+    });
+    ctx.memory(|memory| {
+        let place = |layer: LayerId| (layer.order, memory.layer_ids().position(|it| it == layer));
+        let layers = ends.into_iter();
+        let mut layers: Vec<_> = layers
+            .filter(|(layer, _)| memory.allows_interaction(*layer))
+            .collect();
+        layers.sort_by_key(|(layer, _)| place(*layer));
+        let (_, [first, _]) = layers.first()?;
+        let (_, [_, last]) = layers.last()?;
+        Some([*first, *last])
+    })
+}
+
 /// Owners of the keyboard besides text fields, in which only Esc counts.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Held {
@@ -377,6 +423,7 @@ pub struct Held {
 
 /// Takes the keys of the frame before any widget sees them.
 pub fn take_keys(ctx: &Context, held: Held) -> Vec<Command> {
+    note_press(ctx);
     let typing = ctx.text_edit_focused();
     // An open menu has Esc to itself.
     let menu_open = egui::Popup::is_any_open(ctx);

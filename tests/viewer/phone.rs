@@ -363,3 +363,29 @@ fn panels_return_when_window_grows() {
     let button = screen.get_by_label("Go to next step").rect();
     assert!(button.height() < FINGER);
 }
+
+#[test]
+fn field_has_the_keyboard_when_a_key_opens_it() {
+    let typed = |screen: &Screen| screen.state().dialog.as_ref().map(|it| it.text.clone());
+    let mut screen = included(PHONE);
+    press_with(&mut screen, Modifiers::COMMAND, Key::K);
+    screen.event(egui::Event::Text("next".to_owned()));
+    screen.run_steps(3);
+    assert_eq!(typed(&screen).as_deref(), Some("next"));
+    // After a touch a keyboard would come on screen: it waits.
+    press(&mut screen, Key::Escape);
+    let touch = |phase| egui::Event::Touch {
+        device_id: egui::TouchDeviceId(0),
+        id: egui::TouchId(0),
+        phase,
+        pos: egui::Pos2::new(195.0, 300.0),
+        force: None,
+    };
+    screen.event(touch(egui::TouchPhase::Start));
+    screen.event(touch(egui::TouchPhase::End));
+    screen.run_steps(2);
+    act(&mut screen, Command::Ask(Ask::For(Subject::Step)));
+    screen.event(egui::Event::Text("3".to_owned()));
+    screen.run_steps(3);
+    assert_eq!(typed(&screen).as_deref(), Some(""));
+}

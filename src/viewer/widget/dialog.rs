@@ -7,6 +7,7 @@ use egui::{
 };
 
 use super::super::command::Ask;
+use super::super::keys::is_by_key;
 use super::super::state::Dialog;
 use super::super::theme::{self, Palette};
 use super::button::{field, named_icon_button};
@@ -114,8 +115,8 @@ pub fn field_ui(
         .desired_width(f32::INFINITY);
     let response = field(ui, true, line).accessible_name(name);
     let entered = response.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
-    // Where a keyboard would come on screen it waits until the line is touched.
-    let waits = theme::is_by_finger(ui.ctx());
+    // Where a keyboard would come on screen it waits until the line is touched; who opened it by a key has a keyboard.
+    let waits = theme::is_by_finger(ui.ctx()) && !is_by_key(ui.ctx());
     if !waits && !entered && !response.has_focus() && ui.memory(|memory| memory.focused().is_none())
     {
         response.request_focus();

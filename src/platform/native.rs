@@ -115,6 +115,11 @@ fn dialog(_: bool, _: &str) -> Option<std::path::PathBuf> {
 /// Hands a file over to the person: on a desktop it is where it was written.
 pub fn hand_over(_name: &str, _bytes: &[u8]) {}
 
+/// True where the system asks for less motion: not known on a desktop.
+pub fn reduces_motion() -> bool {
+    false
+}
+
 /// Returns the address under which others find this program: none on a desktop.
 pub fn address() -> Option<String> {
     None

@@ -29,6 +29,12 @@ extern "C" {
     fn download(name: &str, bytes: Uint8Array);
     /// The address of the page, up to the `#`.
     fn here() -> String;
+    /// Copies a text to the clipboard; where that is not allowed, shows it and returns false.
+    #[wasm_bindgen(js_name = copy)]
+    async fn to_clipboard(text: &str) -> JsValue;
+    /// True where the system asks for less motion.
+    #[wasm_bindgen(js_name = reducesMotion)]
+    fn motion_is_reduced() -> bool;
     /// Asks for a file: its name and its bytes, or undefined.
     async fn pick() -> JsValue;
     /// Returns the bytes at an address, or an error message.
@@ -160,6 +166,17 @@ fn chosen(picked: &JsValue) -> Option<Chosen> {
 /// Hands a file over to the person, as a download.
 pub fn hand_over(name: &str, bytes: &[u8]) {
     download(name, Uint8Array::from(bytes));
+}
+
+/// Copies a text to the clipboard. Where the browser does not allow it, shows the text to be copied by hand and returns
+/// false.
+pub async fn copy(text: &str) -> bool {
+    to_clipboard(text).await.is_truthy()
+}
+
+/// True where the system asks for less motion.
+pub fn reduces_motion() -> bool {
+    motion_is_reduced()
 }
 
 /// Returns the address under which others find this page, without the part for its state.

@@ -4,11 +4,16 @@ use std::path::PathBuf;
 
 use super::WindowLayout;
 use crate::figure::Map;
+use crate::platform;
 
 /// Text sizes on offer, in percent.
 pub const SCALES: [u16; 7] = [80, 90, 100, 115, 130, 150, 200];
 /// Files remembered.
 const RECENT: usize = 6;
+/// The stored choice of reduced motion.
+const STILL: &str = "yes";
+/// The stored choice of full motion.
+const MOVING: &str = "moving";
 
 /// The theme of the window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -121,7 +126,7 @@ impl Settings {
                 theme: line("theme").and_then(theme).unwrap_or_default(),
                 map: line("colours").and_then(map).unwrap_or_default(),
                 scale: scale.unwrap_or(100),
-                still: is("still", false),
+                still: still(line("still").as_deref(), platform::reduces_motion()),
             },
             panels: Panels {
                 left: is("left", true),
@@ -145,7 +150,10 @@ impl Settings {
             ("theme", self.look.theme.name().to_owned()),
             ("colours", self.look.map.name().to_owned()),
             ("scale", self.look.scale.to_string()),
-            ("still", yes(self.look.still)),
+            (
+                "still",
+                stored_still(self.look.still, platform::reduces_motion()).to_owned(),
+            ),
             ("left", yes(self.panels.left)),
             ("numbers", yes(self.panels.numbers)),
             ("timeline", yes(self.panels.timeline)),
@@ -161,6 +169,24 @@ impl Settings {
         self.recent.retain(|other| *other != path);
         self.recent.insert(0, path);
         self.recent.truncate(RECENT);
+    }
+}
+
+/// True with reduced motion: as stored, otherwise as the system asks for.
+fn still(stored: Option<&str>, system: bool) -> bool {
+    match stored {
+        Some(STILL) => true,
+        Some(MOVING) => false,
+        _ => system,
+    }
+}
+
+/// Returns what is stored of reduced motion: a choice that differs from the system stays, all else follows the system.
+fn stored_still(still: bool, system: bool) -> &'static str {
+    match still {
+        _ if still == system => "system",
+        true => STILL,
+        false => MOVING,
     }
 }
 
@@ -203,6 +229,21 @@ mod tests {
             found.map(|(_, value)| value.clone())
         };
         assert_eq!(Settings::read(line), settings);
+    }
+
+    #[test]
+    fn motion_follows_the_system_until_it_is_chosen() {
+        for system in [false, true] {
+            // Nothing stored, or what an earlier version stored without being asked.
+            for stored in [None, Some(""), Some("no"), Some("system")] {
+                assert_eq!(still(stored, system), system);
+            }
+            for chosen in [false, true] {
+                let stored = stored_still(chosen, system);
+                assert_eq!(still(Some(stored), system), chosen);
+                assert!(chosen != system || still(Some(stored), !system) != chosen);
+            }
+        }
     }
 
     #[test]

@@ -28,6 +28,26 @@ export function download(name, bytes) {
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
 
+// True once the text is in the clipboard. Where the browser does not allow that, as over plain http or in a frame without
+// permission, the page shows the text in a field.
+export async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    const dialog = document.getElementById("by-hand");
+    const field = dialog.querySelector("textarea");
+    field.value = text;
+    if (!dialog.open) dialog.showModal();
+    field.select();
+    return false;
+  }
+}
+
+export function reducesMotion() {
+  return matchMedia("(prefers-reduced-motion: reduce)").matches;
+}
+
 export function here() {
   return location.origin + location.pathname;
 }

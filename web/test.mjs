@@ -18,6 +18,12 @@ const asked = [];
 const server = createServer((request, response) => {
   const path = normalize(decodeURIComponent(new URL(request.url, "http://x").pathname));
   asked.push(path);
+  if (path === "/around.html") {
+    response.writeHead(200, { "content-type": "text/html" });
+    const link = decodeURIComponent(new URL(request.url, "http://x").search.slice(1));
+    return response.end(`<!doctype html><title>Around</title><button id="before">before</button>
+      <iframe width="390" height="600" src="${link}"></iframe><button id="after">after</button>`);
+  }
   const file = join(pages, path.endsWith("/") ? path + "index.html" : path);
   const stream = createReadStream(file);
   stream.on("error", () => response.writeHead(404).end());
@@ -27,7 +33,10 @@ const server = createServer((request, response) => {
   });
 });
 await new Promise((ready) => server.listen(0, "127.0.0.1", ready));
-const address = `http://127.0.0.1:${server.address().port}/`;
+const { port } = server.address();
+const address = `http://127.0.0.1:${port}/`;
+// The same over plain http by a name of which a browser does not know that it is this computer.
+const insecure = `http://example.test:${port}/`;
 
 const DESKTOP = { width: 1440, height: 900 };
 const PHONE = { width: 390, height: 844 };
@@ -38,13 +47,15 @@ const profile = mkdtempSync(join(tmpdir(), "tapescope-page-"));
 const browser = await chromium.launch({
   executablePath: CHROMIUM,
   args: ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync", `--disk-cache-dir=${profile}`],
+    "--disable-background-networking", "--disable-component-update", "--disable-sync", `--disk-cache-dir=${profile}`,
+    "--host-resolver-rules=MAP example.test 127.0.0.1"],
 });
 
 // The page at this link, once it shows an episode. What goes wrong in it is kept in `page.wrong`.
-async function open(link = "", { size = DESKTOP, theme = "dark", settings = { greeted: "yes" }, touch = false, scale = 1, lacks = false } = {}) {
+async function open(link = "", { size = DESKTOP, theme = "dark", settings = { greeted: "yes" }, touch = false, scale = 1, lacks = false,
+  motion = "no-preference", at = address } = {}) {
   const context = await browser.newContext({
-    viewport: size, colorScheme: theme, hasTouch: touch, isMobile: touch, deviceScaleFactor: scale,
+    viewport: size, colorScheme: theme, reducedMotion: motion, hasTouch: touch, isMobile: touch, deviceScaleFactor: scale,
     acceptDownloads: true, permissions: ["clipboard-read", "clipboard-write"],
   });
   const page = await context.newPage();
@@ -58,7 +69,7 @@ async function open(link = "", { size = DESKTOP, theme = "dark", settings = { gr
     }
   }, settings);
   page.began = Date.now();
-  await page.goto(address + link);
+  await page.goto(at + link);
   await until(page, (state) => state.steps > 0 || state.welcome);
   return page;
 }
@@ -248,6 +259,109 @@ const tests = {
     await until(page, (now) => now.message?.includes("copied"));
     const copied = await page.evaluate(() => navigator.clipboard.readText());
     assert.equal(copied, address + link);
+    await close(page);
+  },
+
+  async "shows a link that it cannot copy"() {
+    const link = "#machine=copy&length=20&seed=7&step=21&head=R0&layout=debug";
+    const byHand = "document.getElementById('by-hand')";
+    for (const [at, refuses] of [[insecure, false], [address, true]]) {
+      const page = await open(link, { at });
+      if (refuses) await page.evaluate(() => { navigator.clipboard.writeText = async () => { throw new Error("denied"); }; });
+      assert.equal(await page.evaluate(() => isSecureContext), refuses);
+      await command(page, "Copy link");
+      await page.waitForFunction(`${byHand}?.open`, null, { timeout: PATIENCE });
+      assert.equal(await page.evaluate(`${byHand}.querySelector("textarea").value`), at + link);
+      assert.equal(await page.evaluate(() => getSelection().toString()), at + link, "it is selected");
+      assert.ok(!(await state(page)).message?.includes("copied"), "nothing is copied");
+      // Keys belong to the field, then to the page again.
+      await page.keyboard.press("ArrowRight");
+      await page.keyboard.press("Escape");
+      await page.waitForFunction(`!${byHand}.open`, null, { timeout: PATIENCE });
+      await rest(page);
+      assert.equal((await state(page)).step, 21);
+      await page.keyboard.press("ArrowRight");
+      await until(page, (now) => now.step === 22);
+      await close(page);
+    }
+  },
+
+  async "keeps the step in its address"() {
+    const page = await open("#machine=copy&length=20&seed=7&step=21&head=R0&layout=debug");
+    const entries = await page.evaluate(() => history.length);
+    await page.keyboard.press("ArrowRight");
+    await page.waitForURL(/step=22&head=R0/, { timeout: PATIENCE });
+    await page.keyboard.press("Space");
+    await until(page, (now) => now.step > 24);
+    await page.keyboard.press("Shift+r");
+    await page.waitForURL(/seed=8&/, { timeout: PATIENCE });
+    await page.keyboard.press("End");
+    await page.waitForURL(/seed=8&step=40/, { timeout: PATIENCE });
+    assert.equal(await page.evaluate(() => history.length), entries, "Back leaves the page");
+    await page.reload();
+    await until(page, (now) => now.seed === 8 && now.step === 40);
+    await close(page);
+  },
+
+  async "tells a screen reader what it shows"() {
+    const page = await open("#machine=copy&length=20&seed=7&step=21");
+    const told = (step) => page.waitForFunction((step) => {
+      const { status, title } = window.tapescope.state();
+      return status?.startsWith(`step ${step} `) && document.getElementById("status").textContent === status
+        && document.title === title;
+    }, step, { timeout: PATIENCE });
+    await told(21);
+    assert.match(await page.title(), /^.*copy.* – Tapescope$/i);
+    await page.getByRole("application", { name: await page.title() }).waitFor({ timeout: PATIENCE });
+    await page.keyboard.press("ArrowRight");
+    await told(22);
+    const described = await page.evaluate(() => document.querySelector("canvas").getAttribute("aria-describedby"));
+    assert.equal(await page.locator(`#${described}`).getAttribute("role"), "status");
+    await command(page, "Copy link");
+    await page.getByRole("status").filter({ hasText: "copied" }).waitFor({ state: "attached", timeout: PATIENCE });
+    await close(page);
+  },
+
+  async "leaves the keyboard to the page around it"() {
+    const context = await browser.newContext({ viewport: { width: 600, height: 700 } });
+    const page = await context.newPage();
+    await page.goto(`${address}around.html?${encodeURIComponent("/#machine=copy&length=20&seed=7&step=21")}`);
+    const frame = page.frames()[1];
+    const step = () => frame.evaluate(() => window.tapescope?.state()?.step);
+    while (await step() !== 21) await page.waitForTimeout(20);
+    const active = () => page.evaluate(() => document.activeElement.id || document.activeElement.tagName);
+    assert.equal(await active(), "BODY", "nobody clicked");
+    await page.keyboard.press("ArrowRight");
+    await rest(frame);
+    assert.equal(await step(), 21, "the key is that of the page around");
+    await page.mouse.click(250, 300);
+    assert.equal(await active(), "IFRAME");
+    await page.keyboard.press("ArrowRight");
+    while (await step() !== 22) await page.waitForTimeout(20);
+    // Through all of it, out at its end, in again, and out at its beginning.
+    for (const [key, to] of [["Tab", "after"], ["Shift+Tab", "IFRAME"], ["Tab", "IFRAME"], ["Shift+Tab", "before"]]) {
+      let presses = 0;
+      do {
+        await page.keyboard.press(key);
+        await frame.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
+        presses += 1;
+        assert.ok(presses < 200, `${key} does not lead to ${to}`);
+      } while (await active() !== to);
+      console.log(`   ${key}: ${to} after ${presses}`);
+    }
+    await context.close();
+  },
+
+  async "moves less where the system asks for it"() {
+    const page = await open("", { motion: "reduce" });
+    assert.ok(!(await state(page)).playing);
+    await close(page);
+  },
+
+  async "has the keyboard in a small window"() {
+    const page = await open("#machine=copy&length=20&seed=7&step=21", { size: PHONE });
+    await command(page, "Change theme");
+    await until(page, (now) => !now.dark);
     await close(page);
   },
 

@@ -140,6 +140,20 @@ impl App {
         self.state.is_unsaved() || self.worker.writing().is_some()
     }
 
+    /// Lets go of the keyboard where the next Tab, or Shift+Tab if `backwards`, moves beyond the last or the first widget;
+    /// true where it does.
+    pub fn tab_leaves(&self, ctx: &Context, backwards: bool) -> bool {
+        let ends = keys::tab_ends(ctx);
+        let leaves = match ctx.memory(egui::Memory::focused) {
+            Some(focused) => ends.is_none_or(|ends| ends[usize::from(!backwards)] == focused),
+            None => backwards || ends.is_none(),
+        };
+        if leaves {
+            ctx.memory_mut(egui::Memory::stop_text_input);
+        }
+        leaves
+    }
+
     /// Begins to record the page of the next frames.
     pub fn record_page(&mut self) {
         self.drawn.textures.recorded = Some(Vec::new());
@@ -170,8 +184,8 @@ impl App {
     pub fn apply(&mut self, ctx: &Context, commands: Vec<Command>) {
         let mut effects = self.state.apply_all(commands);
         loop {
-            for text in self.perform(effects) {
-                ctx.copy_text(text);
+            for (text, said) in self.perform(effects) {
+                self.copy(ctx, text, said);
             }
             if self.held {
                 break;
@@ -215,15 +229,15 @@ impl App {
         }
     }
 
-    /// Performs the effects of commands; returns the texts for the clipboard.
-    fn perform(&mut self, effects: Vec<Effect>) -> Vec<String> {
+    /// Performs the effects of commands; returns the texts for the clipboard, each with its message.
+    fn perform(&mut self, effects: Vec<Effect>) -> Vec<(String, Option<String>)> {
         let mut copied = Vec::new();
         for effect in effects {
             match effect {
                 Effect::Start(job) => self.worker.start(job),
                 Effect::Choose(purpose, suggestion) => self.worker.choose(purpose, suggestion),
                 Effect::GiveUp => self.worker.give_up(),
-                Effect::Copy(text) => copied.push(text),
+                Effect::Copy(text, said) => copied.push((text, said)),
                 Effect::Train(action) => {
                     let (job, learns) = self.threads.perform(action);
                     job.into_iter().for_each(|job| self.worker.start(job));
@@ -323,6 +337,43 @@ impl App {
         Vec::new()
     }
 
+    /// Copies a text to the clipboard, and shows the message.
+    #[cfg(not(target_arch = "wasm32"))]
+    fn copy(&mut self, ctx: &Context, text: String, said: Option<String>) {
+        ctx.copy_text(text);
+        if let Some(said) = said {
+            self.tell(Command::Done(Outcome::Copied(said)));
+        }
+    }
+
+    /// Copies a text to the clipboard, and shows the message once it is there; where the browser refuses, the page shows
+    /// the text.
+    #[cfg(target_arch = "wasm32")]
+    fn copy(&mut self, _: &Context, text: String, said: Option<String>) {
+        let copied = self.worker.copied(said);
+        wasm_bindgen_futures::spawn_local(async move {
+            if crate::platform::copy(&text).await {
+                copied();
+            }
+        });
+    }
+
+    /// Copies what widgets of egui copy in this frame, such as selected text, by the same way.
+    #[cfg(target_arch = "wasm32")]
+    fn copy_of_widgets(&mut self, ctx: &Context) {
+        use egui::OutputCommand::CopyText;
+        let is_text = |command: &mut egui::OutputCommand| matches!(command, CopyText(_));
+        let copied = ctx.output_mut(|output| {
+            let texts = output.commands.extract_if(.., is_text);
+            texts.collect::<Vec<_>>()
+        });
+        for command in copied {
+            if let CopyText(text) = command {
+                self.copy(ctx, text, None);
+            }
+        }
+    }
+
     /// Asks for the fate of a running training before the window closes, and waits for files.
     fn before_closing(&mut self, ctx: &Context) {
         let closes = ctx.input(|input| input.viewport().close_requested());
@@ -341,6 +392,8 @@ impl App {
 
     /// The next frame comes when something will have changed, not before.
     fn after_ui(&mut self, ctx: &Context, writes: bool) {
+        #[cfg(target_arch = "wasm32")]
+        self.copy_of_widgets(ctx);
         let busy = self.worker.busy().then_some(BETWEEN_SHARES);
         let (step, message) = (self.player.next_move_in(), self.toasts.next_change_in());
         let news = self.state.expects_news();

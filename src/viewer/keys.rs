@@ -395,7 +395,7 @@ pub fn tab_ends(ctx: &Context) -> Option<[Id; 2]> {
         let ends = layers.filter_map(|(&layer, widgets)| {
             let mut reached = widgets.iter().filter(is_reached).map(|widget| widget.id);
             let first = reached.next()?;
-            Some((layer, [first, reached.last().unwrap_or(first)]))
+            Some((layer, [first, reached.next_back().unwrap_or(first)]))
         });
         ends.collect::<Vec<_>>()
     });

@@ -106,12 +106,16 @@ impl Link {
             stage: (!state.player.whole_steps()).then(|| state.player.stage()),
             head: (state.view.chosen).then(|| head_label(trace, state.view.focus)),
             layout: WindowLayout::named(state.layout().name()),
+            family: state.welcome.shown && state.welcome.family,
             ..StartOptions::default()
         };
         if open.shown.address.is_some() {
             return Some(Self {
                 trace: open.shown.address.clone(),
-                begin,
+                begin: StartOptions {
+                    family: false,
+                    ..begin
+                },
                 ..Self::default()
             });
         }

@@ -71,8 +71,19 @@ pub fn card(
 }
 
 impl State {
-    /// The line at the bottom: the current step in words.
+    /// The line at the bottom: the current step in words, or how the input is edited.
     pub fn status(&self) -> String {
+        if let Some((step, channel)) = self.mark() {
+            let symbols = self.recording().is_some_and(|it| it.task.chooses_symbols());
+            let how = if symbols {
+                "Space chooses"
+            } else {
+                "Space flips, dragging paints"
+            };
+            return format!(
+                "editing input: step {step}, channel {channel}; arrows move, {how}, Esc leaves; playback keys disabled"
+            );
+        }
         let told = |open: &Open| status(open, &self.player, self.view.focus);
         self.session.open.as_ref().map(told).unwrap_or_default()
     }

@@ -1,7 +1,9 @@
 //! The page of a browser: the entry points of `web/index.html`, and the interface for scripts.
 
+use std::cell::OnceCell;
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use js_sys::{Object, Reflect};
@@ -23,6 +25,7 @@ use crate::platform;
 #[wasm_bindgen]
 pub struct Page {
     runner: eframe::WebRunner,
+    context: egui::Context,
 }
 
 /// Starts on this canvas with the part after the `#` of the address, and with the trace at an address of this site,
@@ -46,7 +49,10 @@ pub async fn start(
         dithering: false,
         ..eframe::WebOptions::default()
     };
-    let app = |context: &eframe::CreationContext<'_>| {
+    let drawn = Rc::new(OnceCell::new());
+    let kept = drawn.clone();
+    let app = move |context: &eframe::CreationContext<'_>| {
+        let _ = kept.set(context.egui_ctx.clone());
         let mut options = begun;
         options.settings = Settings::read(|key| context.storage?.get_string(key));
         let mut app = App::new(&context.egui_ctx, options);
@@ -55,7 +61,8 @@ pub async fn start(
         Ok(Box::new(app) as Box<dyn eframe::App>)
     };
     runner.start(canvas, options, Box::new(app)).await?;
-    Ok(Page { runner })
+    let context = drawn.get().cloned().unwrap_or_default();
+    Ok(Page { runner, context })
 }
 
 /// The initial state of the page.
@@ -104,6 +111,13 @@ impl Page {
         keys::leaves(key, [control, shift, alt])
     }
 
+    /// True where Tab, or Shift+Tab if `backwards`, leaves the page: the last or the first widget has the keyboard. It lets
+    /// go of it.
+    pub fn tab_leaves(&self, backwards: bool) -> bool {
+        let app = self.runner.app_mut::<App>();
+        app.is_some_and(|app| app.tab_leaves(&self.context, backwards))
+    }
+
     /// True where something would be lost with the page: whoever leaves it is asked first.
     pub fn would_lose(&self) -> bool {
         let app = self.runner.app_mut::<App>();
@@ -112,7 +126,8 @@ impl Page {
 
     /// The state on screen as a JavaScript object; `undefined` while a frame is drawn. `step`, `steps`, `stage` and
     /// `seed` are numbers, `playing`, `busy` and `dark` say true or false, `machine`, `task`, `layout`, `head` and
-    /// `dialog` are names; `pictures` is how many cards of the start page have theirs, `message` what was said last,
+    /// `dialog` are names; `pictures` is how many cards of the start page have theirs, `status` the status line, `message`
+    /// what was said last, `address` that of a link to what is on screen, without one during the first playback, and
     /// `learning` how far what learns is.
     pub fn state(&self) -> JsValue {
         let app = self.runner.app_mut::<App>();
@@ -141,6 +156,8 @@ fn shown(state: &State) -> Object {
     let message = state.toasts.history().next();
     let message = message.map(|said| said.1.as_str());
     let learning = state.learning.as_ref().map(|learning| learned(learning));
+    let page = platform::address().filter(|_| !state.is_opening() && open.is_some());
+    let address = page.map(|page| Link::of(state).map_or(page.clone(), |link| link.at(&page)));
     object([
         ("title", session.title().into()),
         ("machine", machine.filter(|_| !state.shows_file()).into()),
@@ -163,7 +180,9 @@ fn shown(state: &State) -> Object {
         ("pictures", (pictures as f64).into()),
         ("dialog", state.dialog.as_ref().map(name_of).into()),
         ("dark", state.frame.dark.into()),
+        ("status", state.status().into()),
         ("message", message.into()),
+        ("address", address.into()),
         ("learning", learning.into()),
     ])
 }

@@ -243,6 +243,15 @@ impl Worker {
         })
     }
 
+    /// Returns the callback for a text that has reached the clipboard.
+    #[cfg(target_arch = "wasm32")]
+    pub fn copied(&self, said: Option<String>) -> impl FnOnce() + 'static {
+        let outbox = self.outbox.clone();
+        move || {
+            said.map(|said| outbox(Outcome::Copied(said)));
+        }
+    }
+
     /// Returns the outcomes so far, oldest first.
     pub fn outcomes(&mut self) -> Vec<Outcome> {
         let outcomes: Vec<_> = self.outcomes.try_iter().collect();
@@ -250,6 +259,7 @@ impl Worker {
             match outcome {
                 Outcome::Chosen(..) | Outcome::NotChosen => self.choosing = false,
                 Outcome::FetchCallback(name, fetched) => self.fetched(name, fetched),
+                Outcome::Copied(_) => {}
                 _ => self.waiting -= 1,
             }
         }

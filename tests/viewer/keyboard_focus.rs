@@ -180,3 +180,42 @@ fn the_ring_of_a_primary_button_is_seen_on_it() {
     harness.run_steps(2);
     assert!(ring(&harness));
 }
+
+/// Presses Tab until it leaves the window; returns the number of presses.
+fn presses_to_leave(harness: &mut Screen, modifiers: Modifiers) -> usize {
+    let context = harness.ctx.clone();
+    let leaves = |harness: &Screen| harness.state().tab_leaves(&context, modifiers.shift);
+    let pressed = (0..MOST).take_while(|_| {
+        let stays = !leaves(harness);
+        if stays {
+            press_with(harness, modifiers, Key::Tab);
+        }
+        stays
+    });
+    pressed.count()
+}
+
+#[test]
+fn tab_leaves_at_both_ends() {
+    let mut harness = paused();
+    let context = harness.ctx.clone();
+    let focused = || context.memory(egui::Memory::focused);
+    context.memory_mut(egui::Memory::stop_text_input);
+    assert!(
+        harness.state().tab_leaves(&context, true),
+        "before the first"
+    );
+    press(&mut harness, Key::Tab);
+    let first = focused();
+    let forwards = presses_to_leave(&mut harness, Modifiers::NONE);
+    assert!((1..MOST).contains(&forwards), "{forwards}");
+    assert_eq!(focused(), None, "it lets go");
+    press(&mut harness, Key::Tab);
+    assert_eq!(focused(), first, "it comes back to the first");
+    assert!(!harness.state().tab_leaves(&context, false));
+    assert!(harness.state().tab_leaves(&context, true));
+    // From the last one as many presses lead back.
+    (0..=forwards).for_each(|_| press(&mut harness, Key::Tab));
+    let backwards = presses_to_leave(&mut harness, Modifiers::SHIFT);
+    assert_eq!(backwards, forwards);
+}

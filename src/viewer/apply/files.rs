@@ -30,12 +30,7 @@ impl State {
             File::Browse(purpose) => self.browse(purpose),
             File::Chosen(purpose, path) => self.chosen(purpose, path, false),
             File::Replace(purpose, path) => self.chosen(purpose, path, true),
-            File::Copy { text, said } => {
-                self.effects.push(Effect::Copy(text));
-                if let Some(said) = said {
-                    self.toasts.add(Kind::Done, said);
-                }
-            }
+            File::Copy { text, said } => self.effects.push(Effect::Copy(text, said)),
             File::CopyTable(form) => self.copy(form),
             File::CopyLink => self.copy_link(),
         }
@@ -74,9 +69,9 @@ impl State {
             (None, None) => return,
         };
         let (rows, columns, name) = (table.rows.len(), table.columns.len(), form.name());
-        let text = format!("{rows} rows and {columns} columns copied as {name}.");
-        self.effects.push(Effect::Copy(table.text(form)));
-        self.toasts.add(Kind::Done, text);
+        let said = format!("{rows} rows and {columns} columns copied as {name}.");
+        let copy = Effect::Copy(table.text(form), Some(said));
+        self.effects.push(copy);
     }
 
     fn copy_link(&mut self) {
@@ -90,8 +85,8 @@ impl State {
             let said = "Command copied: run it in a terminal to show this step.";
             (said, link.command())
         };
-        self.effects.push(Effect::Copy(text));
-        self.toasts.add(Kind::Done, said);
+        let copy = Effect::Copy(text, Some(said.to_owned()));
+        self.effects.push(copy);
     }
 
     fn save(&mut self, path: PathBuf, replaces: bool) {

@@ -57,7 +57,9 @@ impl State {
             }
             Outcome::IsThere(to, free, run) => self.is_there(run, to, &free),
             Outcome::Suggested(proposed, free) => self.suggested(&proposed, &free),
-            Outcome::Saved(sentence) => self.toasts.add(Kind::Done, sentence),
+            Outcome::Saved(sentence) | Outcome::Copied(sentence) => {
+                self.toasts.add(Kind::Done, sentence);
+            }
             Outcome::RunSaved(run, saved, sentence) => {
                 self.toasts.add(Kind::Notice, sentence);
                 self.run_is_saved(run, saved);

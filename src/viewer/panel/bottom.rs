@@ -281,17 +281,7 @@ fn condition_button(ui: &mut Ui, state: &State) {
 /// Shows the current step as one line of text.
 pub fn status_ui(ui: &mut Ui, view: &mut View<'_>) {
     let text = match view.state.mark() {
-        Some((step, channel)) => {
-            let symbols = view.recording().task.chooses_symbols();
-            let how = if symbols {
-                "Space chooses"
-            } else {
-                "Space flips, dragging paints"
-            };
-            format!(
-                "editing input: step {step}, channel {channel}; arrows move, {how}, Esc leaves; playback keys disabled"
-            )
-        }
+        Some(_) => view.state.status(),
         None => narration::status(view.open, view.player, view.focus),
     };
     from_right(ui, |ui| {

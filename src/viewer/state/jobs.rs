@@ -28,8 +28,8 @@ pub enum Effect {
     Choose(FilePurpose, String),
     /// Cancels the jobs in progress.
     GiveUp,
-    /// These words come to the clipboard.
-    Copy(String),
+    /// Copy the first text to the clipboard; show the second one once it is there.
+    Copy(String, Option<String>),
     /// Machines learn, or do so otherwise.
     Train(TrainingAction),
     /// The window is closed.
@@ -317,6 +317,8 @@ pub enum Outcome {
     Chosen(FilePurpose, PathBuf),
     /// The dialog was left without choosing, or the desktop has none.
     NotChosen,
+    /// A text is in the clipboard, as the sentence reports.
+    Copied(String),
     /// The machine of this name was fetched, or why not.
     FetchCallback(String, Result<Arc<Machine>, String>),
 }

@@ -355,6 +355,10 @@ const tests = {
   async "moves less where the system asks for it"() {
     const page = await open("", { motion: "reduce" });
     assert.ok(!(await state(page)).playing);
+    // A choice of one's own goes before the system, and stays.
+    await command(page, "Toggle reduced motion");
+    await page.goto(`${address}?`);
+    await until(page, (now) => now.playing);
     await close(page);
   },
 

@@ -6,6 +6,7 @@ use std::io;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::rc::Rc;
+use std::sync::OnceLock;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -174,9 +175,10 @@ pub async fn copy(text: &str) -> bool {
     to_clipboard(text).await.is_truthy()
 }
 
-/// True where the system asks for less motion.
+/// True where the system asked for less motion when the page began: a page that ends is told otherwise.
 pub fn reduces_motion() -> bool {
-    motion_is_reduced()
+    static ASKED: OnceLock<bool> = OnceLock::new();
+    *ASKED.get_or_init(motion_is_reduced)
 }
 
 /// Returns the address under which others find this page, without the part for its state.

@@ -341,9 +341,7 @@ impl App {
     #[cfg(not(target_arch = "wasm32"))]
     fn copy(&mut self, ctx: &Context, text: String, said: Option<String>) {
         ctx.copy_text(text);
-        if let Some(said) = said {
-            self.tell(Command::Done(Outcome::Copied(said)));
-        }
+        self.worker.copied(said)();
     }
 
     /// Copies a text to the clipboard, and shows the message once it is there; where the browser refuses, the page shows

@@ -127,7 +127,7 @@ impl Page {
     /// The state on screen as a JavaScript object; `undefined` while a frame is drawn. `step`, `steps`, `stage` and
     /// `seed` are numbers, `playing`, `busy` and `dark` say true or false, `machine`, `task`, `layout`, `head` and
     /// `dialog` are names; `pictures` is how many cards of the start page have theirs, `status` the status line, `message`
-    /// what was said last, `address` that of a link to what is on screen, without one during the first playback, and
+    /// what was said last, `address` that of a link to the episode on screen, without one during the first playback, and
     /// `learning` how far what learns is.
     pub fn state(&self) -> JsValue {
         let app = self.runner.app_mut::<App>();

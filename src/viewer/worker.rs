@@ -244,7 +244,6 @@ impl Worker {
     }
 
     /// Returns the callback for a text that has reached the clipboard.
-    #[cfg(target_arch = "wasm32")]
     pub fn copied(&self, said: Option<String>) -> impl FnOnce() + 'static {
         let outbox = self.outbox.clone();
         move || {

@@ -6,7 +6,8 @@
 
 Each area below makes RUNS inputs from the seed. The rules: the exit code is documented, nothing panics, nothing takes longer
 than LONGEST seconds or more than MEMORY bytes, an error of exit code 2 says `error:`; and the rules of the area itself.
-Prints a table of counts by area and every broken rule with the command that breaks it. Needs NumPy.
+Prints a table of counts by area and every broken rule with the command that breaks it. Needs NumPy; the area `python` needs the
+extension of the module as well (python/README.md).
 """
 
 import argparse
@@ -46,10 +47,10 @@ ODD_JSON = [None, True, "", "x", "NaN", "\u0000", [], {}, [[]], [1], {"a": 1}, -
 
 
 class Attack:
-    """One input: a command, and what else must hold of its answer."""
+    """One input: a command, what else must hold of its answer, and the program where it is another one."""
 
-    def __init__(self, area, command, check=None, stdin=None):
-        self.area, self.command, self.check, self.stdin = area, command, check, stdin
+    def __init__(self, area, command, check=None, stdin=None, program=None):
+        self.area, self.command, self.check, self.stdin, self.program = area, command, check, stdin, program
 
 
 class Answer:
@@ -459,6 +460,78 @@ class Maker:
 
         return Attack("outputs", command, check)
 
+    def calls(self):
+        """Calls of the Python module with odd arguments, and numbers that must come back."""
+        pick, machine = self.random.choice, self.machine()
+        sizes = {option[2:]: int(value) for option, value in zip(MACHINES[machine][::2], MACHINES[machine][1::2])}
+        odd = lambda: pick([repr(value) for value in [*ODD, *ODD_JSON, float("nan")]])
+        options = lambda names: ", ".join(f"{name}={odd()}" for name in self.random.sample(names, pick([1, 1, 2])))
+        kind = pick(["numbers", "trace", "evaluate", "intervene", "function", "load", "read", "record", "train", "draw"])
+        arrays = self.trace(machine)
+        array = pick([name for name in arrays if name != META])
+        t = f"t = ts.machine({machine!r}).trace(seed=7, **{sizes})"
+        if kind == "numbers":
+            asked = [name for name in arrays if name.rsplit(".", 1)[-1] in ("gate", "strength", "sharpening", "read", "weighting", "output")]
+            call = NUMBERS.format(machine=machine, seed=self.random.randrange(99), sizes=sizes, asked_sizes={{"length": "lengths"}.get(size, size): value for size, value in sizes.items()}, file=self.path(pick([".json", ".json.gz", ".npz"])), asked=asked)
+        elif kind == "trace":
+            call = f"ts.machine({machine!r}).trace({options(['length', 'items', 'repeats', 'seed', 'episode', 'sample', 'input', 'rows', 'gradient', 'intervene'])})"
+        elif kind == "evaluate":
+            call = f"ts.machine({machine!r}).evaluate({options(['lengths', 'items', 'repeats', 'seed', 'rows', 'samples', 'measure', 'by', 'threads'])}, episodes=2)"
+        elif kind == "intervene":
+            place = f"{pick(['0', '1', '0-', '3-2', '-1', '99', 'x', ''])}:{array}"
+            call = f"ts.machine({machine!r}).trace(seed=7, intervene={{{place!r}: {odd()}}}, **{sizes})"
+        elif kind == "function":
+            value = pick([odd(), "so_far['input'][:9]", "so_far[9]", "np.zeros(3)", "'row(999)'", "lambda: 1"])
+            call = f"ts.machine({machine!r}).trace(seed=7, intervene={{'{pick(['1', '0-', '2-1', '77-'])}:{array}': lambda step, so_far: {value}}}, **{sizes})"
+        elif kind == "load":
+            data = dict(arrays)
+            data[array] = pick([np.full_like(data[array], np.nan), data[array][:-1], data[array].astype(np.float64), np.asfortranarray(data[array]),
+                                data[array].astype(str), np.zeros(0), data[array][None]])
+            call = f"t = ts.load({self.save(data)!r}); t.check(); t.save({self.path('.json')!r})"
+        elif kind == "read":
+            call = f"{t}; t.{pick(['memory', 'head', 'frame', '__getitem__', 'figure', 'save', 'check'])}({odd()})"
+        elif kind == "draw":
+            call = f"{t}; t.figure({options(['layout', 'step', 'head', 'dark', 'stage'])})"
+        elif kind == "train":
+            base = pick(["copy", "transduce", "copy_dnc", "caption"])
+            key = pick(["model.memory.rows", "task.length", "training.batch", "model.kind", "training.optimizer.learning_rate", "x", "model.controller.units"])
+            call = f"ts.train({base!r}, set={{{key!r}: {odd()}}}, sequences=2, threads=1, progress=None)"
+        else:
+            weighting = pick(["[1, 0, 0]", "[0.5, 0.5, 0]", "[2, 0, 0]", odd(), "np.eye(3)"])
+            made = self.path(".json")
+            call = (f"r = ts.Recorder({pick([repr('mine'), odd()])}, memory={pick(['np.zeros((3, 2))', odd()])}, read0={pick(['[1, 0, 0]', odd()])})\n"
+                    f"    r.step(input={pick(['[1, 0]', odd()])}, output={pick(['[0.5]', odd()])}, read0=dict(weighting={weighting}, gate={pick(['0.5', odd()])}))\n"
+                    f"    r.save({made!r}); assert ts.load({made!r}).steps == 1; ts.check({made!r})")
+        module = os.path.join(os.path.dirname(HERE), "python")
+        check = lambda answer: f"an exception of Python: {answer.err[-400:]}" if answer.code == 1 else None
+        return Attack("python", ["-W", "ignore", "-c", CALL.format(module=module, call=call)], check, program=sys.executable)
+
+
+# One call of the module: an error of the module is exit code 2, any other exception is a broken rule.
+CALL = """
+import json, math, sys
+sys.path.insert(0, {module!r})
+import numpy as np, tapescope as ts
+nan, inf = math.nan, math.inf
+try:
+    {call}
+except (ts.TapescopeError, TypeError) as error:
+    sys.exit(print("error:", error, file=sys.stderr) or 2)
+"""
+# Every number comes back: from the trace that the program wrote, through JSON, and as an array of the recording.
+NUMBERS = """
+    t = ts.machine({machine!r}).trace(seed={seed}, **{sizes})
+    t.save({file!r})
+    again = ts.load({file!r})
+    for name in t:
+        assert np.array_equal(t[name], again[name], equal_nan=True), name
+    known = [name for name in t if t[name].ndim == 2 and name in {asked}]
+    for name in known:
+        measured = ts.machine({machine!r}).evaluate(seed={seed}, episodes=1, measure=name + "[0]", **{asked_sizes})
+        medians = np.float32([row["median"] for row in measured])
+        assert np.isin(t[name][:, 0], medians).all(), (name, t[name][:, 0], medians)
+"""
+
 
 def lengths(machine):
     """The size of the episodes of `trace` as options of `eval`."""
@@ -477,7 +550,8 @@ def main():
     options = parser.parse_args()
     program = os.path.abspath(options.program)
     areas = {"verify": "tampered", "metadata": "described", "interventions": "interventions", "expressions": "expressions", "numbers": "numbers",
-             "presets": "presets", "data": "data", "names": "names", "weights": "weights", "inputs": "inputs", "trace bytes": "bytes_of_traces", "outputs": "outputs"}
+             "presets": "presets", "data": "data", "names": "names", "weights": "weights", "inputs": "inputs", "trace bytes": "bytes_of_traces", "outputs": "outputs",
+             "python": "calls"}
     broken_at_all = 0
     print(f"{'area':<14} {'runs':>5} {'exit 0':>6} {'1':>5} {'2':>5} {'3':>5} {'4':>4} {'slowest':>8} {'broken':>6}", flush=True)
     for area, method in areas.items():
@@ -489,7 +563,7 @@ def main():
             attacks = [getattr(maker, method)() for _ in range(options.runs)]
 
             def one(attack):
-                answer = run(program, attack.command, folder, attack.stdin)
+                answer = run(attack.program or program, attack.command, folder, attack.stdin)
                 said = general(answer)
                 if said is None and attack.check:
                     said = attack.check(answer)

@@ -164,6 +164,9 @@ class Recorder:
                  shift_form: str = "softmax", learned: Optional[Mapping[str, Mapping[str, Any]]] = None,
                  sampling: str = "mean", heads: Optional[Mapping[str, Any]] = None, usage: Any = None, **initial: Any) -> None:
         options = [name for name in Recorder.__init__.__annotations__ if name not in ("return", "initial")]
+        for name, word in (("task", task), ("similarity", similarity)):
+            if not isinstance(word, str):
+                raise RecordError(f"is {word!r}", place=f"`{name}`", expected="a name")
         own = "bits" if task not in TASKS or task == "episodes" or has_bits(task) else "symbols"
         self._answer, self._kind = answer or own, kind
         for name, word, known in (("kind", kind, ("ntm", "dnc", *SOURCES)), ("answer", self._answer, ANSWERS),

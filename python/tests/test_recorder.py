@@ -349,6 +349,13 @@ class Recording(Test):
             said = self.run_program("verify", "t.npz", code=code or 3)
             self.assertEqual("memory.initial" in said, bool(code), said)
 
+    def test_a_name_that_is_no_text_is_refused(self):
+        for given in ([], {"a": 1}, 7, None, b"copy"):
+            for name in ("task", "similarity"):
+                with self.assertRaises(TapescopeError) as raised:
+                    Recorder(**{"task": "copy", name: given})
+                self.assertEqual(str(raised.exception), f"`{name}`: is {given!r}; expected a name")
+
     def test_managed_memory_that_does_not_fit_is_refused(self):
         def of(read=(), write=(), **options):
             recorder = Recorder("mine", kind="dnc", **options)

@@ -119,12 +119,9 @@ pub trait Kind: Keys + Debug + Send + Sync {
     }
 
     /// True for an array of which a step needs no row but its own and the one before it: an evaluation keeps the last
-    /// rows only. By default it is true for the arrays of a head with a value per row, except for weights whose sums the head
-    /// sees.
+    /// rows only. By default it is true for the arrays of a head with a value per row.
     fn is_passing(&self, place: Place, array: Array) -> bool {
-        let sees_sums = self.axis("w").is_some_and(|window| window > 0);
-        let is_of_rows = matches!(place, Place::Head(_)) && array.dims.contains(&"n");
-        is_of_rows && !(sees_sums && array.name == "weighting")
+        matches!(place, Place::Head(_)) && array.dims.contains(&"n")
     }
 
     /// Bytes that an episode takes beside its arrays, forwards and backwards, with values of `of_value` bytes.

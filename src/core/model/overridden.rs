@@ -529,6 +529,23 @@ fn structural_biases() {
 }
 
 #[test]
+fn a_step_with_fertility_reads_the_weights_of_the_step_before_alone() {
+    let mut config = NtmConfig::new(3, 2);
+    config.rows = 6;
+    config.attention.score = Score::Additive.into();
+    config.attention.units = 3;
+    config.attention.biases.fertility = 3;
+    let (model, wanted) = recorded(config.into(), NoiseMode::Mean);
+    let (mut trace, last) = (wanted.clone(), STEPS - 1);
+    for t in 0..last - 1 {
+        trace.heads[0].weighting.row_mut(t).fill(f64::NAN);
+    }
+    model.run_again(&mut trace, last, |_, _, _, _| ());
+    let [again, wanted] = [&trace, &wanted].map(|trace| &trace.heads[0].similarity);
+    assert_eq!(again.row(last), wanted.row(last));
+}
+
+#[test]
 fn attention_after_the_state_of_a_decoder() {
     check_every_mechanism(&luong(Switch::On));
     assert_eq!(check(luong(Switch::Off), NoiseMode::Mean), ["output"]);

@@ -58,6 +58,8 @@ const PROJECTED: Array = &ArraySpec::scratch("additive_projected").kept(Kept::On
 const WEIGHTS: Array = &ArraySpec::scratch("additive_weights").kept(Kept::Once);
 /// The columns that they multiply.
 const COLUMNS: Array = &ArraySpec::scratch("additive_columns").kept(Kept::Once);
+/// s_t of the fertility bias, and 1 once it is known, [T, N + 1].
+const SUMS: Array = &ArraySpec::scratch("additive_sums");
 
 pub(super) struct Additive;
 
@@ -76,6 +78,7 @@ impl Arrays for Additive {
             WEIGHTS,
             COLUMNS,
             PROJECTED,
+            SUMS,
         ]
     }
 
@@ -89,6 +92,7 @@ impl Arrays for Additive {
             WEIGHTS => units * extended(of),
             COLUMNS => of.size("n") * extended(of),
             PROJECTED => projected(of),
+            SUMS if of.size("w") > 0 => of.size("n") + 1,
             _ => 0,
         }
     }
@@ -122,7 +126,7 @@ impl<R: Real> ScoreFunction<R> for Additive {
     }
 
     fn forward(&self, head: &mut HeadTrace<R>, t: usize, rows: &mut super::Rows<'_, R>) {
-        let [of_key, of_row, vector, position, markov, fertility, query, kept, layer, weights, columns, projected] =
+        let [of_key, of_row, vector, position, markov, fertility, query, kept, layer, weights, columns, projected, sums] =
             head.of_score.all_mut();
         let query = query.row_mut(t);
         vector_product(head.key.row(t), of_key.row(0), query);
@@ -156,9 +160,11 @@ impl<R: Real> ScoreFunction<R> for Additive {
             return units(of_row.row(0), vector).forward(query, rows.columns, values, similarity);
         }
         let (weights, columns) = (weights.row_mut(0), columns.row_mut(0));
+        sum_weights(&head.weighting, sums, head.first_step, t);
         let biases = Biases {
             weights: [of_row, position, markov, fertility],
             weighting: &head.weighting,
+            sums,
             first: head.first_step,
         };
         biases.extend(t, rows.columns, weights, columns);
@@ -166,8 +172,8 @@ impl<R: Real> ScoreFunction<R> for Additive {
     }
 
     fn backward(&self, head: &HeadTrace<R>, by: &mut HeadGradient<R>, to: &mut Back<'_, R>) {
-        let [of_key, of_row, vector, position, markov, fertility, query, kept, .., projected] =
-            head.of_score.all::<12>();
+        let [of_key, of_row, vector, position, markov, fertility, query, kept, .., projected, earlier] =
+            head.of_score.all::<13>();
         let ([d_of_key, _, d_vector, ..], [d_query, sums, scratch, weights, columns, d_columns, d_total, d_projected, d_step]) =
             by.of_score.all_mut::<6, 9>();
         let kept = (kept.steps() > to.t).then(|| kept.row(to.t));
@@ -200,6 +206,7 @@ impl<R: Real> ScoreFunction<R> for Additive {
         let biases = Biases {
             weights: [of_row, position, markov, fertility],
             weighting: &head.weighting,
+            sums: earlier,
             first: head.first_step,
         };
         let is_biased = !weights.is_empty();
@@ -325,6 +332,8 @@ struct Biases<'a, R> {
     /// W_M, W_p, W_m and W_f, of which the last three may be empty.
     weights: [&'a Series<R>; 4],
     weighting: &'a Series<R>,
+    /// [`SUMS`].
+    sums: &'a Series<R>,
     /// The first step of the head.
     first: usize,
 }
@@ -350,17 +359,15 @@ impl<R: Real> Biases<'_, R> {
             }
         }
         let (markov, fertility) = (take(markov), take(fertility));
-        let mut sum = vec![R::ZERO; rows];
         if t > self.first {
             windows(markov, rows, |column, from| {
                 column.copy_from_slice(&self.weighting.row(t - 1)[from]);
             });
-            (self.first..t).for_each(|t| add(&mut sum[..], self.weighting.row(t)));
-            windows(fertility, rows, |column, from| column.copy_from_slice(&sum[from]));
         } else {
             markov.fill(R::ZERO);
-            fertility.fill(R::ZERO);
         }
+        let sums = self.sums.row(t);
+        windows(fertility, rows, |column, from| column.copy_from_slice(&sums[from]));
     }
 
     /// Units A, of a memory with this number of values.
@@ -389,6 +396,24 @@ impl<R: Real> Biases<'_, R> {
         windows(markov, rows, |column, from| add(&mut previous[from], &*column));
         windows(fertility, rows, |column, from| add(&mut total[from], &*column));
         add(previous, &*total);
+    }
+}
+
+/// Sets [`SUMS`] in step `t`, from those of the last step before it that are known: in a run, the one before.
+fn sum_weights<R: Real>(weighting: &Series<R>, sums: &mut Series<R>, first: usize, t: usize) {
+    let Some(rows) = sums.width().checked_sub(1) else {
+        return;
+    };
+    let known = (first + 1..t).rev().find(|&t| sums.row(t)[rows] == R::ONE);
+    if known.is_none() {
+        let (start, is_known) = sums.row_mut(first).split_at_mut(rows);
+        start.fill(R::ZERO);
+        is_known.fill(R::ONE);
+    }
+    for t in known.unwrap_or(first) + 1..=t {
+        let (before, now) = sums.previous_and_row_mut(t);
+        now.copy_from_slice(before);
+        add(&mut now[..rows], weighting.row(t - 1));
     }
 }
 

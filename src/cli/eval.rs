@@ -255,7 +255,7 @@ impl Eval {
         machine::check_steps(config, [task.longest(), task.longest_source()], &place)?;
         if self.by.is_some() || request.quantity.is_some() {
             check_memory(name, &self.population(request, task))?;
-            let values = (request.episodes * task.longest()) as u64;
+            let values = (request.episodes as u64).saturating_mul(task.longest() as u64);
             let what = format!("{name}: keeping a value of every step (--episodes)");
             machine::claim(values.saturating_mul(BYTES_OF_VALUE), 0, &what)?;
         }

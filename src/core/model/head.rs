@@ -76,7 +76,7 @@ pub(super) fn width(
     let has = match array {
         array::ROWS => {
             return if kind.has_row_per_step() {
-                kind.rows() * padded(kind.columns())
+                kind.rows().saturating_mul(padded(kind.columns()))
             } else {
                 0
             };

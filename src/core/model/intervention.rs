@@ -180,7 +180,7 @@ impl Intervention {
             Change::SetEach(all) => {
                 let (first, last) = self.steps;
                 let last = last.ok_or("has a list for each step; expected FROM-TO")?;
-                let wanted = (last + 1).saturating_sub(first);
+                let wanted = last.saturating_add(1).saturating_sub(first);
                 if all.len() != wanted {
                     return Err(format!(
                         "has values for {} steps; expected {wanted}",

@@ -341,7 +341,7 @@ impl dyn Kind + '_ {
                 _ => (1, self.values(array)),
             };
             // A bias that is off has none.
-            (rows * columns > 0).then(|| TensorSpec {
+            (rows > 0 && columns > 0).then(|| TensorSpec {
                 name: format!("{name}.{}", array.name).into(),
                 rows,
                 columns,
@@ -350,9 +350,10 @@ impl dyn Kind + '_ {
         })
     }
 
-    /// Values per step of an array in files, by its axes.
+    /// Values per step of an array in files, by its axes; the most that there can be for more than that.
     pub(super) fn values(&self, array: Array) -> usize {
-        array.dims.iter().map(|axis| self.size(axis)).product()
+        let sizes = array.dims.iter().map(|axis| self.size(axis));
+        sizes.fold(1, usize::saturating_mul)
     }
 
     /// The name of an array in files.

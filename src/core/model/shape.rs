@@ -88,8 +88,9 @@ impl Shape {
 
     /// Number of parameters.
     pub fn count(&self) -> u64 {
-        let values = |(_, [rows, columns]): (String, [usize; 2])| rows as u64 * columns as u64;
-        self.named().map(values).sum()
+        let sizes = self.named().map(|(_, size)| size.map(|size| size as u64));
+        let values = sizes.map(|[rows, columns]| rows.saturating_mul(columns));
+        values.fold(0, u64::saturating_add)
     }
 
     pub(super) fn starts(&self) -> impl Iterator<Item = (String, [usize; 2], Start)> {
@@ -108,6 +109,6 @@ impl Shape {
         let linears = self.linears.iter().flat_map(of_linear);
         linears
             .chain(self.tensors.iter().map(of_tensor))
-            .filter(|(_, [rows, columns], _)| rows * columns > 0)
+            .filter(|(_, [rows, columns], _)| *rows > 0 && *columns > 0)
     }
 }

@@ -159,7 +159,7 @@ pub(super) fn width<S: Source>(
     (place, array): (Place, Array),
 ) -> usize {
     match (place, array) {
-        (Place::Head(_), array::ROWS) => kind.rows() * padded(kind.columns()),
+        (Place::Head(_), array::ROWS) => kind.rows().saturating_mul(padded(kind.columns())),
         (Place::Machine, array::NORMS) => kind.rows(),
         _ if has.contains(&array) => kind.values(array),
         (Place::Machine, _) if S::ARRAYS.contains(&array) => source.width(kind.inputs(), array),

@@ -80,7 +80,7 @@ impl Demand {
                 None => episode(Keep::All),
             },
             Self::Measuring { threads, samples } => {
-                let answers = (2 * padded(config.outputs()) * samples) as f64 * steps as f64;
+                let answers = 2.0 * padded(config.outputs()) as f64 * samples as f64 * steps as f64;
                 weights + threads as f64 * (evaluated() + BYTES * answers)
             }
             Self::Training {
@@ -109,7 +109,11 @@ fn backward_bytes(config: &ModelConfig, [steps, source]: [usize; 2]) -> f64 {
     let rows = config.rows_of([steps, source]);
     let trace = Trace::<f32>::new(config);
     let is_kept = trace.memory_columns.width() > 0;
-    let values = if is_kept { rows * config.columns() } else { 0 };
+    let values = if is_kept {
+        rows.saturating_mul(config.columns())
+    } else {
+        0
+    };
     let every = Trace::<f32>::memory_every_for(values, steps, TAPE_LIMIT);
     let linears = config.shape().linears;
     let ends = linears.iter().map(|map| map.inputs + padded(map.outputs()));
@@ -132,7 +136,8 @@ fn backward_bytes(config: &ModelConfig, [steps, source]: [usize; 2]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{BahdanauConfig, FixedContextConfig, Model, NtmConfig};
+    use crate::model::config::InitialMemory;
+    use crate::model::{BahdanauConfig, FixedContextConfig, Model, NtmConfig, SamConfig};
     use crate::task::{Copy, Transduce};
     use crate::train::Recording;
 
@@ -206,6 +211,32 @@ mod tests {
             Demand::Recording.bytes(&config.into(), recording.episode.steps()),
             held(&recording)
         );
+    }
+
+    #[test]
+    fn sizes_whose_product_overflows_are_not_taken_for_small() {
+        let (rows, columns, most) = (1 << (usize::BITS / 2), 1 << (usize::BITS / 2), 1 << 40);
+        let mut ntm = NtmConfig::new(3, 2);
+        (ntm.rows, ntm.columns) = (rows, columns);
+        let mut learned = ntm.clone();
+        learned.initial_memory = InitialMemory::Learned;
+        let mut bahdanau = BahdanauConfig::new(3, 2);
+        bahdanau.source.size = columns;
+        let mut sam = SamConfig::new(3, 2);
+        (sam.rows, sam.columns) = (rows, columns);
+        let names = ModelConfig::from(learned.clone()).shape();
+        assert!(names.named().any(|(_, size)| size == [rows, columns]));
+        for config in [
+            ntm.into(),
+            learned.into(),
+            bahdanau.into(),
+            ModelConfig::from(sam),
+        ] {
+            for demand in [Demand::Recording, training(8, 2)] {
+                let bytes = demand.with_source(&config, [rows, rows]);
+                assert!(bytes > most, "{demand:?} {bytes} of {config:?}");
+            }
+        }
     }
 
     #[test]

@@ -382,7 +382,8 @@ impl Arrays<'_> {
     /// Refuses a memory that is too large to be rebuilt.
     fn can_be_rebuilt(&self, trace: &Trace, t: usize) -> Result<(), Error> {
         let ([n, m], steps) = (trace.memory_size(), t + 1);
-        if (n * m * size_of::<f32>()).saturating_mul(steps) as u64 <= LARGEST_RECORDING {
+        let sizes = [n, m, size_of::<f32>(), steps].map(|size| size as u64);
+        if sizes.into_iter().fold(1, u64::saturating_mul) <= LARGEST_RECORDING {
             return Ok(());
         }
         let problem = format!("{steps} steps of {n} × {m} values are too many to rebuild");

@@ -243,7 +243,7 @@ impl Kind for DncConfig {
         match (place, array) {
             _ if !has => 0,
             (_, ALLOCATION_ORDER) => self.rows,
-            (_, LINKS) => self.rows * self.rows,
+            (_, LINKS) => self.rows.saturating_mul(self.rows),
             (Place::Head(head), array)
                 if !OF_READ.contains(&array) && !OF_WRITE.contains(&array) =>
             {

@@ -235,8 +235,8 @@ impl Kind for SamConfig {
             (Place::Head(_), AGE) if !is_read => self.shown,
             (Place::Head(_), array::INITIAL | array::WEIGHTING)
             | (Place::Machine, array::NORMS | RECORDED_ROWS) => self.shown,
-            (Place::Machine, array::MEMORY) => self.shown * m,
-            (Place::Machine, INITIAL_ROWS) if self.is_learned() => self.rows * m,
+            (Place::Machine, array::MEMORY) => self.shown.saturating_mul(m),
+            (Place::Machine, INITIAL_ROWS) if self.is_learned() => self.rows.saturating_mul(m),
             (Place::Machine, EARLIER) => self.heads * (self.read_rows + 1) * m,
             (Place::Layer(_), _)
             | (
@@ -265,9 +265,12 @@ impl Kind for SamConfig {
     fn bytes_beside(&self, steps: usize, of_value: usize) -> [u64; 2] {
         let changed = self.touched(steps).min(self.rows);
         let bytes = self.plan().bytes(changed, of_value);
-        let forward = [bytes.memory, bytes.index, bytes.slots].map(|bytes| bytes as u64);
-        let backward = changed * (2 * self.columns + 1) * of_value;
-        [forward.iter().sum(), backward as u64]
+        let forward = [bytes.memory, bytes.index, bytes.slots].into_iter();
+        let backward = [changed, 2 * self.columns + 1, of_value].map(|size| size as u64);
+        [
+            forward.fold(0, u64::saturating_add),
+            backward.into_iter().fold(1, u64::saturating_mul),
+        ]
     }
 
     fn showing(&self, steps: usize, rows: Option<usize>) -> Option<Box<dyn Kind>> {

@@ -87,10 +87,10 @@ impl Arrays for Additive {
         let is_projected = projected(of) > 0;
         match array {
             QUERY => units,
-            UNITS if units <= of.size("m") => units * of.size("n"),
+            UNITS if units <= of.size("m") => units.saturating_mul(of.size("n")),
             LAYER if !is_projected => units::scratch(units, of.size("n")),
             WEIGHTS => units * extended(of),
-            COLUMNS => of.size("n") * extended(of),
+            COLUMNS => of.size("n").saturating_mul(extended(of)),
             PROJECTED => projected(of),
             SUMS if of.size("w") > 0 => of.size("n") + 1,
             _ => 0,
@@ -109,7 +109,7 @@ fn extended(of: &dyn Kind) -> usize {
 /// Values of [`PROJECTED`].
 fn projected(of: &dyn Kind) -> usize {
     let is_fixed = of.has_row_per_step() && extended(of) == 0;
-    usize::from(is_fixed) * of.size("a") * of.size("n")
+    usize::from(is_fixed) * of.size("a").saturating_mul(of.size("n"))
 }
 
 impl<R: Real> ScoreFunction<R> for Additive {

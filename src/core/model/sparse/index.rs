@@ -259,6 +259,7 @@ fn bits<R: Real>(sides: &[R]) -> u64 {
 }
 
 /// Bytes of the index of a memory: sketches, rows and places, and buckets.
-pub(super) fn bytes(rows: usize) -> usize {
-    rows * (size_of::<u64>() + 2 * size_of::<u32>()) + (rows >> ROWS_IN_BUCKET) * size_of::<u32>()
+pub(super) fn bytes(rows: u64) -> u64 {
+    let [of_row, of_bucket] = [size_of::<[u64; 2]>(), size_of::<u32>()].map(|bytes| bytes as u64);
+    rows * of_row + (rows >> ROWS_IN_BUCKET) * of_bucket
 }

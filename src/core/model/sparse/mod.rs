@@ -72,11 +72,11 @@ pub struct Plan {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bytes {
     /// The memory before the first step: one row where all are the same.
-    pub memory: usize,
+    pub memory: u64,
     /// The index of that memory; 0 without.
-    pub index: usize,
+    pub index: u64,
     /// Everything else: which rows are in slots, the slots, and the order of accesses.
-    pub slots: usize,
+    pub slots: u64,
 }
 
 impl Plan {
@@ -115,14 +115,15 @@ impl Plan {
 
     /// Bytes of the memory, with room for `changed` rows in slots, of values with `of_value` bytes each.
     pub fn bytes(&self, changed: usize, of_value: usize) -> Bytes {
-        let row = (self.columns + 1) * of_value;
-        let changed = changed.min(self.rows);
-        let index = index::bytes(if self.is_indexed() { self.rows } else { 0 });
+        let row = (self.columns as u64 + 1).saturating_mul(of_value as u64);
+        let (rows, number) = (self.rows as u64, size_of::<u32>() as u64);
+        let changed = rows.min(changed as u64);
+        let index = index::bytes(if self.is_indexed() { rows } else { 0 });
         Bytes {
-            memory: self.kept() * row,
+            memory: row.saturating_mul(self.kept() as u64),
             index,
             // Slot of a row; contents, row, two links, last access and sketch of a slot.
-            slots: size_of::<u32>() * self.rows + changed * (row + 6 * size_of::<u32>()),
+            slots: (number * rows).saturating_add(changed.saturating_mul(row + 6 * number)),
         }
     }
 }

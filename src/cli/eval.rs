@@ -203,8 +203,6 @@ impl Eval {
 
     /// Returns the request for this machine, which is named `name`.
     pub(super) fn request_for(&self, name: &str, trained: Trained) -> anyhow::Result<EvalRequest> {
-        let quantity =
-            |text: &String| checked("--measure", text, &trained.machine, Expression::quantity);
         if self.samples.is_some() {
             machine::check_random("--samples", name, &trained.machine.config)?;
         }
@@ -213,12 +211,19 @@ impl Eval {
             machine::check_alignment(name, &trained.machine.config, &now.task)?;
         }
         let episodes = self.episodes.unwrap_or(now.evaluation.episodes);
+        let at_most = now.task.at_most(episodes);
+        let cases = self.cases(now)?;
+        let longest = cases.iter().max_by_key(|task| task.longest_source());
+        let quantity = self.measure.as_ref().zip(longest).map(|(text, task)| {
+            let of = (&trained.machine, task);
+            checked("--measure", text, of, Expression::quantity)
+        });
         let request = EvalRequest {
             name: name.to_owned(),
-            quantity: self.measure.as_ref().map(quantity).transpose()?,
+            quantity: quantity.transpose()?,
             trained,
-            episodes: now.task.at_most(episodes),
-            cases: self.cases(now)?,
+            episodes: at_most,
+            cases,
         };
         let mut cases = request.cases.iter();
         cases.try_for_each(|task| self.check(&request, task))?;

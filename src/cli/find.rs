@@ -12,6 +12,7 @@ use super::machine;
 use crate::analysis::expression::{Checked, Expression, ExpressionError, FUNCTIONS};
 use crate::analysis::population::Population;
 use crate::model::{Model, Trace};
+use crate::task::Task;
 use crate::train::Demand;
 
 const EXAMPLES: &str = "\
@@ -71,8 +72,9 @@ impl Find {
         self.episode.check_of_seed()?;
         let trained = self.episode.trained(&self.machine)?;
         let (text, machine) = (&self.condition, &trained.machine);
-        let condition = checked("CONDITION", text, machine, Expression::condition)?;
         let chosen = self.episode.choose(&self.machine, &trained)?;
+        let of = (machine, &chosen.task);
+        let condition = checked("CONDITION", text, of, Expression::condition)?;
         let population = chosen.population(machine, self.episodes, threads(self.threads));
         check_memory(&self.machine, &population)?;
         let Some((episode, steps)) = population.first_match(&condition) else {
@@ -94,15 +96,17 @@ impl Find {
     }
 }
 
-/// Parses an expression and checks it against a machine; `option` is where it was typed.
+/// Parses an expression and checks it against a machine and its longest task; `option` is where it was typed.
 pub(super) fn checked(
     option: &str,
     text: &str,
-    machine: &Model,
+    (machine, task): (&Model, &Task),
     check: impl FnOnce(&Expression, &Trace) -> Result<Checked, ExpressionError>,
 ) -> anyhow::Result<Checked> {
     let parsed = Expression::parse(text);
-    let checked = parsed.and_then(|parsed| check(&parsed, &Trace::new(&machine.config)));
+    let [steps, source] = Demand::Recording.longest(&machine.config, task);
+    let longest = Trace::of_episode(&machine.config, steps, source);
+    let checked = parsed.and_then(|parsed| check(&parsed, &longest));
     checked.map_err(|error| anyhow!("{option}: {}", error.in_text(text)))
 }
 

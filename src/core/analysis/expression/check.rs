@@ -21,13 +21,16 @@ pub struct Checked {
     pub result: Type,
     /// The value, where it is a number that no array decides.
     constant: Option<f64>,
+    /// The most entries of an array whose number of entries belongs to the episode, where that is known.
+    most: Option<usize>,
     values: Values,
 }
 
 /// An array by its name.
 pub(super) type Named = (String, Checked);
 
-/// The arrays with values in every step, in the order of the computation; `trace` may be empty.
+/// The arrays with values in every step, in the order of the computation; `trace` may be empty, or an empty one of the
+/// longest episode.
 pub(super) fn arrays(trace: &Trace<f32>) -> Vec<Named> {
     let layers = trace.layers.len();
     let of = |(place, array, width): (Place, &'static _, usize)| {
@@ -43,6 +46,8 @@ pub(super) fn arrays(trace: &Trace<f32>) -> Vec<Named> {
             (_, layers) => (layers, width),
         };
         let is_of_episode = array.dims.contains(&"n") && trace.has_row_per_step();
+        let is_longest = trace.steps() == 0 && trace.setting.source > 0;
+        let most = (is_of_episode && is_longest).then_some(entries);
         let entries = (!is_of_episode).then_some(entries);
         let result = match array.dims {
             [_] => Type::Number,
@@ -56,7 +61,8 @@ pub(super) fn arrays(trace: &Trace<f32>) -> Vec<Named> {
             let rows: Option<Vec<_>> = series.map(|series| Some(series?.row(step))).collect();
             known(rows?.into_iter().flatten())
         };
-        Some((trace.array_name(place, array), Checked::new(result, values)))
+        let checked = Checked::new(result, values);
+        Some((trace.array_name(place, array), Checked { most, ..checked }))
     };
     let all = trace.of_steps().into_iter();
     let all = all.map(|(place, array, series)| (place, array, series.width()));
@@ -76,7 +82,8 @@ fn known<'a>(values: impl Iterator<Item = &'a f32>) -> Option<Vec<f64>> {
 }
 
 impl Expression {
-    /// Checks names and types against a machine, by a trace of it, which may be empty.
+    /// Checks names and types against a machine, by a trace of it, which may be empty; one of the longest episode
+    /// ([`Trace::of_episode`]) decides what a constant index may be.
     ///
     /// # Errors
     /// The first part that is wrong for this machine.
@@ -185,7 +192,8 @@ fn check(arrays: &[Named], node: &Node) -> Result<Checked, ExpressionError> {
         Term::Entry => {
             expect(ARRAY, &node.parts[0], &parts[0])?;
             expect(NUMBER, &node.parts[1], &parts[1])?;
-            check_index(&node.parts[1], &parts[1], parts[0].result.entries())?;
+            let entries = parts[0].result.entries().or(parts[0].most);
+            check_index(&node.parts[1], &parts[1], entries)?;
             let Type::Array { size, .. } = parts[0].result else {
                 return expect(ARRAY, &node.parts[0], &parts[0]).map(|()| parts[0].clone());
             };
@@ -289,6 +297,7 @@ impl Checked {
         Self {
             result,
             constant: None,
+            most: None,
             values: Arc::new(values),
         }
     }

@@ -295,6 +295,16 @@ fn an_array_with_a_row_per_step_has_the_entries_of_its_episode() {
     let found = checked.values(&recording, 4).unwrap()[0];
     assert!((found - f64::from(weighting[2]) - f64::from(most)).abs() < 1e-12);
     assert_eq!(values("read0.weighting[1000]", &recording, 4), None);
+    let outside = Expression::parse("read0.weighting[1000] > 0").unwrap();
+    let config = LstmnDecoderConfig::new(task.inputs(), task.outputs());
+    assert!(outside.condition(&recording.trace).is_ok());
+    let error = outside.condition(&Trace::of_episode(&config, 30, 10));
+    let error = error.err().unwrap();
+    assert_eq!((error.at.start, error.at.end), (16, 20));
+    assert!(
+        error.message.starts_with("expected a whole number, 0 to "),
+        "{error:?}"
+    );
 }
 
 /// An expression with all of its parentheses.

@@ -188,8 +188,8 @@ impl Keys for Span {
         to.key("question", Integer(&mut self.question, 1..=room.saturating_sub(1).min(MAX_QUESTION)), "symbols of the question, which occur in the document once");
         if self.asked_for == AskedFor::Ends {
             let most = room.saturating_sub(self.question);
-            to.key("span", Ends(&mut self.span, 1..=most), "symbols of an answer; question, answer and end of span have room in the shortest document");
-            to.key("rounds", Integer(&mut self.rounds, 1..=4), "how often both ends are asked for, one after the other, so that a machine can think again");
+            to.key("span", Ends(&mut self.span, 1..=most), "symbols of an answer with `ends` (with `symbol` one); question, answer and end of span have room in the shortest document");
+            to.key("rounds", Integer(&mut self.rounds, 1..=4), "with `ends`: how often both are asked for, one after the other, so that a machine can think again");
         }
     }
 }

@@ -151,17 +151,17 @@ pub fn advance(
     step: usize,
 ) -> Result<Episode, CommandError> {
     let (rows, own) = (episode.config.rows(), trained.machine.config.rows());
-    let trained = machine::with_rows(
-        trained.clone(),
-        name,
-        Some(rows).filter(|rows| *rows != own),
-    )?;
-    let (machine, recording) = (&trained.machine, &episode.recording);
+    let resized = (rows != own).then(|| machine::with_rows(trained.clone(), name, Some(rows)));
+    let resized = resized.transpose()?;
+    let machine = &resized.as_ref().unwrap_or(trained).machine;
+    let recording = &episode.recording;
     let new = intervention::parse(changes, "--intervene", machine, &recording.trace)?;
     let all = [&recording.conventions.interventions[..], &new].concat();
     Ok(Episode {
         recording: recording.advanced(machine, all, step),
-        ..episode.clone()
+        config: episode.config.clone(),
+        sha256: episode.sha256.clone(),
+        derivatives: episode.derivatives.clone(),
     })
 }
 

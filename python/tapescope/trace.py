@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import io
 import json
@@ -405,7 +406,8 @@ def check(path: Path, tolerance: float = 1e-5) -> Check:
 def _refuse(path: str, start: bytes) -> None:
     """Raises FormatError for a file that does not begin as a trace."""
     refuse_pickle(path, start)
-    if start.strip() and not start.lstrip().startswith((b"PK", b"\x1f\x8b", b"{", b"[")):
+    text = start.removeprefix(codecs.BOM_UTF8).lstrip()
+    if text and not text.startswith((b"PK", b"\x1f\x8b", b"{", b"[")):
         raise FormatError("is not JSON, gzip or npz", file=path, expected=EXPECTED)
 
 

@@ -229,6 +229,14 @@ class Io(Test):
             with self.assertRaisesRegex(FormatError, "pipe: is larger than the limit"):
                 files.read(self.path("pipe"), "a trace", lambda *_: None)
 
+    def test_a_trace_may_begin_with_a_byte_order_mark(self):
+        self.run_program("trace", "copy", "--length", "2", "--out", "t.ntmtrace.json")
+        with open(self.path("t.ntmtrace.json"), "rb") as plain, open(self.path("marked.json"), "wb") as marked:
+            marked.write(b"\xef\xbb\xbf" + plain.read())
+        self.assertEqual(load(self.path("marked.json")).steps, load(self.path("t.ntmtrace.json")).steps)
+        if is_built():
+            self.assertTrue(check(self.path("marked.json")))
+
     @unittest.skipUnless(is_built(), "needs the extension")
     def test_what_the_program_refuses_is_not_loaded(self):
         trace = self.load_changed(lambda meta: meta["task"].update(length=1.5))

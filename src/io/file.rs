@@ -18,7 +18,7 @@ use super::error::{parse, short};
 #[cfg(test)]
 pub(super) use super::faults::change;
 use super::input::{is_pickle, start};
-pub(super) use super::input::{read, read_text, text, without_mark};
+pub(super) use super::input::{read, read_text, text, text_start, without_mark};
 use super::memory_files;
 use crate::platform::HAS_FILES;
 
@@ -31,7 +31,7 @@ pub fn is_trace(path: &Path) -> bool {
         return true;
     }
     let start = start(path);
-    let is_json = || start.trim_ascii_start().starts_with(b"{");
+    let is_json = || text_start(&start).starts_with(b"{");
     let format = b"\"ntm-trace\"";
     let has_format = || start.windows(format.len()).any(|bytes| bytes == format);
     let is_npz = || start.starts_with(b"PK") && !is_pickle(&start);

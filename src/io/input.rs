@@ -121,6 +121,12 @@ pub(in crate::io) fn without_mark(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
+/// The first bytes of a text, without a byte order mark and white space.
+pub(in crate::io) fn text_start(bytes: &[u8]) -> &[u8] {
+    let mark = "\u{feff}".as_bytes();
+    bytes.strip_prefix(mark).unwrap_or(bytes).trim_ascii_start()
+}
+
 /// Reads on to the end, or to one byte more than `limit` in all. Room is made for as many bytes as are
 /// `expected`, and then for twice as many, again and again, as long as there is memory.
 pub(in crate::io) fn read_up_to(

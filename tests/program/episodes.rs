@@ -808,6 +808,10 @@ fn every_text_may_begin_with_a_byte_order_mark() {
     let json = fs::read_to_string(place.path().join("t.ntmtrace.json")).unwrap();
     assert!(trace::read(&marked("b.ntmtrace.json", &json)).is_ok());
     assert!(trace::from_json(&format!("\u{feff}{json}"), "b").is_ok());
+    // Of any name.
+    marked("recorded", &json);
+    let drawn = run(&["render", "recorded", "--out", "f.svg"]);
+    assert!(drawn.status.success(), "{drawn:?}");
     let utf16: Vec<u8> = "\u{feff}{}"
         .encode_utf16()
         .flat_map(u16::to_le_bytes)

@@ -54,9 +54,7 @@ pub fn read_watched(path: &Path, watch: ReadProgress<'_>) -> Result<Imported, Er
 
 /// Refuses bytes that are neither JSON nor packed.
 fn begins(bytes: &[u8]) -> Result<(), String> {
-    let text = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
-    let first = text.iter().find(|byte| !byte.is_ascii_whitespace());
-    match first {
+    match file::text_start(bytes).first() {
         Some(b'P' | 0x1f | b'{' | b'[') | None => Ok(()),
         Some(_) => Err("is not a trace: expected JSON, gzip or npz".to_owned()),
     }

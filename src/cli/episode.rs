@@ -1,7 +1,6 @@
 //! Options that choose an episode, shared by `trace`, `render` and `view`.
 
-use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{anyhow, bail, ensure};
 use clap::Args;
@@ -10,7 +9,7 @@ use super::arguments::{from_zero, rows, up_to};
 use super::machine;
 use super::message::note;
 use crate::analysis::population::Population;
-use crate::io::{self, Experiment, Trained, bits, intervention, label};
+use crate::io::{Experiment, Trained, bits, intervention, label};
 use crate::model::{Draw, Model, NoiseMode};
 use crate::task::{Episode, MAX_ITEMS, MAX_LENGTH, MAX_REPEATS, Task};
 use crate::train::{Demand, Recording, UNSEEN_SEED};
@@ -267,11 +266,4 @@ pub(super) fn note_wrap_around(name: &str, recording: &Recording) {
     if let Some(wrap_around) = recording.trace.wrap_around() {
         note(&format!("note: {name}: {wrap_around}"));
     }
-}
-
-/// True for a source that is a recorded trace, by its name or by its first bytes.
-pub(super) fn is_trace(source: &str) -> bool {
-    let path = Path::new(source);
-    let is_one = |end: &OsStr| ["json", "gz", "npz"].iter().any(|trace| end == *trace);
-    io::is_trace(path) || path.is_file() && path.extension().is_some_and(is_one)
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::anyhow;
 use clap::{ArgGroup, Args};
 
-use super::episode::{EpisodeArgs, as_it_is, is_trace, note_wrap_around};
+use super::episode::{EpisodeArgs, as_it_is, note_wrap_around};
 use super::machine;
 use super::table::{Cell, Column, Format, Table};
 use crate::analysis::provenance::{Origin, Part, Provenance as Parts, Target, Writes};
@@ -100,7 +100,7 @@ impl Provenance {
     fn recording(&self) -> anyhow::Result<(Recording, ModelConfig, Option<Model>)> {
         let (source, weights, path) =
             (&self.source, &self.episode.weights, Path::new(&self.source));
-        if !is_trace(source) || weights.is_some() && !io::is_trace(path) {
+        if !io::is_trace(path) {
             let trained = self.episode.trained(source)?;
             let recording = self.episode.record(source, &trained)?;
             let machine = trained.machine;

@@ -13,7 +13,7 @@ use clap::{Args, ValueEnum};
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 
 use super::arguments::{MOST_SAMPLES, ends, step, threads, up_to, within};
-use super::episode::{EpisodeArgs, as_it_is, is_trace, note_wrap_around};
+use super::episode::{EpisodeArgs, as_it_is, note_wrap_around};
 use super::gradient::{self, quantity};
 use super::machine;
 use super::message::note;
@@ -447,7 +447,7 @@ impl Render {
 
     /// Returns the episode, read from a trace or recorded now.
     fn recording(&self, source: &str) -> anyhow::Result<RenderInput> {
-        if !is_trace(source) || self.episode.weights.is_some() {
+        if !io::is_trace(Path::new(source)) || self.episode.weights.is_some() {
             let trained = self.episode.trained(source)?;
             let spread = self
                 .samples

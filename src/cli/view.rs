@@ -10,11 +10,11 @@ use clap::Args;
 use super::arguments::step;
 use super::episode::EpisodeArgs;
 #[cfg(feature = "gui")]
-use super::episode::{as_it_is, is_trace};
+use super::episode::as_it_is;
 use super::machine;
 use crate::io::Experiment;
 #[cfg(feature = "gui")]
-use crate::io::label;
+use crate::io::{is_trace, label};
 #[cfg(feature = "gui")]
 use crate::viewer;
 
@@ -93,7 +93,7 @@ impl View {
         };
         let included = weights::included_names().next().unwrap_or_default();
         let name = self.what.unwrap_or_else(|| included.to_owned());
-        if is_trace(&name) && self.episode.weights.is_none() {
+        if is_trace(Path::new(&name)) && self.episode.weights.is_none() {
             as_it_is(self.episode.given(), &name, "shown")?;
         }
         if self.episode.given().is_none() {

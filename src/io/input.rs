@@ -9,6 +9,8 @@ use super::{Error, memory_files, memory_limit};
 
 /// The number of bytes of a file that are checked before the rest is read.
 const START: u64 = 4096;
+/// The number of bytes that show whether a file is a trace.
+const ENOUGH: usize = 1 << 20;
 /// The first buffer size for a pipe, in bytes.
 const PIPE: u64 = 16 << 20;
 
@@ -51,16 +53,16 @@ pub(in crate::io) fn read(
     Ok(bytes)
 }
 
-/// Returns the first bytes of a file; none of one that cannot be read, or of a device or a pipe.
+/// Returns the first [`ENOUGH`] bytes of a file; none of one that cannot be read, or of a device or a pipe.
 pub(in crate::io) fn start(path: &Path) -> Vec<u8> {
     if let Some(mut bytes) = memory_files::get(path) {
-        bytes.truncate(START as usize);
+        bytes.truncate(ENOUGH);
         return bytes;
     }
     let mut bytes = Vec::new();
     let file = Some(path).filter(|path| path.is_file()).map(File::open);
     if let Some(Ok(file)) = file {
-        let _ = file.take(START).read_to_end(&mut bytes);
+        let _ = file.take(ENOUGH as u64).read_to_end(&mut bytes);
     }
     bytes
 }

@@ -812,6 +812,15 @@ fn every_text_may_begin_with_a_byte_order_mark() {
     marked("recorded", &json);
     let drawn = run(&["render", "recorded", "--out", "f.svg"]);
     assert!(drawn.status.success(), "{drawn:?}");
+    // With its format at the end.
+    let (start, rest) = json.split_once("\"format\": \"ntm-trace\",").unwrap();
+    let rest = rest.trim_end().strip_suffix('}').unwrap();
+    marked(
+        "last",
+        &format!("{start}{rest}, \"format\": \"ntm-trace\"}}"),
+    );
+    let drawn = run(&["render", "last", "--out", "f.svg"]);
+    assert!(drawn.status.success(), "{drawn:?}");
     let utf16: Vec<u8> = "\u{feff}{}"
         .encode_utf16()
         .flat_map(u16::to_le_bytes)

@@ -11,7 +11,7 @@ use super::preset::flatten;
 use super::preset::written::Written;
 use super::{Trained, file};
 use crate::analysis::provenance::Part;
-use crate::task::{DataSummary, Measure, Task};
+use crate::task::{Measure, Task};
 use crate::train::{
     AuxLosses, Change, Evaluation, HistoryPoint, Measurement, OFFSETS, Sampled, SinceValidation,
 };
@@ -21,16 +21,17 @@ use crate::train::{
 pub struct MeasurementLine(Vec<(&'static str, Value)>);
 
 /// The summary of the file of a task.
-fn data_json(data: &DataSummary) -> Value {
+pub(super) fn data_json(task: &Task) -> Option<Value> {
+    let data = task.summary()?;
     let vocabularies = data.vocabularies.iter().map(|part| {
         json!({"side": part.side, "symbols": part.kept, "cut": part.cut, "held_out_unknown": part.unknown})
     });
-    json!({
+    Some(json!({
         "training": data.training,
         "held_out": data.held_out,
         "held_out_in_training": data.repeated,
         "vocabularies": vocabularies.collect::<Vec<_>>(),
-    })
+    }))
 }
 
 impl MeasurementLine {
@@ -63,9 +64,7 @@ impl MeasurementLine {
             ("scored_bits", json!(Number(mean.scored_bits))),
             ("perfect", json!(Number(mean.perfect))),
         ];
-        if let Some(data) = task.summary() {
-            line.push(("data", data_json(&data)));
-        }
+        line.extend(data_json(task).map(|data| ("data", data)));
         let aux = AuxLosses::NAMES.into_iter().zip(mean.aux.each());
         line.extend(aux.filter_map(|(name, loss)| Some((name, json!(Number(loss?))))));
         line.extend([

@@ -24,11 +24,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::Serialize;
+use serde_json::Value;
 use web_time::Instant;
 
 use super::lock::Lock;
 use super::log::{self, Log};
-use super::measurement::{ChangeForm, ChangeLine, PointForm};
+use super::measurement::{ChangeForm, ChangeLine, PointForm, data_json};
 use super::preset::written::Written;
 use super::sweep::Failure;
 use super::weights;
@@ -116,6 +117,8 @@ struct Header<'a> {
     generator: super::trace::Generator,
     command: &'a str,
     experiment: Written,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    data: Option<Value>,
 }
 
 impl RunFolder {
@@ -403,6 +406,8 @@ impl RunFolder {
         let saved = Self::state_of(&folder, &self.place, there)?;
         complete(&folder)?;
         Failure::forget(&self.place)?;
+        let label = file::label(&self.place.join(LOG));
+        self.experiment = self.experiment.with_those_of(&saved.experiment, &label)?;
         self.open_at(&saved.state)?;
         Ok(Some(ResumedRun {
             folder: self,
@@ -472,6 +477,7 @@ impl RunFolder {
             generator: super::trace::Generator::default(),
             command: &self.command,
             experiment: Written::of(&self.experiment),
+            data: data_json(&self.experiment.task),
         };
         let points = state.history.iter();
         let points = points.map(|point| (point.sequences, file::json(&PointForm(*point))));

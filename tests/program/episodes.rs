@@ -909,6 +909,22 @@ fn training_and_evaluation_summarise_the_file() {
     let line: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(line["data"]["held_out_in_training"], 1);
     assert_eq!(line["data"]["vocabularies"][0]["held_out_unknown"], 1);
+    let log = fs::read_to_string(place.path().join("run/history.ntmlog.jsonl")).unwrap();
+    let header: serde_json::Value = serde_json::from_str(log.lines().next().unwrap()).unwrap();
+    assert_eq!(header["data"], line["data"]);
+}
+
+#[test]
+fn a_resumed_log_keeps_the_summary_of_the_file() {
+    let place = place_of_pairs();
+    let experiment = Experiment::read(&place.path().join("mine.json"), &[]).unwrap();
+    let run = place.path().join("run");
+    drop(RunFolder::create(&run, &experiment, "begun", false).unwrap());
+    let log = || fs::read_to_string(run.join("history.ntmlog.jsonl")).unwrap();
+    let begun = log();
+    assert!(begun.contains(r#""training":18"#), "{begun}");
+    assert!(RunFolder::resume(&run, "resumed").unwrap().is_some());
+    assert_eq!(log(), begun);
 }
 
 fn task_of_pairs(lines: &[&str], symbols: [&str; 2]) -> Task {

@@ -1,5 +1,7 @@
 //! The file of a task, and how its episodes are split.
 
+use std::sync::PoisonError;
+
 use super::split::hash;
 use super::{DataSummary, Episode, HeldOut, Pair, Task};
 
@@ -70,8 +72,23 @@ impl Task {
         (0..episode.steps()).filter(is_unknown).collect()
     }
 
-    /// The summary of the file of this task; `None` for other tasks, and without the file.
+    /// The summary of the file of this task, computed once; `None` for other tasks, and without the file.
     pub fn summary(&self) -> Option<DataSummary> {
+        let last = match self {
+            Self::Episodes(task) => task.recorded.last_summary(),
+            Self::Pairs(task) => task.lines.last_summary(),
+            Self::Text(task) => task.lines.last_summary(),
+            _ => None,
+        };
+        let mut last = last?.lock().unwrap_or_else(PoisonError::into_inner);
+        let length = self.size();
+        if last.as_ref().is_none_or(|(of, _)| *of != length) {
+            *last = Some((length, self.summarized()?));
+        }
+        last.as_ref().map(|(_, summary)| summary.clone())
+    }
+
+    fn summarized(&self) -> Option<DataSummary> {
         let (training, held_out, rule) = self.split().filter(|(learned, ..)| *learned > 0)?;
         let (repeated, vocabularies) = match self {
             Self::Episodes(task) => (task.repeated(), Vec::new()),

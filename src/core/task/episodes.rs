@@ -237,7 +237,7 @@ pub struct Episodes {
     pub answer: Answer,
     /// Whether `inputs` and `outputs` are known: from a preset, or from the file.
     pub has_channels: [bool; 2],
-    recorded: Loaded<Recorded>,
+    pub(super) recorded: Loaded<Recorded>,
 }
 
 impl Episodes {

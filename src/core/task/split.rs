@@ -8,10 +8,11 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::RangeInclusive;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use rand::RngExt;
 
+use super::DataSummary;
 use super::generate::LENGTHS;
 use crate::keys::Field::{Choice, Integer};
 use crate::keys::{Keys, Table, Words};
@@ -90,6 +91,9 @@ impl Keys for HeldOut {
     }
 }
 
+/// A summary, and the lengths of its episodes.
+pub(super) type LastSummary = Mutex<Option<(RangeInclusive<usize>, DataSummary)>>;
+
 /// Episodes of a file by their numbers.
 #[derive(Debug)]
 pub(super) struct Split {
@@ -99,6 +103,7 @@ pub(super) struct Split {
     learned: Vec<usize>,
     /// The held-out episodes in the order of the file.
     held_out: Vec<usize>,
+    summary: LastSummary,
 }
 
 impl Split {
@@ -140,6 +145,7 @@ impl Split {
             lengths,
             learned,
             held_out,
+            summary: LastSummary::default(),
         })
     }
 
@@ -215,6 +221,11 @@ impl<T> Loaded<T> {
         let count = split.held_out_of(length).count();
         let some = split.held_out_of(length).nth(turn(count));
         some.or_else(|| split.held_out.get(turn(split.held_out.len())).copied())
+    }
+
+    /// The summary that was computed last; `None` if they are not loaded.
+    pub(super) fn last_summary(&self) -> Option<&LastSummary> {
+        Some(&self.get()?.1.summary)
     }
 
     /// The number of held-out episodes of these lengths that have the `key` of a training episode.

@@ -49,6 +49,18 @@ impl DataSummary {
         });
         repeated.into_iter().chain(unknown).collect()
     }
+
+    /// The sizes of the vocabularies.
+    pub fn vocabulary(&self) -> Vec<String> {
+        let sizes = self.vocabularies.iter().map(|part| {
+            let symbols = format!("{} {} symbols", part.kept, part.side).replace("line ", "");
+            match part.cut {
+                0 => symbols,
+                cut => format!("{symbols} ({cut} more in the training lines are unknown)"),
+            }
+        });
+        sizes.collect()
+    }
 }
 
 /// Text form: `900 training episodes, 100 held out (one of every 10); 4 source symbols`, and the warnings.
@@ -59,16 +71,9 @@ impl fmt::Display for DataSummary {
             f,
             "{training} training episodes, {held_out} held out ({rule})"
         )?;
-        for (index, part) in self.vocabularies.iter().enumerate() {
-            let start = if index == 0 { "; " } else { ", " };
-            let symbols = format!("{} symbols", part.side).replace("line ", "");
-            write!(f, "{start}{} {symbols}", part.kept)?;
-            if part.cut > 0 {
-                write!(f, " ({} more in the training lines are unknown)", part.cut)?;
-            }
-        }
-        let mut warnings = self.warnings().into_iter();
-        warnings.try_for_each(|warning| write!(f, "; {warning}"))
+        let vocabulary = Some(self.vocabulary().join(", ")).filter(|text| !text.is_empty());
+        let mut parts = vocabulary.into_iter().chain(self.warnings());
+        parts.try_for_each(|part| write!(f, "; {part}"))
     }
 }
 

@@ -746,6 +746,24 @@ class Figures(support.Test):
                 warnings.simplefilter("error")
                 figure.save(self.path("again.png"))
 
+    def test_a_text_of_ones_own_needs_no_training_file(self):
+        with open(self.path("pairs.tsv"), "w", encoding="utf-8") as file:
+            file.write("a b\tx y\nb a\ty x\n" * 10)
+        preset = {"task": {"kind": "pairs", "file": "pairs.tsv"},
+                  "model": {"kind": "bahdanau", "encoder": {"size": 4}, "decoder": {"size": 4}, "attention": {"units": 4}}}
+        with open(self.path("pairs.json"), "w", encoding="utf-8") as file:
+            json.dump(preset, file)
+        trained = ts.train(self.path("pairs.json"), sequences=4, progress=None)
+        there = trained.trace(input="b a")
+        trained.save(self.path("sent.safetensors"))
+        os.remove(self.path("pairs.tsv"))
+        machine = ts.machine(self.path("sent.safetensors"))
+        for alone in (machine, pickle.loads(pickle.dumps(machine))):
+            np.testing.assert_array_equal(alone.trace(input="b a")["input"], there["input"])
+            for needs_it in (alone.trace, alone.evaluate):
+                with self.assertRaisesRegex(ts.FormatError, "task.file"):
+                    needs_it()
+
     def test_the_trace_of_another_program_has_a_figure(self):
         recorder = ts.Recorder("copy", memory=np.zeros((4, 2)), read0=[1, 0, 0, 0])
         recorder.step(input=[0, 1], output=[0.5], read0=dict(weighting=[0, 1, 0, 0]))

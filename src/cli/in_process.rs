@@ -70,12 +70,13 @@ fn parsed<A: Args>(about: &str, options: &[String]) -> Result<A, CommandError> {
     Ok(A::from_arg_matches(&command.try_get_matches_from(typed)?)?)
 }
 
-/// The machine of a preset whose weights are included, of a weights file, or of the folder of a run.
+/// The machine of a preset whose weights are included, of a weights file, or of the folder of a run. The file of a text
+/// may be missing.
 ///
 /// # Errors
 /// There is none of this name, or the file is not one.
 pub fn machine(name: &str) -> Result<Trained, CommandError> {
-    Ok(machine::find(name, None)?)
+    Ok(machine::find_for_input(name, None)?)
 }
 
 /// A recorded episode with the metadata of its file.
@@ -129,7 +130,10 @@ pub fn record(
     options.extend(input.iter().map(|_| "--input=input".to_owned()));
     let mut asked: Trace = parsed(name, &options)?;
     asked.episode.bits = input;
-    let trained = machine::with_rows(trained.clone(), name, asked.episode.rows)?;
+    let mut trained = machine::with_rows(trained.clone(), name, asked.episode.rows)?;
+    if asked.episode.bits.is_none() {
+        trained = machine::with_episodes(trained, name)?;
+    }
     let recording = asked.episode.recording(name, &trained)?;
     Ok(Episode {
         derivatives: asked.derivatives(&trained, &recording)?,
@@ -179,7 +183,8 @@ pub fn evaluate(
     let mut options = options.to_vec();
     options.push("--json".to_owned());
     let asked: Eval = parsed(name, &options)?;
-    Ok(asked.lines(name, trained, stop)?)
+    let trained = machine::with_episodes(trained.clone(), name)?;
+    Ok(asked.lines(name, &trained, stop)?)
 }
 
 /// `tapescope render` of an episode that is called `name`. The end of `out` says which kind of file this makes.

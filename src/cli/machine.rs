@@ -1,6 +1,6 @@
 //! Finds a machine: by the name of an included machine, or by a file.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail, ensure};
 
@@ -20,24 +20,28 @@ pub(super) fn claim(bytes: u64, threads: usize, what: &str) -> anyhow::Result<()
 /// The machine that a name or the path of a weights file stands for, on `rows` memory rows, with the episodes that it
 /// learned from, where those are in a file.
 pub(super) fn find(name: &str, rows: Option<usize>) -> anyhow::Result<Trained> {
-    with_data(name, rows, Experiment::with_episodes)
+    with_episodes(find_for_input(name, rows)?, name)
 }
 
 /// [`find`] for your own input: the file of a text may be missing.
 pub(super) fn find_for_input(name: &str, rows: Option<usize>) -> anyhow::Result<Trained> {
-    with_data(name, rows, Experiment::with_episodes_if_there)
+    let mut trained = alone(name, rows)?;
+    let by = weights_of(name);
+    trained.experiment = trained.experiment.with_episodes_if_there(&by)?;
+    Ok(trained)
 }
 
-fn with_data(
-    name: &str,
-    rows: Option<usize>,
-    read: fn(Experiment, &Path) -> Result<Experiment, Error>,
-) -> anyhow::Result<Trained> {
-    let mut trained = alone(name, rows)?;
-    let path = Path::new(name);
-    let path = RunFolder::weights_at(path).unwrap_or_else(|_| path.to_owned());
-    trained.experiment = read(trained.experiment, &path)?;
+/// The machine with its episodes, which are read unless they are there.
+pub(super) fn with_episodes(mut trained: Trained, name: &str) -> anyhow::Result<Trained> {
+    if !trained.experiment.task.is_loaded() {
+        trained.experiment = trained.experiment.with_episodes(&weights_of(name))?;
+    }
     Ok(trained)
+}
+
+fn weights_of(name: &str) -> PathBuf {
+    let path = Path::new(name);
+    RunFolder::weights_at(path).unwrap_or_else(|_| path.to_owned())
 }
 
 /// Prints the summary of the file of a task, if it has one.

@@ -4,7 +4,6 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 #[cfg(feature = "gui")]
-use anyhow::bail;
 use clap::Args;
 
 use super::arguments::step;
@@ -100,13 +99,6 @@ impl View {
             return Ok(begin);
         }
         let trained = self.episode.trained(&name)?;
-        let task = &trained.experiment.task;
-        if let Some([file, _]) = task.file().filter(|_| !task.is_loaded()) {
-            let file = label(Path::new(file));
-            bail!(
-                "{name}: {file} does not exist, and the window shows its episodes, too; put it there, or use: tapescope render {name} --input FILE"
-            );
-        }
         let is_chosen = self.episode.is_chosen();
         let chosen = is_chosen.then(|| self.episode.choose(&name, &trained));
         let chosen = chosen.transpose()?;

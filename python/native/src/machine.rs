@@ -51,7 +51,8 @@ impl Machine {
     fn from_bytes(py: Python<'_>, bytes: &[u8], name: String) -> PyResult<Self> {
         let read = || {
             let mut trained = weights::from_bytes(bytes, &name)?;
-            trained.experiment = trained.experiment.with_episodes(Path::new(&name))?;
+            let by = Path::new(&name);
+            trained.experiment = trained.experiment.with_episodes_if_there(by)?;
             Ok(trained)
         };
         let trained = read().map_err(|error: io::Error| raised(py, error.into()))?;

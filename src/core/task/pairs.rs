@@ -27,7 +27,7 @@ use ndarray::Array2;
 use super::Episode;
 use super::generate::{Alphabet, Generate, LENGTHS, MAX_LENGTH};
 use super::split::{Fault, HeldOut, Loaded, Split};
-use super::tokens::{MOST_SYMBOLS, Tokens};
+use super::tokens::{MOST_SYMBOLS, Tokens, first_symbols};
 use crate::keys::Field::{Choice, Range as Ends, Text};
 use crate::keys::{Keys, Table, Words};
 use crate::math::Random;
@@ -273,13 +273,12 @@ impl Pairs {
         longest.max().unwrap_or(unknown)
     }
 
-    /// Line `number` of the file; silence without one.
+    /// Line `number` of the file; without one the first symbols of the vocabulary, or silence.
     pub(super) fn numbered(&self, number: Option<usize>) -> Episode {
-        let pair = self.pairs().zip(number);
-        pair.map_or_else(
-            || self.silent(1),
-            |(all, number)| self.episode_of(&all[number]),
-        )
+        let line = self.pairs().zip(number);
+        let line = line.map(|(all, number)| self.episode_of(&all[number]));
+        let first = || self.episode_of_symbols(&first_symbols(self.symbols(0), &self.length));
+        line.or_else(first).unwrap_or_else(|| self.silent(1))
     }
 }
 

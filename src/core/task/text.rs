@@ -25,7 +25,7 @@ use std::sync::Arc;
 
 use super::generate::{Alphabet, Generate, LENGTHS, MAX_LENGTH};
 use super::split::{Fault, HeldOut, Loaded, Split};
-use super::tokens::{MOST_SYMBOLS, Tokens};
+use super::tokens::{MOST_SYMBOLS, Tokens, first_symbols};
 use super::{Episode, Phase};
 use crate::keys::Field::{Choice, Integer, Range as Ends, Text as Written};
 use crate::keys::{Keys, Table, Words as _};
@@ -135,11 +135,12 @@ impl Text {
         episode
     }
 
-    /// Line `number` of the file; silence without one.
+    /// Line `number` of the file; without one the first symbols of the vocabulary.
     pub(super) fn numbered(&self, number: Option<usize>) -> Episode {
         let line = self.lines().zip(number);
         let episode = line.and_then(|(all, number)| self.episode_of(&all[number]).ok());
-        episode.unwrap_or_else(|| self.silent(1))
+        let known = self.tokens.of(&self.symbols);
+        episode.unwrap_or_else(|| self.episode_of_symbols(&first_symbols(known, &self.length)))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 
 use super::split::{Fault, HeldOut};
 use crate::keys::Words;
@@ -21,6 +22,14 @@ pub enum Tokens {
 impl Words for Tokens {
     const WORDS: &'static [(&'static str, Self)] =
         &[("words", Self::Words), ("characters", Self::Characters)];
+}
+
+/// A line of the first symbols of a vocabulary, each once, of no more than these lengths.
+pub(super) fn first_symbols<'a>(
+    known: impl Iterator<Item = &'a str>,
+    length: &RangeInclusive<usize>,
+) -> Vec<usize> {
+    (0..known.count().min(*length.end())).collect()
 }
 
 impl Tokens {

@@ -204,7 +204,7 @@ fn opened(path: &Path, watch: ProgressCallback<'_>) -> Result<OpenedFile, Error>
     let path = &RunFolder::weights_at(path)?;
     if path.extension().is_some_and(|end| end == "safetensors") {
         let mut trained = weights::read(path)?;
-        trained.experiment = trained.experiment.with_episodes(path)?;
+        trained.experiment = trained.experiment.with_episodes_if_there(path)?;
         let machine = Machine::from(trained);
         // Its experiment may be that of a included machine: both stay to choose from.
         return Ok(OpenedFile::Machine(Box::new(Machine {
@@ -310,6 +310,8 @@ fn loaded_run(folder: &Path) -> Result<Option<LoadedRun>, Error> {
 impl From<Trained> for Machine {
     fn from(trained: Trained) -> Self {
         let now = trained.now();
+        // Computed here, behind the window.
+        now.task.summary();
         Self {
             other_way: preset::section(&now.name).map(|section| (section, now.description)),
             name: now.name,

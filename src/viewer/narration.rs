@@ -31,6 +31,9 @@ pub fn status(open: &Open, player: &Player, focus: usize) -> String {
     format!("{}. {}", place.join(", "), moment.short(focus))
 }
 
+/// A task whose file is missing.
+pub const NO_FILE: &str = "the file of its episodes is missing: only your own input can be shown";
+
 /// Describes the number of values that are not finite.
 pub fn not_finite(count: usize) -> String {
     match count {

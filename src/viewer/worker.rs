@@ -12,6 +12,7 @@ use std::sync::{Arc, Weak};
 use std::task::{Context, Poll};
 
 use super::disk::{Answer, Files};
+use super::narration;
 use super::state::{
     Destination, EPISODES, FilePurpose, Job, Machine, NamedExperiment, Open, Outcome, Page,
     PendingJob, REMOVALS, RecordedEpisode, RecordingInputs, Report, RunView, SEEDS, SameArc, Saved,
@@ -316,6 +317,11 @@ async fn attempt(job: &Job, files: &dyn Files, under_way: &PendingJob) -> Result
         turns.yield_now().await;
         under_way.report(done, all)
     };
+    if let Job::Report(inputs, _) | Job::Search(inputs, _) = job
+        && !inputs.machine.task.is_loaded()
+    {
+        return Err(format!("{}: {}.", inputs.machine.title, narration::NO_FILE));
+    }
     if let Some(outcome) = left_alone(job, files) {
         return Ok(outcome);
     }
@@ -527,7 +533,8 @@ async fn record(
     if !texts.is_empty() {
         *recording = branch(&recording, &machine, &texts)?;
     }
-    let manual = !request.flipped.is_empty() || request.given.is_some();
+    let is_changed = !request.flipped.is_empty() || request.given.is_some();
+    let manual = is_changed || !task.is_loaded();
     recording.origin.take_if(|_| manual);
     Ok(RecordedEpisode {
         recording: *recording,

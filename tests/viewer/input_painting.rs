@@ -2,6 +2,7 @@
 
 use super::source::{BAHDANAU, CAPTION, DESCRIBES, TRANSDUCE, reader};
 use super::*;
+use tapescope::io::{Experiment, Trained};
 use tapescope::model::BahdanauConfig;
 use tapescope::task::{HeldOut, Pair, Pairs, TARGET_NOT_KNOWN, Tokens};
 
@@ -188,6 +189,46 @@ fn a_source_that_no_line_has_is_not_counted() {
     act(&mut screen, Edit::Undo);
     act(&mut screen, Edit::Undo);
     assert!(!has(&screen, TARGET_NOT_KNOWN) && counts(&screen));
+}
+
+#[test]
+fn a_machine_says_what_is_wrong_with_its_file_and_runs_without_it() {
+    let place = tempfile::tempdir().unwrap();
+    let file = |name: &str| place.path().join(name);
+    let preset = r#"{"task": {"kind": "pairs", "file": "p.tsv", "held_out": {"kind": "last", "count": 1}},
+        "model": {"kind": "bahdanau"}}"#;
+    std::fs::write(file("p.json"), preset).unwrap();
+    std::fs::write(file("p.tsv"), "b a\tB A\nb\tB\nb a\tB A\n").unwrap();
+    let experiment = Experiment::read(&file("p.json"), &[]).unwrap();
+    let weights = file("weights.safetensors");
+    let trained = Trained {
+        machine: Model::new(experiment.model.clone(), 3),
+        experiment: experiment.clone(),
+        evaluation: None,
+        history: Vec::new(),
+        changes: Vec::new(),
+        command: String::new(),
+    };
+    tapescope::io::weights::write(&weights, &trained).unwrap();
+    let warns = |screen: &Screen| {
+        screen.get_by_label("2 source symbols");
+        screen.get_by_label("1 of 1 held-out episodes are also training episodes");
+    };
+    let mut screen = paused_with(Arc::new(Disk));
+    act(&mut screen, File::Open(weights.clone()));
+    warns(&screen);
+    act(&mut screen, Replacement::Begin(vec![(None, experiment)]));
+    warns(&screen);
+    std::fs::remove_file(file("p.tsv")).unwrap();
+    let mut screen = paused_with(Arc::new(Disk));
+    act(&mut screen, File::Open(weights));
+    screen.get_by_label_contains("the file of its episodes is missing");
+    assert_eq!(source(&screen), [0, 1]);
+    screen.get_by_label(TARGET_NOT_KNOWN);
+    act(&mut screen, Edit::Flip(0, 1));
+    assert_eq!(source(&screen), [1, 1]);
+    act(&mut screen, Ask::Measure("loss".to_owned()));
+    assert!(says(&screen, "the file of its episodes is missing"));
 }
 
 #[test]

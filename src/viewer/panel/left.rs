@@ -406,8 +406,13 @@ fn trained(ui: &mut Ui, machine: &Machine, request: &EpisodeRequest) {
     }
     let task = &machine.task;
     if let Some((learned, held_out, _)) = task.split() {
+        let Some(data) = task.summary() else {
+            return note(ui, narration::NO_FILE);
+        };
         let other = format!("trained on {learned} other episodes of its file");
-        return note(ui, &format!("{other}; {held_out} are held out"));
+        note(ui, &format!("{other}; {held_out} are held out"));
+        data.vocabulary().iter().for_each(|text| note(ui, text));
+        return data.warnings().iter().for_each(|text| warning(ui, text));
     }
     let (size, repeats) = (task.size(), task.repeats());
     let (least, most) = (size.start(), size.end());

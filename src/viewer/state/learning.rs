@@ -429,6 +429,8 @@ pub fn landmarks(experiment: &Experiment) -> Vec<(f64, &'static str)> {
     /// Episodes of which the means are taken.
     const EPISODES: usize = 50;
     let (task, seed) = (&experiment.task, experiment.training.seed);
+    // Computed here, behind the window.
+    task.summary();
     let mut landmarks = vec![(chance(task, seed, EPISODES), "chance level")];
     landmarks.extend(optimum(task, seed, EPISODES).map(|bits| (bits, "optimum")));
     landmarks

@@ -86,7 +86,7 @@ fn measure(task: &Task, config: &ModelConfig, seconds: f64, rounds: usize) {
     };
     let mut times: Vec<f64> = (0..rounds).map(|_| round()).collect();
     times.sort_by(f64::total_cmp);
-    let mib = |bytes: usize| bytes as f64 / f64::from(1 << 20);
+    let mib = |bytes: u64| bytes as f64 / f64::from(1 << 20);
     let held = heap::most_since(before);
     let (mut memory, mut index, mut others) = (0, 0, String::new());
     if let ModelConfig::Sam(sam) = &config {
@@ -105,6 +105,6 @@ fn measure(task: &Task, config: &ModelConfig, seconds: f64, rounds: usize) {
         times[rounds - 1],
         mib(memory),
         mib(index),
-        mib(held) - mib(memory + index),
+        mib(held as u64) - mib(memory + index),
     );
 }

@@ -13,7 +13,7 @@ use super::episode::as_it_is;
 use super::machine;
 use crate::io::Experiment;
 #[cfg(feature = "gui")]
-use crate::io::{is_trace, label};
+use crate::io::is_trace;
 #[cfg(feature = "gui")]
 use crate::viewer;
 

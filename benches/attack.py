@@ -471,7 +471,7 @@ class Maker:
         array = pick([name for name in arrays if name != META])
         t = f"t = ts.machine({machine!r}).trace(seed=7, **{sizes})"
         if kind == "numbers":
-            asked = [name for name in arrays if name.rsplit(".", 1)[-1] in ("gate", "strength", "sharpening", "read", "weighting", "output")]
+            asked = [name for name in arrays if sizes and name.rsplit(".", 1)[-1] in ("gate", "strength", "sharpening", "read", "weighting", "output")]
             call = NUMBERS.format(machine=machine, seed=self.random.randrange(99), sizes=sizes, asked_sizes={{"length": "lengths"}.get(size, size): value for size, value in sizes.items()}, file=self.path(pick([".json", ".json.gz", ".npz"])), asked=asked)
         elif kind == "trace":
             call = f"ts.machine({machine!r}).trace({options(['length', 'items', 'repeats', 'seed', 'episode', 'sample', 'input', 'rows', 'gradient', 'intervene'])})"

@@ -176,22 +176,13 @@ struct TraceForm<'a> {
     arrays: Inline<'a>,
 }
 
-/// The kind of a machine.
-#[derive(Deserialize)]
-struct KindForm<'a> {
-    #[serde(borrow)]
-    kind: Cow<'a, str>,
-}
-
 impl TraceForm<'_> {
     /// Returns the form of the answer; a machine that answers questions about a document points at a symbol of it.
     fn answer(&self) -> Answer {
-        let kind = self
-            .model
-            .map(|model| serde_json::from_str::<KindForm>(model.get()));
-        let kind = kind.and_then(Result::ok).map(|form| form.kind);
+        let model = self.model.map_or("null", RawValue::get);
+        let model: Value = serde_json::from_str(model).unwrap_or_default();
         let mut kinds = ModelConfig::WORDS.iter();
-        let kind = kinds.find(|(word, _)| kind.as_deref() == Some(*word));
+        let kind = kinds.find(|(word, _)| model["kind"] == *word);
         let points = kind.is_some_and(|(_, kind)| kind.asked_for().is_some());
         match self.task.answer {
             None if points => Answer::Symbols,

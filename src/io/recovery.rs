@@ -154,21 +154,16 @@ pub fn recoverable(root: &Path) -> Vec<RecoverableRun> {
     };
     let label = |folder: &Path| match RunFolder::saved_state(folder) {
         Ok(RunStart { begun, state, .. }) => {
-            let (title, training) = (&begun.title, &begun.training);
-            let (seed, all) = (training.seed, training.sequences);
-            format!(
-                "{title}, seed {seed}: {} of {all} sequences",
-                state.sequences
-            )
+            let (title, done, of) = (&begun.title, state.sequences, &begun.training);
+            let (seed, all) = (of.seed, of.sequences);
+            format!("{title}, seed {seed}: {done} of {all} sequences")
         }
         Err(error) => error.to_string(),
     };
     let names = file::contents(root).unwrap_or_default().into_iter();
     let folders = names.map(|name| root.join(name)).filter(is_left);
-    let runs = folders.map(|folder| RecoverableRun {
-        label: label(&folder),
-        folder,
-    });
+    let runs = folders.map(|folder| (label(&folder), folder));
+    let runs = runs.map(|(label, folder)| RecoverableRun { folder, label });
     let mut runs: Vec<_> = runs.collect();
     runs.sort_by(|a, b| a.label.cmp(&b.label));
     runs

@@ -208,12 +208,11 @@ pub fn is_whole(text: &str) -> bool {
 pub fn warning() -> Option<String> {
     const MOST: usize = 8;
     let mut found = found();
-    let mut named = Vec::new();
-    for (letter, said) in &mut found.boxes {
-        if !std::mem::replace(said, true) {
-            named.push(format!("`{letter}` (U+{:04X})", *letter as u32));
-        }
-    }
+    let named = found.boxes.iter_mut().filter_map(|(&letter, said)| {
+        let is_new = !std::mem::replace(said, true);
+        is_new.then(|| format!("`{letter}` (U+{:04X})", letter as u32))
+    });
+    let mut named: Vec<_> = named.collect();
     let more = if named.len() > MOST { ", …" } else { "" };
     named.truncate(MOST);
     let named = named.join(", ");

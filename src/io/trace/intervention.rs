@@ -114,13 +114,8 @@ struct Parser<'a> {
 
 /// A number in a text.
 fn number(text: &str) -> Result<usize, String> {
-    let number = text.trim().parse::<u32>();
-    let wrong = |_| {
-        format!(
-            "has `{text}`; expected a whole number, at most {}",
-            u32::MAX
-        )
-    };
+    let (number, most) = (text.trim().parse::<u32>(), u32::MAX);
+    let wrong = |_| format!("has `{text}`; expected a whole number, at most {most}");
     number.map(|number| number as usize).map_err(wrong)
 }
 

@@ -962,6 +962,19 @@ fn summary_counts_repeated_lines_and_unknown_symbols() {
 }
 
 #[test]
+fn without_its_lines_a_task_shows_its_first_symbols() {
+    let (mut text, mut pairs) = (Text::NONE, Pairs::NONE);
+    (text.symbols, text.length) = ("a c".to_owned(), 1..=2);
+    let expected = text.episode_of("a c").unwrap();
+    assert_eq!(Task::Text(text).episode(0, 0), expected);
+    assert_eq!(Task::Pairs(pairs.clone()).episode(0, 0).steps(), 1);
+    pairs.symbols = ["b a c", "x"].map(str::to_owned);
+    pairs.length = 1..=2;
+    let expected = pairs.episode_of(&pairs.parse("b a").unwrap());
+    assert_eq!(Task::Pairs(pairs).episode(0, 0), expected);
+}
+
+#[test]
 fn a_text_of_ones_own_needs_no_training_file() {
     let place = place_of_pairs();
     let run = |arguments: &[&str]| tapescope(place.path(), arguments);

@@ -83,12 +83,12 @@ impl Task {
         let mut last = last?.lock().unwrap_or_else(PoisonError::into_inner);
         let length = self.size();
         if last.as_ref().is_none_or(|(of, _)| *of != length) {
-            *last = Some((length, self.summarized()?));
+            *last = Some((length, self.summarised()?));
         }
         last.as_ref().map(|(_, summary)| summary.clone())
     }
 
-    fn summarized(&self) -> Option<DataSummary> {
+    fn summarised(&self) -> Option<DataSummary> {
         let (training, held_out, rule) = self.split().filter(|(learned, ..)| *learned > 0)?;
         let (repeated, vocabularies) = match self {
             Self::Episodes(task) => (task.repeated(), Vec::new()),

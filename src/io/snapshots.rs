@@ -13,7 +13,6 @@ use super::error::short;
 use super::measurement::{WrongNumber, wrong_bits, wrong_seconds};
 use super::weights::{self, Contents, Opened};
 use super::{Error, Experiment, file};
-use crate::keys::Choice as _;
 use crate::learn::{Finding, Kind, Snapshot, Snapshots};
 
 /// The largest file that is read, in bytes.
@@ -140,16 +139,15 @@ pub fn from_bytes(bytes: &[u8], label: &str) -> Result<(Experiment, Snapshots), 
 impl FindingForm {
     /// The finding; its place in the file is for an error.
     fn finding(self, index: usize, label: &str) -> Result<Finding, Error> {
-        let mut kind = Kind::Learned;
-        if !kind.choose(&self.kind) {
-            let names = kind.words().join(", ");
+        let kind = Kind::ALL.into_iter().find(|kind| kind.name() == self.kind);
+        let wrong = || {
+            let names = Kind::ALL.map(Kind::name).join(", ");
             let problem = format!("is `{}`; expected one of {names}", short(&self.kind));
-            let place = format!("snapshots.findings[{index}].kind");
-            return Err(Error::content(label, place, problem));
-        }
+            Error::content(label, format!("snapshots.findings[{index}].kind"), problem)
+        };
         Ok(Finding {
             sequences: self.sequences,
-            kind,
+            kind: kind.ok_or_else(wrong)?,
             words: self.words,
         })
     }

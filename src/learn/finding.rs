@@ -1,7 +1,5 @@
 //! A finding: something noticed in the numbers of a run.
 
-use crate::keys::{Choice as _, Words};
-
 /// Something that was noticed, and when.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
@@ -38,25 +36,35 @@ pub enum Kind {
     Learned,
 }
 
-impl Words for Kind {
-    const WORDS: &'static [(&'static str, Self)] = &[
-        ("diverged", Self::Diverged),
-        ("error", Self::Broken),
-        ("uniform addressing", Self::Uniform),
-        ("one row", Self::OneRow),
-        ("vanishing gradient", Self::Vanishing),
-        ("exploding gradient", Self::Exploding),
-        ("relapse", Self::Relapse),
-        ("plateau", Self::Plateau),
-        ("off the plateau", Self::Moving),
-        ("learned", Self::Learned),
-    ];
-}
-
 impl Kind {
+    /// All kinds.
+    pub const ALL: [Self; 10] = [
+        Self::Diverged,
+        Self::Broken,
+        Self::Uniform,
+        Self::OneRow,
+        Self::Vanishing,
+        Self::Exploding,
+        Self::Relapse,
+        Self::Plateau,
+        Self::Moving,
+        Self::Learned,
+    ];
+
     /// Returns a name of one or two words.
     pub fn name(self) -> &'static str {
-        self.word()
+        match self {
+            Self::Diverged => "diverged",
+            Self::Broken => "error",
+            Self::Uniform => "uniform addressing",
+            Self::OneRow => "one row",
+            Self::Vanishing => "vanishing gradient",
+            Self::Exploding => "exploding gradient",
+            Self::Relapse => "relapse",
+            Self::Plateau => "plateau",
+            Self::Moving => "off the plateau",
+            Self::Learned => "learned",
+        }
     }
 
     /// True for a desirable finding.

@@ -6,7 +6,6 @@ use png::Compression;
 use resvg::tiny_skia::{Color, Pixmap, PremultipliedColorU8, Transform};
 use resvg::usvg;
 
-use crate::figure::out::svg::whole_text_element;
 use crate::figure::scene::fonts::{database, width_of};
 use crate::figure::{Drawing, Image, Mark, Rgb, Text};
 
@@ -30,7 +29,7 @@ impl Drawing {
     /// Never: our own SVG can be read, and a page has pixels.
     fn paint<'m>(&self, marks: impl IntoIterator<Item = &'m Mark>, scale: f32) -> Pixmap {
         let mut images = Vec::new();
-        let svg = self.svg_of(marks, whole_text_element, |image| {
+        let svg = self.svg_of(marks, true, |image| {
             images.push(Arc::new(png(image, None, Compression::NoCompression)));
             (images.len() - 1).to_string()
         });

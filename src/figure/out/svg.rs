@@ -11,18 +11,18 @@ use crate::figure::{Anchor, Area, Drawing, Image, Ink, Mark, Rgb, Style, Text, W
 impl Drawing {
     /// The page as SVG.
     pub fn to_svg(&self) -> String {
-        self.svg_of(&self.marks, text_element, |image| {
+        self.svg_of(&self.marks, false, |image| {
             let png = STANDARD.encode(png(image, None, Compression::High));
             format!("data:image/png;base64,{png}")
         })
     }
 
-    /// Writes the page with these marks only; `text` writes a text, and `link` returns the address of
-    /// an image.
+    /// Writes the page with these marks only; `link` returns the address of an image. `whole`: letters that the
+    /// built-in fonts lack are drawn.
     pub(crate) fn svg_of<'m>(
         &self,
         marks: impl IntoIterator<Item = &'m Mark>,
-        text: fn(&Text) -> String,
+        whole: bool,
         mut link: impl FnMut(&'m Image) -> String,
     ) -> String {
         let (width, height) = (short(self.width), short(self.height));
@@ -35,6 +35,11 @@ impl Drawing {
              <rect width=\"{width}\" height=\"{height}\" fill=\"{}\"/>\n",
             hex(self.ground)
         );
+        let text = if whole {
+            whole_text_element
+        } else {
+            text_element
+        };
         for mark in marks {
             svg += &element(mark, text, &mut link);
             svg.push('\n');
@@ -98,7 +103,7 @@ fn text_element(text: &Text) -> String {
 }
 
 /// Writes a text whose every letter is drawn: see [`pieces`].
-pub(super) fn whole_text_element(text: &Text) -> String {
+fn whole_text_element(text: &Text) -> String {
     let ([x, y], style) = (text.at, text.style);
     if is_whole(&text.text) {
         return text_element(text);

@@ -1,128 +1,151 @@
 //! The fonts of this computer, for letters that the fonts of the program lack. They are looked through once, when the
 //! first such letter is drawn.
 
-use std::env;
-use std::ffi::OsStr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, OnceLock};
+use std::{env, fs};
 
-use resvg::usvg::fontdb::{Database, FaceInfo, ID, Source, Style};
-use skrifa::{FontRef, MetadataProvider};
+use skrifa::MetadataProvider;
+use skrifa::raw::FileRef;
 
 /// The environment variable that names the folders of fonts, separated as in `PATH`, in place of those of the system.
 /// Empty: none.
 pub const FOLDERS: &str = "TAPESCOPE_FONTS";
 
+/// Folders and files that are looked at, at most.
+const MOST: usize = 8192;
+/// Fonts of one file that are looked at, at most.
+const MOST_IN_FILE: usize = 64;
+/// Largest font, and largest size of all fonts, in bytes.
+const LARGEST: [u64; 2] = [1 << 26, 1 << 30];
+const ENDINGS: [&str; 4] = [".ttf", ".otf", ".ttc", ".otc"];
+/// Words in the names of files that other fonts come before.
+const LESS: [&str; 7] = [
+    "bold", "italic", "oblique", "light", "thin", "black", "mono",
+];
+
 /// One font of a file.
 struct Font {
-    id: ID,
+    path: PathBuf,
+    index: u32,
     /// In ascending order.
     letters: Vec<u32>,
     file: OnceLock<Arc<Vec<u8>>>,
 }
 
-/// The fonts of this computer, in the order in which they are used.
-struct Fonts {
-    database: Database,
-    fonts: Vec<Font>,
-}
-
 /// Returns a font of this computer with all letters of a text: a name that no other has, its file, and its place in that.
 pub fn with_letters(text: &str) -> Option<(String, Arc<Vec<u8>>, u32)> {
-    static FONTS: LazyLock<Fonts> =
-        LazyLock::new(|| Fonts::installed(env::var_os(FOLDERS).as_deref()));
-    FONTS.first_with(text)
+    static FONTS: LazyLock<Vec<Font>> = LazyLock::new(|| installed(folders()));
+    first_with(&FONTS, text)
 }
 
-impl Fonts {
-    /// The fonts of the system, or those below the named folders.
-    fn installed(folders: Option<&OsStr>) -> Self {
-        let mut database = Database::new();
-        match folders {
-            None => database.load_system_fonts(),
-            Some(folders) => env::split_paths(folders)
-                .filter(|folder| folder != Path::new(""))
-                .for_each(|folder| database.load_fonts_dir(folder)),
-        }
-        // One font of macOS has a box for many letters.
-        let mut faces: Vec<_> = database.faces().collect();
-        faces.retain(|face| face.post_script_name != "LastResort");
-        faces.sort_by_cached_key(|face| order(face));
-        let fonts = faces.into_iter().map(|face| Font {
-            id: face.id,
-            letters: database
-                .with_face_data(face.id, letters)
-                .unwrap_or_default(),
-            file: OnceLock::new(),
-        });
-        let fonts = fonts.collect();
-        Self { database, fonts }
-    }
-
-    fn first_with(&self, text: &str) -> Option<(String, Arc<Vec<u8>>, u32)> {
-        let has = |font: &Font, letter: char| font.letters.binary_search(&(letter as u32)).is_ok();
-        let mut fonts = self.fonts.iter();
-        let number = fonts.position(|font| text.chars().all(|letter| has(font, letter)))?;
-        let font = &self.fonts[number];
-        // A font that is there no more draws nothing.
-        let read = || {
-            self.database
-                .with_face_data(font.id, |file, _| file.to_vec())
-        };
-        let file = font
-            .file
-            .get_or_init(|| Arc::new(read().unwrap_or_default()));
-        let index = self.database.face(font.id)?.index;
-        Some((format!("found-{number}"), file.clone(), index))
-    }
+fn first_with(fonts: &[Font], text: &str) -> Option<(String, Arc<Vec<u8>>, u32)> {
+    let has = |font: &Font, letter: char| font.letters.binary_search(&(letter as u32)).is_ok();
+    let number = fonts
+        .iter()
+        .position(|font| text.chars().all(|letter| has(font, letter)))?;
+    let font = &fonts[number];
+    // A font that is there no more draws nothing.
+    let file = font
+        .file
+        .get_or_init(|| Arc::new(fs::read(&font.path).unwrap_or_default()));
+    Some((format!("found-{number}"), file.clone(), font.index))
 }
 
-/// Upright fonts of normal weight and width come first, each kind by its file.
-fn order(face: &FaceInfo) -> impl Ord + use<> {
-    let path = match &face.source {
-        Source::File(path) => Some(path.clone()),
-        Source::Binary(_) => None,
+fn folders() -> Vec<PathBuf> {
+    if let Some(named) = env::var_os(FOLDERS) {
+        let named = env::split_paths(&named);
+        return named.filter(|path| *path != Path::new("")).collect();
+    }
+    let all = [
+        ("", "/usr/share/fonts"),
+        ("", "/usr/local/share/fonts"),
+        ("", "/System/Library/Fonts"),
+        ("", "/Library/Fonts"),
+        ("HOME", ".local/share/fonts"),
+        ("HOME", ".fonts"),
+        ("HOME", "Library/Fonts"),
+        ("WINDIR", "Fonts"),
+        ("LOCALAPPDATA", "Microsoft/Windows/Fonts"),
+    ];
+    let base = |variable: &str| match variable {
+        "" => Some(PathBuf::new()),
+        _ => env::var_os(variable).map(PathBuf::from),
     };
-    let differs = face.weight.0.abs_diff(400);
-    (
-        face.style != Style::Normal,
-        face.monospaced,
-        differs,
-        path,
-        face.index,
-    )
+    all.iter()
+        .filter_map(|(variable, rest)| Some(base(variable)?.join(rest)))
+        .collect()
 }
 
-fn letters(file: &[u8], index: u32) -> Vec<u32> {
-    let font = FontRef::from_index(file, index).ok();
-    let letters = font.into_iter().flat_map(|font| font.charmap().mappings());
-    let letters = letters.filter(|(_, glyph)| glyph.to_u32() != 0);
-    let mut letters: Vec<_> = letters.map(|(letter, _)| letter).collect();
-    letters.sort_unstable();
-    letters
+/// All fonts below some folders, in the order in which they are used.
+fn installed(mut pending: Vec<PathBuf>) -> Vec<Font> {
+    let (mut files, mut fonts, [largest, mut room]) = (Vec::new(), Vec::new(), LARGEST);
+    // A link to a folder above is followed no further than that.
+    for _ in 0..MOST {
+        let Some(path) = pending.pop() else { break };
+        let name = path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .to_lowercase();
+        if let Ok(entries) = fs::read_dir(&path) {
+            let entries = entries.take(MOST.saturating_sub(pending.len()));
+            pending.extend(entries.filter_map(|entry| Some(entry.ok()?.path())));
+        // That font has one box for many letters.
+        } else if ENDINGS.iter().any(|ending| name.ends_with(ending))
+            && !name.contains("lastresort")
+        {
+            files.push((LESS.iter().any(|word| name.contains(word)), path));
+        }
+    }
+    files.sort_unstable();
+    for (_, path) in files {
+        let size = fs::metadata(&path).ok().filter(fs::Metadata::is_file);
+        let Some(size) = size
+            .map(|file| file.len())
+            .filter(|size| *size <= largest.min(room))
+        else {
+            continue;
+        };
+        room -= size;
+        let bytes = fs::read(&path).unwrap_or_default();
+        let all = FileRef::new(&bytes)
+            .into_iter()
+            .flat_map(|file| file.fonts().take(MOST_IN_FILE));
+        for (index, font) in (0..).zip(all) {
+            let letters = font.into_iter().flat_map(|font| font.charmap().mappings());
+            let letters = letters.filter(|(_, glyph)| glyph.to_u32() != 0);
+            let mut letters: Vec<_> = letters.map(|(letter, _)| letter).collect();
+            letters.sort_unstable();
+            let (path, file) = (path.clone(), OnceLock::new());
+            fonts.push(Font {
+                path,
+                index,
+                letters,
+                file,
+            });
+        }
+    }
+    fonts
 }
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use super::*;
 
-    fn installed(folders: &[&Path]) -> Fonts {
-        Fonts::installed(Some(&env::join_paths(folders).unwrap()))
-    }
-
-    fn found(fonts: &Fonts, text: &str) -> Option<String> {
-        fonts.first_with(text).map(|(name, _, _)| name)
+    fn found(fonts: &[Font], text: &str) -> Option<String> {
+        first_with(fonts, text).map(|(name, _, _)| name)
     }
 
     #[test]
     fn a_font_is_found_that_has_every_letter() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         let own = root.join("tests/cli/letters.in");
-        let all = installed(&[&root.join("assets/fonts"), &own]);
-        let face = |font: &Font| all.database.face(font.id).unwrap().post_script_name.clone();
-        let names: Vec<_> = all.fonts.iter().map(face).collect();
+        let all = installed(vec![root.join("assets/fonts"), own.clone()]);
+        let names: Vec<_> = all
+            .iter()
+            .map(|font| font.path.file_name().unwrap().to_owned())
+            .collect();
         let expected = [
             "Inter-Medium.ttf",
             "Lucide-subset.ttf",
@@ -136,12 +159,12 @@ mod tests {
             assert_eq!(found(&all, text), Some("found-2".to_owned()));
         }
         assert_eq!(found(&all, "b가"), None);
-        let (_, file, index) = all.first_with("가").unwrap();
+        let (_, file, index) = first_with(&all, "가").unwrap();
         assert_eq!(
             (file.to_vec(), index),
             (fs::read(own.join("fonts/letters.ttf")).unwrap(), 0)
         );
-        assert_eq!(found(&installed(&[]), "가"), None);
+        assert_eq!(found(&installed(Vec::new()), "가"), None);
     }
 
     #[test]
@@ -155,11 +178,11 @@ mod tests {
         let own = fs::read(own).unwrap();
         for length in 0..own.len() {
             fs::write(place("damaged.ttf"), &own[..length]).unwrap();
-            installed(&[folder.path()]);
+            installed(vec![place("")]);
         }
         fs::write(place("damaged.ttf"), [0xff; 4096]).unwrap();
         fs::write(place("LastResort.ttf"), &own).unwrap();
-        assert_eq!(found(&installed(&[folder.path()]), "가"), None);
+        assert_eq!(found(&installed(vec![place("")]), "가"), None);
         // The offsets of its tables are those of the file.
         let mut second = own.clone();
         for entry in second[12..12 + 16 * usize::from(own[5])].chunks_mut(16) {
@@ -168,6 +191,6 @@ mod tests {
         }
         let head: [&[u8]; 4] = [b"ttcf", &[0, 1, 0, 0], &[0, 0, 0, 1], &[0, 0, 0, 16]];
         fs::write(place("own.TTC"), [&head.concat()[..], &second].concat()).unwrap();
-        assert!(found(&installed(&[folder.path()]), "가").is_some());
+        assert!(found(&installed(vec![place("")]), "가").is_some());
     }
 }

@@ -3,7 +3,6 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
-#[cfg(feature = "gui")]
 use clap::Args;
 
 use super::arguments::step;

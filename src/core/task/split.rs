@@ -12,7 +12,6 @@ use std::sync::{Arc, Mutex};
 
 use rand::RngExt;
 
-use super::DataSummary;
 use super::generate::LENGTHS;
 use crate::keys::Field::{Choice, Integer};
 use crate::keys::{Keys, Table, Words};
@@ -89,6 +88,34 @@ impl Keys for HeldOut {
             Self::Last(count) => to.key("held_out.count", Integer(count, COUNTS), "number of episodes held out at the end of the file"),
         }
     }
+}
+
+/// A summary of the episodes of a file, of the lengths of its task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DataSummary {
+    /// Training episodes.
+    pub training: usize,
+    /// Held-out episodes.
+    pub held_out: usize,
+    /// The rule that holds them out.
+    pub rule: HeldOut,
+    /// Held-out episodes that equal a training episode.
+    pub repeated: usize,
+    /// The vocabularies of a text file: of source and target, or of its lines.
+    pub vocabularies: Vec<VocabularySummary>,
+}
+
+/// A summary of a vocabulary and of the held-out lines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VocabularySummary {
+    /// `source`, `target` or `line`.
+    pub side: &'static str,
+    /// Known symbols.
+    pub kept: usize,
+    /// Different tokens of the training lines that are not known.
+    pub cut: usize,
+    /// Held-out lines with a token that is not known.
+    pub unknown: usize,
 }
 
 /// A summary, and the lengths of its episodes.

@@ -4,36 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::RangeInclusive;
 
-use super::split::{HeldOut, Loaded};
+use super::split::{DataSummary, Loaded, VocabularySummary};
 use super::tokens::Tokens;
-
-/// A summary of the episodes of a file, of the lengths of its task.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DataSummary {
-    /// Training episodes.
-    pub training: usize,
-    /// Held-out episodes.
-    pub held_out: usize,
-    /// The rule that holds them out.
-    pub rule: HeldOut,
-    /// Held-out episodes that equal a training episode.
-    pub repeated: usize,
-    /// The vocabularies of a text file: of source and target, or of its lines.
-    pub vocabularies: Vec<VocabularySummary>,
-}
-
-/// A summary of a vocabulary and of the held-out lines.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct VocabularySummary {
-    /// `source`, `target` or `line`.
-    pub side: &'static str,
-    /// Known symbols.
-    pub kept: usize,
-    /// Different tokens of the training lines that are not known.
-    pub cut: usize,
-    /// Held-out lines with a token that is not known.
-    pub unknown: usize,
-}
 
 impl DataSummary {
     /// What makes the measurements look better or worse than they are, a sentence each; often nothing.

@@ -34,8 +34,9 @@ pub fn is_trace(path: &Path) -> bool {
     let is_json = || text_start(&start).starts_with(b"{");
     let format = b"\"ntm-trace\"";
     let has_format = || start.windows(format.len()).any(|bytes| bytes == format);
-    let is_npz = || start.starts_with(b"PK") && !is_pickle(&start);
-    is_npz() || start.starts_with(b"\x1f\x8b") || is_json() && has_format()
+    // A weights file begins with the length of its header, which may be the letters PK or those of gzip.
+    let is_npz = || start.starts_with(b"PK\x03\x04") && !is_pickle(&start);
+    is_npz() || start.starts_with(b"\x1f\x8b\x08") || is_json() && has_format()
 }
 
 /// Changes the disk; tests stop before and behind it.

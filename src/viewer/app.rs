@@ -414,6 +414,10 @@ impl App {
             self.tell(Window::ToggleWelcome.into());
             ctx.request_repaint();
         }
+        if self.closes && self.state.is_unsaved() {
+            self.closes = false;
+            self.state.toasts.withdraw(CLOSING);
+        }
         if self.closes && !writes && !self.would_lose() {
             ctx.send_viewport_cmd(ViewportCommand::Close);
         }

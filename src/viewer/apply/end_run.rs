@@ -58,8 +58,10 @@ impl State {
                 (place, folder.with_file_name(file_name(Path::new(&own))))
             });
         learning.queue = runs.collect();
-        if learning.saving.is_none() {
-            self.save_next();
+        if learning.saving.is_none() && !self.save_next() {
+            self.ending = None;
+            let text = "Nothing was saved: no run has usable weights.";
+            self.toasts.add(Kind::Problem, text);
         }
     }
 

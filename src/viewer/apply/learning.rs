@@ -200,8 +200,8 @@ impl State {
             self.runs += 1;
             run.number = self.runs;
         }
-        let starts = starts.into_iter().zip(&mut runs);
-        let starts = starts.map(|(start, run)| (start, run.recovery.take()));
+        let starts = starts.into_iter().zip(&runs);
+        let starts = starts.map(|(start, run)| (start, run.recovery.clone()));
         let starts = starts.collect();
         let first = &runs[0];
         let machine = Machine {
@@ -223,7 +223,9 @@ impl State {
     /// Shows the runs that a killed program left, if there are any.
     pub(super) fn offer_recovery(&mut self, runs: Vec<RecoverableRun>) {
         self.recoverable = runs;
-        self.ask(Ask::For(Subject::Recovery));
+        if !self.recoverable.is_empty() && self.dialog.is_none() {
+            self.ask(Ask::For(Subject::Recovery));
+        }
     }
 
     /// Removes one of them.

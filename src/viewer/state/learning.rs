@@ -256,7 +256,10 @@ impl LiveTraining {
         let runs = || self.runs.iter().filter_map(RunView::unsaved);
         let seconds: f64 = runs().map(|(seconds, _)| seconds).sum();
         let is_long = seconds >= LITTLE || runs().any(|(_, changed)| changed);
-        self.read_only.is_none() && (self.saving.is_some() || is_long)
+        // Of a recovered run nothing is known yet.
+        let mut runs = self.runs.iter();
+        let is_recovered = runs.any(|run| run.recovery.is_some() && run.progress.is_none());
+        self.read_only.is_none() && (self.saving.is_some() || is_long || is_recovered)
     }
 
     /// True until all runs have followed the last order.

@@ -183,7 +183,7 @@ const SAVE: &str = if HAS_FILES {
 
 /// The table, in the order of the list of all commands.
 #[rustfmt::skip]
-pub static TABLE: [Entry; 105] = [
+pub static TABLE: [Entry; 106] = [
     entry(Group::Play, Precondition::Episode, Command::Play(Play::Toggle), "Play or pause", &[key(Key::Space)], "at the end, starts again", ""),
     entry(Group::Time, Precondition::StepAfter, Command::Play(Play::Step(1)), "Go to next step", &[key(Key::ArrowRight)], "one step forward", ""),
     entry(Group::Time, Precondition::StepBefore, Command::Play(Play::Step(-1)), "Go to previous step", &[key(Key::ArrowLeft)], "one step back", ""),
@@ -266,6 +266,7 @@ pub static TABLE: [Entry; 105] = [
     entry(Group::Learn, Precondition::Finding, Command::Learn(Learn::MoveFinding(-1)), "Go to previous finding", &[shift(Key::PageUp)], "with the training snapshot of that time", ""),
     entry(Group::Learn, Precondition::Finding, Command::Learn(Learn::MoveFinding(1)), "Go to next finding", &[shift(Key::PageDown)], "", ""),
     entry(Group::Learn, Precondition::Learning, Command::Ask(Ask::For(Subject::File(FilePurpose::Run))), "Save run", &[], SAVE, "checkpoint weights export"),
+    entry(Group::Learn, Precondition::Recoverable, Command::Ask(Ask::For(Subject::Recovery)), "Recover runs", &[], "that a program that was killed left unsaved", "crash unsaved"),
     entry(Group::Learn, Precondition::Learning, Command::Learn(Learn::Replace(Replacement::Nothing)), "Stop training", &[], "the machine stays on screen", ""),
     entry(Group::Episode, Precondition::Value, Command::File(File::CopyTable(Form::Tsv)), "Copy as TSV", &[control(Key::C)], "the pinned value, or all rows", ""),
     entry(Group::Episode, Precondition::Value, Command::File(File::CopyTable(Form::NumPy)), "Copy as NumPy", &[control_shift(Key::C)], "", ""),

@@ -75,6 +75,8 @@ pub enum Precondition {
     Finding,
     /// Several that learn side by side.
     Runs,
+    /// A run that a killed program left.
+    Recoverable,
     /// A job in progress that can be cancelled.
     UnderWay,
     /// Something that can be left.
@@ -171,6 +173,7 @@ impl State {
                 learning.is_some_and(|all| all.runs.len() > 1),
                 "only one run is open",
             ),
+            Need::Recoverable => (!self.recoverable.is_empty(), "no run to recover"),
             Need::UnderWay => (self.pending.busy, "nothing to cancel"),
             Need::Clutter => (self.can_escape(), "nothing to close"),
         };

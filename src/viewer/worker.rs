@@ -23,8 +23,8 @@ use crate::analysis::lesion::{effects, lesions};
 use crate::analysis::population::Summary;
 use crate::figure::facts::spread::{Samples, Spread};
 use crate::figure::{Figure, Format, Gradients, Motion, Pages, Progress, Walk, to_bytes};
-use crate::io::recovery::{self, Recovery};
-use crate::io::{Error, Experiment, RunStart, intervention, memory_limit};
+use crate::io::recovery::{self, RecoverableRun, Recovery};
+use crate::io::{Experiment, RunStart, intervention, memory_limit};
 use crate::learn::{RunState, Snapshots};
 use crate::model::{Draw, Model, ModelConfig, NoiseMode};
 use crate::platform::{self, Chosen, HAS_FILES, Queue, TimeSlice, at_once};
@@ -371,7 +371,7 @@ async fn attempt(job: &Job, files: &dyn Files, under_way: &PendingJob) -> Result
             Outcome::Prepared(SameArc::new(named.iter().cloned().map(begun).collect()))
         }
         Job::FindRecoverable(root) => Outcome::Recoverable(recovery::recoverable(root)),
-        Job::Recover(folders) => recovered(folders)?,
+        Job::Recover(folders) => recovered(folders),
         Job::Discard(run) => {
             recovery::discard(&run.folder).map_err(|error| error.to_string())?;
             Outcome::Saved(format!("Discarded: {}.", run.label))
@@ -418,17 +418,23 @@ fn left_alone(job: &Job, files: &dyn Files) -> Option<Outcome> {
 }
 
 /// Reads runs that a killed program left, and holds their folders.
-fn recovered(folders: &[PathBuf]) -> Result<Outcome, String> {
-    let runs = folders.iter().map(|folder| {
-        let said = |error: Error| error.to_string();
-        let (recovery, start) = Recovery::open(folder).map_err(said)?;
-        check_training(&start.experiment, folders.len())?;
-        let (view, start) = prepared(None, start);
-        let recovery = Some(recovery);
-        Ok((RunView { recovery, ..view }, start))
-    });
-    let runs = runs.collect::<Result<_, String>>()?;
-    Ok(Outcome::Prepared(SameArc::new(runs)))
+fn recovered(folders: &[PathBuf]) -> Outcome {
+    let (mut runs, mut left) = (Vec::new(), Vec::new());
+    for folder in folders {
+        let opened = Recovery::open(folder).map_err(|error| error.to_string());
+        let opened = opened.and_then(|(recovery, start)| {
+            check_training(&start.experiment, folders.len())?;
+            let (view, start) = prepared(None, start);
+            let recovery = Some(recovery);
+            Ok((RunView { recovery, ..view }, start))
+        });
+        let folder = folder.clone();
+        match opened {
+            Ok(run) => runs.push(run),
+            Err(label) => left.push(RecoverableRun { folder, label }),
+        }
+    }
+    Outcome::Recovered(SameArc::new(runs), left)
 }
 
 /// Writes a run.

@@ -896,6 +896,33 @@ fn closing_can_save_all_runs_first() {
     assert!(told_the_system(&screen, &ViewportCommand::Close));
 }
 
+#[test]
+fn saving_all_says_where_no_run_has_usable_weights() {
+    let (mut screen, files) = with_taken(1..=2);
+    let news = state(&screen).runs.iter().enumerate().map(|(place, _)| {
+        let mut update = trained_for(&screen, 9.0).0[0].1.clone();
+        let mut progress = update.progress.as_ref().clone();
+        let words = "The weights are no numbers.".to_owned();
+        progress.history.clear();
+        progress.end = Some(End::Broken {
+            words,
+            is_whole: false,
+        });
+        update.progress = Arc::new(progress);
+        (place, update)
+    });
+    let news = RunUpdates::new(news.collect());
+    screen.state_mut().held = true;
+    act(&mut screen, Learn::Updates(news));
+    screen.state_mut().held = false;
+    act(&mut screen, Learn::SaveAll("runs/copy".into()));
+    assert!(says(
+        &screen,
+        "Nothing was saved: no run has usable weights."
+    ));
+    assert!(files.runs.lock().unwrap().is_empty());
+}
+
 /// Writes figures only when it is let to.
 struct Slow(Mutex<std::sync::mpsc::Receiver<Result<String, String>>>);
 
@@ -909,8 +936,8 @@ impl Files for Slow {
     }
 }
 
-/// A window that writes a figure and is asked to close meanwhile; true where it closes once the figure ends like this.
-fn closes_after_writing(end: Result<String, String>) -> bool {
+/// A window that writes a figure and is asked to close meanwhile; and what ends the figure.
+fn closing_while_writing() -> (Screen, std::sync::mpsc::Sender<Result<String, String>>) {
     let (sender, receiver) = std::sync::mpsc::channel();
     let options = options(Arc::new(Slow(Mutex::new(receiver))));
     let mut screen = Harness::builder()
@@ -931,6 +958,12 @@ fn closes_after_writing(end: Result<String, String>) -> bool {
         "slow.svg: the window closes when the file is written"
     ));
     assert!(!told_the_system(&screen, &ViewportCommand::Close));
+    (screen, sender)
+}
+
+/// True where such a window closes once the figure ends like this.
+fn closes_after_writing(end: Result<String, String>) -> bool {
+    let (mut screen, sender) = closing_while_writing();
     let fails = end.is_err();
     sender.send(end).unwrap();
     loop {
@@ -946,6 +979,28 @@ fn closes_after_writing(end: Result<String, String>) -> bool {
 #[test]
 fn closing_waits_for_a_file_being_written() {
     assert!(closes_after_writing(Ok("Saved.".to_owned())));
+}
+
+#[test]
+fn training_that_begins_while_closing_waits_keeps_the_window_open() {
+    let (mut screen, sender) = closing_while_writing();
+    act(
+        &mut screen,
+        Replacement::Begin(vec![(None, experiment(&[]))]),
+    );
+    let step_until = |screen: &mut Screen, is_done: &dyn Fn(&Screen) -> bool| {
+        while !is_done(screen) {
+            assert!(!told_the_system(screen, &ViewportCommand::Close));
+            std::thread::sleep(std::time::Duration::from_millis(1));
+            screen.run_steps(1);
+        }
+    };
+    step_until(&mut screen, &|screen| screen.state().learning.is_some());
+    changed(&mut screen);
+    step_until(&mut screen, &|screen| screen.state().is_unsaved());
+    sender.send(Ok("Saved.".to_owned())).unwrap();
+    step_until(&mut screen, &|screen| says(screen, "Saved."));
+    assert!(!says(&screen, "the window closes when the file is written"));
 }
 
 #[test]

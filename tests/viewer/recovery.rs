@@ -1,7 +1,7 @@
 //! A run that a killed program left: its checkpoints are offered at the next start. A window that is dropped with an
 //! unsaved run stands for the killed program.
 
-use tapescope::io::recovery::recoverable;
+use tapescope::io::recovery::{RecoverableRun, recoverable};
 
 use super::learn::experiment;
 use super::*;
@@ -63,7 +63,15 @@ fn run_of_a_killed_window_is_recovered() {
         &screen,
         &format!("Copy, seed 1: {changed_at} of 4000")
     ));
-    click(&mut screen, "Recover run");
+    let folder = screen.state().recoverable[0].folder.clone();
+    let context = screen.ctx.clone();
+    let recover = Replacement::Recover(vec![folder]).into();
+    screen.state_mut().apply(&context, vec![recover]);
+    while screen.state().learning.is_none() {
+        screen.run_steps(1);
+    }
+    assert!(run(&screen).progress.is_none());
+    assert!(screen.state().is_unsaved(), "nothing is known of it yet");
     screen.run_steps(3);
     assert!(sequences(&screen) > changed_at);
     let progress = run(&screen).progress.as_ref().unwrap();
@@ -93,15 +101,11 @@ fn saved_run_is_not_offered() {
     assert_eq!(names.collect::<Vec<_>>(), ["saved"]);
 }
 
-#[test]
-fn recoverable_runs_are_discarded_or_recovered_together() {
-    let root = tempfile::tempdir().unwrap();
-    let screen = training(root.path(), &[1, 2, 3]);
-    let copies = tempfile::tempdir().unwrap();
-    // They are short enough to be discarded with the window: a kill leaves what is there now.
-    for entry in std::fs::read_dir(root.path()).unwrap() {
+/// Copies runs to another folder: they are short enough to be discarded with the window, a kill leaves what is there now.
+fn left_by_a_kill(root: &Path, copies: &Path) {
+    for entry in std::fs::read_dir(root).unwrap() {
         let from = entry.unwrap().path();
-        let to = copies.path().join(from.file_name().unwrap());
+        let to = copies.join(from.file_name().unwrap());
         std::fs::create_dir(&to).unwrap();
         for file in std::fs::read_dir(&from).unwrap() {
             let file = file.unwrap();
@@ -110,6 +114,62 @@ fn recoverable_runs_are_discarded_or_recovered_together() {
             }
         }
     }
+}
+
+#[test]
+fn run_that_cannot_be_read_does_not_keep_others_from_being_recovered() {
+    let root = tempfile::tempdir().unwrap();
+    let screen = training(root.path(), &[1, 2, 3]);
+    let copies = tempfile::tempdir().unwrap();
+    left_by_a_kill(root.path(), copies.path());
+    drop(screen);
+    let broken = recoverable(copies.path()).remove(0).folder;
+    std::fs::write(broken.join("history.ntmlog.jsonl"), "no log").unwrap();
+    let mut screen = window_at(copies.path());
+    click(&mut screen, "Recover all");
+    screen.run_steps(3);
+    let learning = screen.state().learning.as_ref().unwrap();
+    assert_eq!(learning.runs.len(), 2);
+    let left = screen.state().recoverable.clone();
+    assert_eq!(left.len(), 1);
+    assert_eq!(left[0].folder, broken);
+    assert!(says(&screen, &left[0].label), "the reason is a message");
+    assert!(screen.state().dialog.is_none());
+    // It is offered again where one asks for it.
+    act(&mut screen, Ask::For(Subject::Commands));
+    type_into(&mut screen, "Command", "recover runs");
+    press(&mut screen, Key::Enter);
+    screen.run_steps(2);
+    click(&mut screen, "Discard");
+    assert_eq!(recoverable(copies.path()), []);
+}
+
+#[test]
+fn offer_to_recover_leaves_an_open_dialog_alone() {
+    let root = tempfile::tempdir().unwrap();
+    let left = RecoverableRun {
+        folder: root.path().join("run-1"),
+        label: "Copy, seed 1: 100 of 4000 sequences".to_owned(),
+    };
+    let mut screen = window_at(root.path());
+    act(&mut screen, Ask::For(Subject::Settings));
+    act(
+        &mut screen,
+        Command::Done(tapescope::viewer::Outcome::Recoverable(vec![left.clone()])),
+    );
+    let dialog = screen.state().dialog.as_ref().unwrap();
+    assert_eq!(dialog.subject, Subject::Settings);
+    act(&mut screen, Ask::Leave);
+    act(&mut screen, Ask::For(Subject::Recovery));
+    assert!(says(&screen, &left.label));
+}
+
+#[test]
+fn recoverable_runs_are_discarded_or_recovered_together() {
+    let root = tempfile::tempdir().unwrap();
+    let screen = training(root.path(), &[1, 2, 3]);
+    let copies = tempfile::tempdir().unwrap();
+    left_by_a_kill(root.path(), copies.path());
     drop(screen);
     assert_eq!(recoverable(root.path()), []);
     let mut screen = window_at(copies.path());

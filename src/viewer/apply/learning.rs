@@ -108,6 +108,8 @@ impl State {
             Replacement::LookBack(path, run) => self.show_loaded_run(path, *run),
             Replacement::Recover(folders) => {
                 self.dialog = None;
+                self.recoverable
+                    .retain(|run| !folders.contains(&run.folder));
                 self.start(Job::Recover(folders));
             }
             Replacement::Nothing => self.leave_learning(),
@@ -225,6 +227,17 @@ impl State {
         self.recoverable = runs;
         if !self.recoverable.is_empty() && self.dialog.is_none() {
             self.ask(Ask::For(Subject::Recovery));
+        }
+    }
+
+    /// Continues the training of these runs; the others are left with the reason.
+    pub(super) fn recovered(&mut self, runs: Vec<(RunView, RunStart)>, left: Vec<RecoverableRun>) {
+        for run in &left {
+            self.toasts.add(Kind::Problem, run.label.clone());
+        }
+        self.recoverable.extend(left);
+        if !runs.is_empty() {
+            self.start_runs(runs);
         }
     }
 

@@ -58,6 +58,8 @@ def _value(place: str, value: Any) -> str:
 def _called(functions: Dict[str, Callable[[int, SoFar], Any]], fixed: List[str], run: Run, advance: Advance) -> List[str]:
     """Calls every function in each of its steps, with what was computed up to there; None changes nothing."""
     episode, found = run(fixed), list(fixed)
+    # The last step that was run again: the one behind it is up to date.
+    run_again = None
     steps = Trace.of_native(episode).steps
     parts = {place: _steps(place, steps) for place in functions}
     for step in range(min(first for first, *_ in parts.values()), max(last for _, last, _ in parts.values()) + 1):
@@ -67,8 +69,9 @@ def _called(functions: Dict[str, Callable[[int, SoFar], Any]], fixed: List[str],
                 value = function(step, SoFar(Trace.of_native(episode), step))
                 if value is not None:
                     found.append(f"{step}:{array}={_value(place, value)}")
-                    episode = advance(episode, found[-1:], step)
-        episode = advance(episode, [], step)
+                    episode, run_again = advance(episode, found[-1:], step), step
+        if run_again not in (None, step):
+            episode, run_again = advance(episode, [], step), step
     return found
 
 

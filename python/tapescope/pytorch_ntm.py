@@ -29,16 +29,21 @@ release of that project, are an error that names the first array that differs.
 
 from __future__ import annotations
 
+import os
+import tempfile
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
+from ._episodes import write_episodes
+from ._extension import is_built
 from ._machine import Machine, machine_from
 from .attention import head_order
 from .errors import RecordError, WeightsError
 from .files import Path
 from .preset import channels, check_task
 from .recorder import SIMILARITIES, Recorder
+from .trace import Trace
 from .weights import Tensors, lstm_tensors, write_weights
 
 # Lower bound of the norms in its cosine_similarity.
@@ -132,7 +137,8 @@ def convert(net: Any, task: Mapping[str, Any], *, name: str = "pytorch_ntm", fir
     that begin with `first` have the same outputs; in others the first step differs.
 
     Raises WeightsError for an invalid task, or one with other numbers of inputs and outputs. Compares a short episode with the
-    equations of the converted machine, and raises RecordError with the first array that differs.
+    equations of pytorch-ntm, and, with the extension and heads that act all at once, with a run of the converted machine;
+    raises RecordError with the first array that differs.
     """
     check_task(task)
     if channels(task) != (net.num_inputs, net.num_outputs):
@@ -172,7 +178,31 @@ def convert(net: Any, task: Mapping[str, Any], *, name: str = "pytorch_ntm", fir
             "initial_weighting": "learned", "order": "read-first" if order == "in-turn" else order,
         },
     }
-    return Converted(tensors, {"name": name, "task": dict(task), "model": model}, differences)
+    converted = Converted(tensors, {"name": name, "task": dict(task), "model": model}, differences)
+    if order != "in-turn" and is_built():
+        _compare(converted, trace)
+    return converted
+
+
+def _compare(converted: Converted, theirs: Trace) -> None:
+    """Runs the converted machine on the episode of a trace; raises RecordError with the first array that differs."""
+    episode = (theirs["input"], theirs["output"] >= 0.5, None)
+    with tempfile.TemporaryDirectory() as folder:
+        file = os.path.join(folder, "compared.npz")
+        # One of the two is held out: a machine runs on those.
+        write_episodes(file, [episode, episode])
+        sizes = {"inputs": theirs["input"].shape[1], "outputs": theirs["output"].shape[1]}
+        task = {"kind": "episodes", "file": file, **sizes, "held_out": {"kind": "last", "count": 1}}
+        ours = machine_from(converted.tensors, {**converted.preset, "task": task}).trace()
+    heads = [f"{head}.{part}" for head in theirs.heads for part in ("key", "strength", "gate", "sharpening", "weighting", "read")]
+    names = [name for name in ("hidden", "cell", *heads, "memory", "logit", "output") if name in theirs]
+    for step in range(theirs.steps):
+        for name in names:
+            found, expected = np.atleast_1d(ours[name][step], theirs[name][step])
+            far = np.abs(found - expected) > TOLERANCE * np.maximum(1, np.abs(expected))
+            if far.any():
+                raise RecordError(f"is {found[far][0]:.6g} in the converted machine", place=f"`{name}`, step {step}",
+                                  expected=f"{expected[far][0]:.6g}, as in the original. Please report this")
 
 
 def _heads(net: Any, shifts: Sequence[int]) -> Tensors:

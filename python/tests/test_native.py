@@ -172,9 +172,26 @@ class Traces(support.Test):
         plain = copy.trace(length=2, seed=3)
         changed = copy.trace(length=2, seed=3, intervene={"2-:read0.gate": opened})
         self.assertEqual(seen, [(step, step + 1, step + 2) for step in (2, 3, 4)])
-        np.testing.assert_array_equal(changed["read0.gate"][2], 1 - plain["read0.gate"][2])
+        np.testing.assert_array_equal(changed["read0.gate"][2], np.float32(1 - plain["read0.gate"][2]))
         self.assertEqual(len(changed.meta["interventions"]), 2)
         self.assertTrue(changed.check(0))
+
+    def test_a_step_is_run_again_once_after_a_function_changed_a_value(self):
+        copy, steps = ts.machine("copy"), []
+        handle = copy._handle
+
+        class Counted:
+            trace = staticmethod(handle.trace)
+
+            def advance(self, episode, changes, step):
+                steps.append(step)
+                return handle.advance(episode, changes, step)
+
+        changed = {4: 0.25, 5: 0.5}  # nothing follows from the steps before, and each of these runs the step behind it
+        given = {"0-:read0.gate": lambda step, arrays: changed.get(step)}
+        with mock.patch.object(copy, "_handle", Counted()):
+            copy.trace(length=3, seed=3, intervene=given)
+        self.assertEqual(steps, [4, 5, 6])
 
     def test_quantities_and_wrong_bits_of_many_episodes(self):
         copy = ts.machine("copy")

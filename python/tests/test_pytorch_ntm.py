@@ -3,10 +3,11 @@
 import json
 import os
 import unittest
+import unittest.mock
 
 import numpy as np
 
-from support import HERE, Test, needs
+from support import HERE, Test, needs, needs_extension
 from tapescope import RecordError, WeightsError, load, pytorch_ntm, read_weights
 
 COPY = {"kind": "copy", "bits": 5, "length": [1, 20]}
@@ -184,6 +185,21 @@ class PytorchNtm(Test):
         self.run_program("trace", "w.safetensors", "--length", "3", "--out", "t.npz")
         with self.assertRaisesRegex(WeightsError, r"`task`: has \(9, 8\) inputs and outputs; expected \(6, 5\)"):
             pytorch_ntm.convert(net, {"kind": "copy", "bits": 8, "length": [1, 20]})
+
+    @needs_extension
+    def test_a_converted_machine_is_run_beside_the_original(self):
+        net, inputs, _ = machine()
+        pytorch_ntm.convert(net, COPY, first=inputs[0])
+        right = pytorch_ntm._heads
+
+        def wrong(*given):  # the strength and the gate of the read head change places
+            tensors = right(*given)
+            tensors["read0.bias"][[7, 8]] = tensors["read0.bias"][[8, 7]] + [0.5, 0]
+            return tensors
+
+        with unittest.mock.patch.object(pytorch_ntm, "_heads", wrong):
+            with self.assertRaisesRegex(RecordError, r"`read0\.strength`, step \d: is [\d.]+ in the converted machine"):
+                pytorch_ntm.convert(net, COPY, first=inputs[0])
 
     def test_a_batch_is_refused_with_the_index_to_take(self):
         net, inputs, bits = machine()

@@ -34,18 +34,24 @@ impl Chosen {
             return Ok(recording);
         }
         let trace = &recording.trace;
-        let bytes = Demand::Recording.bytes(&model.config, trace.steps());
+        let bytes = 2 * Demand::Recording.bytes(&model.config, trace.steps());
         machine::claim(bytes, 0, "--intervene: recording the episode again")?;
-        let changes = intervention::parse(&self.intervene, "--intervene", model, trace);
-        // What is wrong is the option, not a file.
-        let changes = changes.map_err(|error| anyhow!("{error}"))?;
-        // The noise of an episode of this program is known.
-        let changed = recording.with(model, &changes);
-        if changed
-            .as_ref()
-            .is_some_and(|changed| !changed.has_effects(&recording))
-        {
-            note("note: --intervene: no value depends on what is changed");
+        let with = |texts: &[String]| {
+            let changes = intervention::parse(texts, "--intervene", model, trace);
+            // What is wrong is the option, not a file.
+            let changes = changes.map_err(|error| anyhow!("{error}"))?;
+            // The noise of an episode of this program is known.
+            anyhow::Ok(recording.with(model, &changes))
+        };
+        let changed = with(&self.intervene)?;
+        for (number, text) in self.intervene.iter().enumerate() {
+            let others = [&self.intervene[..number], &self.intervene[number + 1..]].concat();
+            if let Some((changed, without)) = changed.as_ref().zip(with(&others)?)
+                && !changed.has_effects(&without)
+            {
+                let what = text.split('=').next().unwrap_or(text);
+                note(&format!("note: --intervene {what}: no value depends on it"));
+            }
         }
         Ok(changed.unwrap_or(recording))
     }

@@ -17,7 +17,7 @@ pub use super::error::label;
 use super::error::{parse, short};
 #[cfg(test)]
 pub(super) use super::faults::change;
-use super::input::{is_pickle, start};
+use super::input::{ENOUGH, is_pickle, start};
 pub(super) use super::input::{read, read_text, text, text_start, without_mark};
 use super::memory_files;
 use crate::platform::HAS_FILES;
@@ -33,7 +33,9 @@ pub fn is_trace(path: &Path) -> bool {
     let start = start(path);
     let is_json = || text_start(&start).starts_with(b"{");
     let format = b"\"ntm-trace\"";
-    let has_format = || start.windows(format.len()).any(|bytes| bytes == format);
+    // The format may stand behind large arrays; no preset is as long.
+    let has_format =
+        || start.len() == ENOUGH || start.windows(format.len()).any(|bytes| bytes == format);
     // A weights file begins with the length of its header, which may be the letters PK or those of gzip.
     let is_npz = || start.starts_with(b"PK\x03\x04") && !is_pickle(&start);
     is_npz() || start.starts_with(b"\x1f\x8b\x08") || is_json() && has_format()
@@ -365,6 +367,25 @@ mod tests {
         assert!(failed.is_err());
         assert_eq!(fs::read_to_string(&path).unwrap(), "two");
         assert_eq!(contents(folder.path()).unwrap(), ["f"]);
+    }
+
+    #[test]
+    fn traces_are_known_by_their_contents() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("f");
+        let is_trace = |bytes: &[u8]| {
+            fs::write(&path, bytes).unwrap();
+            is_trace(&path)
+        };
+        let format = "\"format\": \"ntm-trace\"}";
+        let large = format!("{{\"note\": {:1$}, {format}", 0, ENOUGH);
+        assert!(is_trace(format!("{{{format}").as_bytes()));
+        assert!(is_trace(large.as_bytes()), "the format comes last");
+        assert!(is_trace(b"PK\x03\x04 and an archive"));
+        assert!(!is_trace(b"{\"task\": \"copy\"}"));
+        // A weights file begins with the length of its header.
+        let header = [&0x4b50_u64.to_le_bytes()[..], b"{\"__metadata__\""].concat();
+        assert!(!is_trace(&header), "a header of 19,280 bytes");
     }
 
     #[test]

@@ -10,7 +10,7 @@ use super::{Error, memory_files, memory_limit};
 /// The number of bytes of a file that are checked before the rest is read.
 const START: u64 = 4096;
 /// The number of bytes that show whether a file is a trace.
-const ENOUGH: usize = 1 << 20;
+pub(in crate::io) const ENOUGH: usize = 1 << 20;
 /// The first buffer size for a pipe, in bytes.
 const PIPE: u64 = 16 << 20;
 

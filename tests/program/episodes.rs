@@ -938,7 +938,8 @@ fn task_of_pairs(lines: &[&str], symbols: [&str; 2]) -> Task {
 
 #[test]
 fn summary_counts_repeated_lines_and_unknown_symbols() {
-    let lines = ["a b\tx", "c\ty", "a b\tx", "d\tz"];
+    // The same words, with other spaces between them.
+    let lines = ["a b\tx", "c\ty", "a  b\tx", "d\tz"];
     let all = task_of_pairs(&lines, ["", ""]).summary().unwrap();
     assert_eq!(
         all.to_string(),
@@ -951,7 +952,7 @@ fn summary_counts_repeated_lines_and_unknown_symbols() {
     assert_eq!((source.kept, source.cut, source.unknown), (1, 2, 2));
     let mut text = Text::NONE;
     (text.held_out, text.vocabulary) = (HeldOut::Last(1), 1);
-    let lines = ["a b a", "c", "c"].map(str::to_owned).to_vec();
+    let lines = ["a b a", "c", "c "].map(str::to_owned).to_vec();
     let text = Task::Text(text.with(Arc::new(lines)).unwrap());
     assert_eq!(
         text.summary().unwrap().to_string(),

@@ -99,7 +99,10 @@ impl Task {
                     lines.vocabulary(length, vocabulary, |all, number| all[number].text(index))
                 };
                 let texts = |all: &Vec<Pair>, number: usize| {
-                    hash([0, 1].map(|side| all[number].text(side)))
+                    hash(
+                        [0, 1]
+                            .map(|side| task.tokens.of(all[number].text(side)).collect::<Vec<_>>()),
+                    )
                 };
                 let sides = vec![side(0, "source"), side(1, "target")];
                 (lines.repeated(length, texts), sides)
@@ -109,7 +112,9 @@ impl Task {
                 let vocabulary = ("line", task.tokens, &*task.symbols);
                 let line = lines.vocabulary(length, vocabulary, |all, number| &all[number]);
                 (
-                    lines.repeated(length, |all, number| hash(&all[number])),
+                    lines.repeated(length, |all, number| {
+                        hash(task.tokens.of(&all[number]).collect::<Vec<_>>())
+                    }),
                     vec![line],
                 )
             }

@@ -95,10 +95,12 @@ impl Recording {
         advanced
     }
 
-    /// True where an array has other values than in the episode without interventions, but for the arrays that these
-    /// change.
+    /// True where an array has other values than in the episode without some of the interventions, but for the arrays
+    /// that these change.
     pub fn has_effects(&self, plain: &Self) -> bool {
-        let changed = &self.conventions.interventions;
+        let others = &plain.conventions.interventions;
+        let changed = self.conventions.interventions.iter();
+        let changed: Vec<_> = changed.filter(|one| !others.contains(one)).collect();
         let is_changed = |place, array| {
             changed
                 .iter()

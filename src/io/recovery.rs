@@ -11,7 +11,7 @@ use web_time::Instant;
 use super::lock::Lock;
 use super::run::{BETWEEN_CHECKPOINTS, CHECKPOINT_SHARE, LOCK, LOG};
 use super::{Error, Experiment, RunFolder, RunStart, file};
-use crate::learn::{Keep, RunProgress, Snapshots};
+use crate::learn::{Keeper, RunProgress, Snapshots};
 use crate::train::State;
 
 /// The command in the files of such a run.
@@ -23,10 +23,10 @@ const MOST_BYTES: usize = 32 << 20;
 
 /// The checkpoints of a run in training, shared with the thread that trains it.
 #[derive(Clone, Debug)]
-pub struct Recovery(Arc<Mutex<Slot>>);
+pub struct Recovery(Arc<Mutex<RunCheckpoints>>);
 
 #[derive(Debug)]
-struct Slot {
+struct RunCheckpoints {
     /// The recovery folder.
     root: PathBuf,
     experiment: Experiment,
@@ -50,7 +50,7 @@ pub struct RecoverableRun {
 impl Recovery {
     /// Creates the checkpoints of a run that begins with this experiment; the first is due after ten seconds.
     pub fn new(root: &Path, experiment: &Experiment) -> Self {
-        Self(Arc::new(Mutex::new(Slot {
+        Self(Arc::new(Mutex::new(RunCheckpoints {
             root: root.to_owned(),
             experiment: experiment.clone(),
             run: None,
@@ -67,11 +67,11 @@ impl Recovery {
         let (run, _) = RunFolder::open(folder, COMMAND)?;
         let start = RunFolder::saved_state(folder)?;
         let recovery = Self::new(folder.parent().unwrap_or(folder), &start.begun);
-        recovery.slot().run = Some(run);
+        recovery.checkpoints().run = Some(run);
         Ok((recovery, start))
     }
 
-    fn slot(&self) -> MutexGuard<'_, Slot> {
+    fn checkpoints(&self) -> MutexGuard<'_, RunCheckpoints> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -82,9 +82,9 @@ impl Recovery {
 
     /// Removes the checkpoints: the run is saved or discarded. With `ends` no others follow.
     pub fn discard(&self, ends: bool) {
-        let mut slot = self.slot();
-        slot.due.take_if(|_| ends);
-        if let Some(run) = slot.run.take() {
+        let mut checkpoints = self.checkpoints();
+        checkpoints.due.take_if(|_| ends);
+        if let Some(run) = checkpoints.run.take() {
             let folder = run.path().to_owned();
             // What cannot be removed is offered again.
             let _ = clear(&folder, run);
@@ -92,27 +92,27 @@ impl Recovery {
     }
 }
 
-impl Keep for Recovery {
+impl Keeper for Recovery {
     /// Writes a checkpoint of this run if one is due, or `now`. After an error there are no more.
     fn keep(&self, state: &State, progress: &RunProgress, now: bool) {
-        let (mut slot, begun) = (self.slot(), Instant::now());
-        if slot.due.is_none_or(|due| begun < due && !now) {
+        let (mut checkpoints, begun) = (self.checkpoints(), Instant::now());
+        if checkpoints.due.is_none_or(|due| begun < due && !now) {
             return;
         }
-        slot.due = match slot.write(state, &progress.saved_snapshots()) {
+        checkpoints.due = match checkpoints.write(state, &progress.saved_snapshots()) {
             Ok(()) => {
                 let rest = begun.elapsed() * CHECKPOINT_SHARE;
                 Some(Instant::now() + BETWEEN_CHECKPOINTS.max(rest))
             }
             Err(error) => {
-                slot.problem = Some(error.to_string());
+                checkpoints.problem = Some(error.to_string());
                 None
             }
         };
     }
 }
 
-impl Slot {
+impl RunCheckpoints {
     fn write(&mut self, state: &State, snapshots: &Snapshots) -> Result<(), Error> {
         let values = state.machine.params.slices().map(<[f32]>::len);
         let bytes = size_of::<f32>() * values.sum::<usize>();

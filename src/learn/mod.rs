@@ -16,6 +16,6 @@ pub use curve::{Curve, Point};
 pub use finding::{Finding, Kind};
 pub use learner::{BuildRun, Learner, Pace, RunCommand, RunState, RunUpdate};
 pub use progress::{DiagnosticsHistory, End, ErrorsBySize, RunProgress};
-pub use run::{Keep, Run, change};
+pub use run::{Keeper, Run, change};
 pub use snapshots::{Snapshot, Snapshots, slot};
 pub use status::{TrainingStatus, is_lost};

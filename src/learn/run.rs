@@ -24,11 +24,11 @@ pub struct Run {
     diagnostics: Diagnostics,
     /// False where no clock runs.
     pub(super) timed: bool,
-    keeper: Option<Box<dyn Keep>>,
+    keeper: Option<Box<dyn Keeper>>,
 }
 
 /// Keeps the state of a run for the case that the program is killed.
-pub trait Keep: Debug + Send {
+pub trait Keeper: Debug + Send {
     /// Is called after each update; `now` after a change and at the end, where the state is to be kept at once.
     fn keep(&self, state: &State, progress: &RunProgress, now: bool);
 }
@@ -115,7 +115,7 @@ impl Run {
 
     /// Returns the run with a keeper of its state.
     #[must_use]
-    pub fn kept_by(self, keeper: Option<Box<dyn Keep>>) -> Self {
+    pub fn kept_by(self, keeper: Option<Box<dyn Keeper>>) -> Self {
         Self { keeper, ..self }
     }
 

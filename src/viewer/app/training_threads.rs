@@ -6,7 +6,7 @@ use egui::Context;
 
 use crate::io::recovery::Recovery;
 use crate::io::{Experiment, RunStart};
-use crate::learn::{BuildRun, Keep, Learner, Run, Snapshots};
+use crate::learn::{BuildRun, Keeper, Learner, Run, Snapshots};
 use crate::viewer::state::{Job, RunUpdates, Saving, TrainingAction};
 use crate::viewer::worker::learning_threads;
 
@@ -115,7 +115,7 @@ impl TrainingThreads {
                 let empty = || Snapshots::new(Snapshots::LIMIT / count);
                 let snapshots = start.snapshots.unwrap_or_else(empty);
                 let run = Run::new(task, training, start.state, threads, snapshots);
-                run.kept_by(recovery.map(|of| Box::new(of) as Box<dyn Keep>))
+                run.kept_by(recovery.map(|of| Box::new(of) as Box<dyn Keeper>))
             })
         };
         let runs = starts.into_iter().map(&mut build).collect();

@@ -51,7 +51,7 @@ class Runner:
 
 
 def take_turns(runners, rounds, longest=float("inf")):
-    """Rates of every runner, {name: [one per round]}; whoever needs longer than this for a window runs once."""
+    """Rates of every runner, {name: [one per round]}; one that needs longer than this for a window runs once."""
     rates, slow = {name: [] for name in runners}, set()
     for _ in range(rounds):
         for name in [name for name in runners if name not in slow]:

@@ -6,7 +6,7 @@
 
 Needs `pip install jax torch`. The table holds milliseconds per sequence (LSTM, batch 1), medians over the
 rounds with the spread; the median of the ratios within each round; and the most memory each process held.
-Whoever needs more than `--longest` seconds for a window runs once.
+A runner that needs more than `--longest` seconds for a window runs once.
 """
 
 from beside import parser, ratio, spread, start, take_turns

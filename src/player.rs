@@ -218,7 +218,7 @@ impl Player {
     fn end(&self) -> usize {
         let last = self.steps.saturating_sub(1);
         match (self.looping, self.range) {
-            // Whoever has gone beyond the part plays on to the end of the episode.
+            // Beyond the part, it plays on to the end of the episode.
             (Loop::Range, Some((_, end))) if self.step <= end => end,
             _ => last,
         }
@@ -779,7 +779,7 @@ mod tests {
         assert!(player.stage() == 1 && (0.74..0.76).contains(&player.through()));
         player.advance(5.0);
         assert_eq!(at(&player), (0, 1, 1.0));
-        // Whoever asks twice does not wait.
+        // A second request does not wait.
         player.next_stage();
         player.next_stage();
         assert_eq!(at(&player), (0, 3, 0.0));

@@ -166,7 +166,7 @@ fn open(path: &Path) -> Result<File, TryLockError> {
     opened.map_err(refused)
 }
 
-/// Refuses what is there and is no ordinary file: a named pipe would keep whoever opens it waiting.
+/// Refuses what is there and is no ordinary file: to open a named pipe can wait for ever.
 fn check_file(path: &Path) -> io::Result<()> {
     match fs::metadata(path) {
         Ok(there) if !there.is_file() => {

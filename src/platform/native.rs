@@ -26,7 +26,7 @@ impl TimeSlice {
         Self
     }
 
-    /// Whoever waits has a turn, where it is time for that.
+    /// Lets other work run, if it is time for that.
     pub fn yield_now(&mut self) -> Ready<()> {
         ready(())
     }

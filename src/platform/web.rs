@@ -63,7 +63,7 @@ impl TimeSlice {
         Self(Instant::now())
     }
 
-    /// Whoever waits has a turn, where it is time for that.
+    /// Lets other work run, if it is time for that.
     pub async fn yield_now(&mut self) {
         if self.0.elapsed() >= TURN {
             Rest::default().await;
@@ -72,7 +72,7 @@ impl TimeSlice {
     }
 }
 
-/// Until the browser has answered whoever waits.
+/// Until the browser has done what waits.
 #[derive(Default)]
 struct Rest {
     has_begun: bool,
@@ -97,7 +97,7 @@ pub struct Queue<T>(Box<dyn Fn(T)>);
 impl<T: 'static> Queue<T> {
     /// Creates a queue whose items are given to `work`; its result matters only where there are threads.
     pub fn new(work: impl AsyncFnMut(T) -> bool + 'static) -> Self {
-        // Whoever works has it; what is put in meanwhile waits.
+        // Taken while it runs; what is put in meanwhile waits.
         let work = Rc::new(RefCell::new(Some(work)));
         let waiting = Rc::new(RefCell::new(VecDeque::new()));
         Self(Box::new(move |item| {

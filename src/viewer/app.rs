@@ -196,7 +196,7 @@ impl App {
             }
             effects = Vec::new();
             for outcome in outcomes {
-                // Whoever closes the window sees first that a file was not written.
+                // Before the window closes, it shows that a file was not written.
                 if self.closes && outcome.is_unwritten() {
                     self.closes = false;
                     self.state.toasts.withdraw(CLOSING);

@@ -99,7 +99,7 @@ impl State {
         if is_layout || (self.player.speed() - speed).abs() > f64::EPSILON {
             self.toasts.withdraw(SPEED);
         }
-        // Whoever has chosen a speed keeps it.
+        // A speed that the user has chosen is kept.
         if !self.is_opening() && (self.player.speed() - usual).abs() < f64::EPSILON {
             self.player.set_speed(self.usual_speed());
             if is_layout && (self.player.speed() - usual).abs() > f64::EPSILON {
@@ -165,7 +165,7 @@ impl State {
             Play::Through(through) => player.seek_through(through),
             Play::Pass(_) | Play::TakeOver => {}
         }
-        // Whoever steps by hand wants to stay there.
+        // After a step by hand, it stays there.
         if let Play::Step(-1 | 1)
         | Play::Event(_)
         | Play::Match(_)

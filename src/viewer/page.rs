@@ -118,7 +118,7 @@ impl Page {
         app.is_some_and(|app| app.tab_leaves(&self.context, backwards))
     }
 
-    /// True where something would be lost with the page: whoever leaves it is asked first.
+    /// True where something would be lost with the page: the user is asked first.
     pub fn would_lose(&self) -> bool {
         let app = self.runner.app_mut::<App>();
         app.is_some_and(|app| app.would_lose())

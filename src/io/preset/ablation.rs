@@ -1,6 +1,6 @@
 //! Ablations: an experiment without one stage of its heads.
 //!
-//! One list of stages for whoever trains a machine beside itself: the command line and the window.
+//! One list of stages for the command line and the window.
 
 use super::{Experiment, Override};
 use crate::model::ModelConfig;

@@ -79,7 +79,7 @@ impl TrainingThreads {
         (None, Ok(()))
     }
 
-    /// Ends all runs; their checkpoints go, because whoever ends them has been asked.
+    /// Ends all runs; their checkpoints go, because the user has been asked.
     fn end(&mut self) {
         (self.learner, self.saving) = (None, None);
         let ended = self.recoveries.drain(..);

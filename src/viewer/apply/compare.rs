@@ -27,7 +27,7 @@ impl State {
                 }
             }
             Compare::ToggleDifference => {
-                // Whoever asks for it in another arrangement wants to see it.
+                // Asked for in another arrangement, it is shown.
                 let on = self.layout() != WindowLayout::Compare;
                 self.view.difference = on || !self.view.difference;
                 self.show_both();

@@ -65,7 +65,7 @@ impl State {
         }
     }
 
-    /// The first episode of a session that is played by itself is played with an opening, to whoever has arranged
+    /// The first episode of a session that is played by itself is played with an opening, if the user has arranged
     /// nothing yet.
     pub(super) fn begin_opening(&mut self) {
         let (Mode::Starting, Some(open)) = (&self.mode, &self.session.open) else {

@@ -139,7 +139,7 @@ impl State {
             ..Tour::new(stop)
         };
         let act = tour.at().act;
-        // Whoever comes back to a stop that is not for this machine goes on from there.
+        // A tour that comes back to a stop that is not for this machine goes on from there.
         if act != Act::Place || self.missing(act).is_none() {
             tour.of = self.toured();
         }

@@ -210,7 +210,7 @@ fn stage_keys() -> [String; 2] {
     [-1, 1].map(|by| keys::key_of(&Play::Stage(by).into()).unwrap_or_default())
 }
 
-/// The keys of the stages, under their row: whoever watches whole steps learns that there is more.
+/// The keys of the stages, under their row: they tell a user who watches whole steps that there is more.
 fn stage_hint(ui: &Ui, room: Rangef, below: f32, view: &View<'_>) {
     let [back, on] = stage_keys();
     let text = format!("Press {back} and {on} to step through the stages");

@@ -158,7 +158,7 @@ fn ending_ui(ui: &mut Ui, dialog: &Dialog, state: &State) {
     let stay = ["Go back", "Continue training"][usize::from(learning.expects_news())];
     ui.horizontal_wrapped(|ui| {
         let (all, folder) = (all_runs(learning), PathBuf::from(folder));
-        // Whoever has several saves them all, unless another button says so.
+        // Several runs are all saved, unless another button says so.
         let saves = primary_button(ui, all.as_deref().unwrap_or(save)).clicked() || entered;
         if saves && !text.trim().is_empty() {
             let save = [Learn::SaveAndEnd, Learn::SaveAll][usize::from(all.is_some())];
@@ -234,7 +234,7 @@ fn path_ui(ui: &mut Ui, (dialog, purpose): (&Dialog, FilePurpose), state: &State
         if let Some(all) = learning.and_then(all_runs) {
             text_button(ui, &all, Learn::SaveAll(path.clone()));
         }
-        // What is there is replaced by whoever presses the button that says so.
+        // What is there is replaced only by the button that says so.
         if let Some(taken) = &dialog.taken {
             let replace = ["Replace file", "Replace folder"][usize::from(is_folder)];
             text_button(ui, replace, File::Replace(purpose, taken.clone()));

@@ -292,7 +292,7 @@ fn integer_ui(
         } else if less.clicked() {
             changed = value.saturating_sub(1).max(least);
         } else if response.dragged() {
-            // A drag stops at the ends; whoever types beyond them is told.
+            // A drag stops at the ends; a typed value beyond them gets a message.
             changed = changed.clamp(least, most);
         }
     });

@@ -132,7 +132,7 @@ fn opacity(ctx: &Context, id: Id) -> f32 {
     let over = ctx.memory(|memory| memory.area_rect(id));
     let pointed = over.zip(ctx.pointer_hover_pos());
     let held = pointed.is_some_and(|(area, at)| area.contains(at));
-    // Whoever goes there by keys sees where they are.
+    // With the keyboard, the focus must be seen.
     if held || ctx.memory(|memory| memory.focused().is_some()) {
         return 1.0;
     }

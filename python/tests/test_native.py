@@ -757,7 +757,7 @@ class Figures(support.Test):
             json.dump(preset, file)
         figure = ts.train(self.path("pairs.json"), sequences=4, progress=None).trace().figure("weightings")
         with mock.patch.dict(os.environ, {"TAPESCOPE_FONTS": ""}):
-            with self.assertWarnsRegex(UserWarning, r"no font has .*\(U\+10FFFD\)"):
+            with self.assertWarnsRegex(UserWarning, r"no font draws .*\(U\+10FFFD\)"):
                 figure.save(self.path("boxes.png"))
             with warnings.catch_warnings():
                 warnings.simplefilter("error")

@@ -3,7 +3,7 @@
 
 use std::sync::OnceLock;
 
-use crate::figure::scene::fonts::{DROP, FONTS, is_whole, width_of};
+use crate::figure::scene::fonts::{DROP, FONTS, is_invisible, is_whole, width_of};
 use crate::figure::{self, Colours, HeadName};
 pub use crate::figure::{Map, Scale};
 use egui::epaint::text::FontPriority;
@@ -157,10 +157,13 @@ pub fn icons(size: f32) -> FontId {
 /// Installs fonts, spacing and both themes.
 pub fn apply(ctx: &Context) {
     ctx.set_fonts(fonts());
-    // egui leaves out a mark that the font of its letter lacks; other letters it asks for when its own fonts lack them.
+    // egui leaves out invisible letters, and a mark that the font of its letter lacks; other letters it asks for when its
+    // own fonts lack them.
     let marks = |request: &GlyphRasterizerRequest<'_>| {
         let first = request.cluster.chars().next()?;
-        is_whole(first.encode_utf8(&mut [0; 4])).then(|| drawn(request))?
+        let is_ours =
+            request.cluster.contains(is_invisible) || is_whole(first.encode_utf8(&mut [0; 4]));
+        is_ours.then(|| drawn(request))?
     };
     let marks = GlyphRasterizer::new("marks", marks).with_priority(FontPriority::Highest);
     ctx.add_glyph_rasterizer(marks);
@@ -346,7 +349,15 @@ mod tests {
         let mut widths = Vec::new();
         for _ in 0..2 {
             let _ = ctx.run_ui(egui::RawInput::default(), |ui| {
-                let texts = ["a", "a\u{320}", "\u{10fffd}", "b"];
+                let texts = [
+                    "a",
+                    "a\u{320}",
+                    "\u{10fffd}",
+                    "b",
+                    "\u{200b}",
+                    "\u{feff}",
+                    "😀\u{fe0f}",
+                ];
                 widths = texts
                     .iter()
                     .map(|text| {
@@ -364,7 +375,7 @@ mod tests {
                     .collect();
             });
         }
-        let [a, marked, boxed, b] = widths[..] else {
+        let [a, marked, boxed, b, ref invisible @ ..] = widths[..] else {
             panic!("{widths:?}")
         };
         assert_eq!(a.0, b.0);
@@ -376,6 +387,9 @@ mod tests {
         );
         assert!((boxed.0 - expected[1]).abs() < 1.0, "{boxed:?}");
         assert!(boxed.1 > 10.0 && marked.1 > 20.0);
+        let is_box = |drawn: &(f32, f32, usize)| drawn.0 > 15.0 && drawn.1 > 10.0;
+        assert!(invisible.iter().all(is_box), "{invisible:?}");
+        assert!(invisible[2].0 > invisible[0].0 + 5.0, "two boxes");
     }
 
     fn hex(color: u32) -> Color32 {

@@ -86,7 +86,8 @@ impl Found {
         if let Some(known) = self.runs.get(text) {
             return known.clone();
         }
-        let font = self.find.and_then(|find| find(text));
+        let find = self.find.filter(|_| !text.contains(is_invisible));
+        let font = find.and_then(|find| find(text));
         let drawn = font.and_then(|(name, file, index)| {
             let is_known = self.database.faces().any(|face| face.families[0].0 == name);
             if !is_known && self.database.len() < FONTS.len() + MOST_FONTS {
@@ -184,11 +185,24 @@ pub(crate) fn digits(letter: &str) -> [String; 2] {
     [digits, lower]
 }
 
-/// Returns the first run of letters that the built-in fonts lack. A mark is in it together with what it belongs to.
+/// True of a letter that fonts draw as nothing, and that is no white space: a control character, or one with the property
+/// `Default_Ignorable_Code_Point` of Unicode.
+#[rustfmt::skip] // A line for many.
+pub fn is_invisible(letter: char) -> bool {
+    letter.is_control() && !letter.is_whitespace() || matches!(letter,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}'
+        | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}'
+        | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fff8}' | '\u{1bca0}'..='\u{1bca3}'
+        | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// Returns the first run of letters that the built-in fonts lack, or that are invisible. A mark is in it together with
+/// what it belongs to.
 fn lacking(text: &str) -> Option<Range<usize>> {
     let lacks = |letter: char| {
         let is_there = |font| letter_width(font, letter).is_some();
-        !matches!(letter, '\t' | '\n' | '\r') && !(0..FONTS.len()).any(is_there)
+        let is_space = matches!(letter, '\t' | '\n' | '\r');
+        is_invisible(letter) || !is_space && !(0..FONTS.len()).any(is_there)
     };
     let (first, letter) = text.char_indices().find(|(_, letter)| lacks(*letter))?;
     let before = text[..first].char_indices().next_back();
@@ -199,7 +213,7 @@ fn lacking(text: &str) -> Option<Range<usize>> {
     Some(base.map_or(first, |(at, _)| at)..end.map_or(text.len(), |end| first + end))
 }
 
-/// True where the built-in fonts have every letter of a text.
+/// True where the built-in fonts draw every letter of a text.
 pub fn is_whole(text: &str) -> bool {
     text.bytes().all(|byte| matches!(byte, b' '..=b'~')) || lacking(text).is_none()
 }
@@ -218,7 +232,7 @@ pub fn warning() -> Option<String> {
     let named = named.join(", ");
     (!named.is_empty()).then(|| {
         format!(
-            "no font has these letters, so a box with its number stands for each: {named}{more}; install a font that has \
+            "no font draws these letters, so a box with its number stands for each: {named}{more}; install a font that has \
              them, or write .svg, which is drawn with the fonts of the reader"
         )
     })
@@ -353,6 +367,24 @@ mod tests {
     }
 
     #[test]
+    fn invisible_letters_are_boxes() {
+        let style = Style::new(10.0, [0; 3]);
+        let invisible = "\0\u{ad}\u{34f}\u{115f}\u{200b}\u{200d}\u{202e}\u{2060}\u{3164}\u{fe0f}\u{feff}\u{e0001}\u{e0100}";
+        for letter in invisible.chars() {
+            let text = format!("a{letter}b");
+            let parts = pieces(&text, &style).into_iter();
+            let drawn: Vec<_> = parts
+                .filter(|(text, ..)| !text.is_empty())
+                .map(|(_, drawn, _)| drawn)
+                .collect();
+            let expected = [Drawn::BuiltIn, Drawn::Boxed, Drawn::BuiltIn];
+            assert_eq!(drawn, expected, "{letter:?}");
+            assert!(width_of(&text, &style) > width_of("ab", &style) + 5.0);
+        }
+        assert!(is_whole("a\u{a0}b\u{2009}c\t\n"));
+    }
+
+    #[test]
     fn a_run_is_as_wide_as_its_font_draws_it() {
         let mono = |_: &str| Some(("other".to_owned(), Arc::new(MONO.to_vec()), 0));
         let mut found = Found::new(Some(mono));
@@ -360,6 +392,7 @@ mod tests {
         assert_eq!(font, "other");
         assert!((width - 1.8).abs() < 0.01, "{width}");
         assert_eq!(found.run("\u{a0}"), None, "draws nothing");
+        assert_eq!(found.run("i\u{feff}"), None, "draws a part");
         assert_eq!(found.database.len(), FONTS.len() + 1);
     }
 }

@@ -251,6 +251,9 @@ fn built_in_width(text: &str, style: &Style) -> f32 {
 /// Returns the width of a line of text, without kerning. A letter that its font lacks is one of the text font, or of the
 /// font that draws it.
 pub fn width_of(text: &str, style: &Style) -> f32 {
+    if is_whole(text) {
+        return built_in_width(text, style) * style.size;
+    }
     let widths = pieces(text, style);
     widths.iter().map(|(_, _, width)| width).sum::<f32>() * style.size
 }

@@ -1,9 +1,9 @@
-//! The fonts of this computer, for letters that the fonts of the program lack. They are looked through once, when the
-//! first such letter is drawn.
+//! The fonts of this computer, for letters that the fonts of the program lack. They are looked through file by file, in
+//! one order, until one has the letters.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, LazyLock, OnceLock};
-use std::{env, fs};
+use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
+use std::{env, fs, vec};
 
 use skrifa::MetadataProvider;
 use skrifa::raw::FileRef;
@@ -33,23 +33,21 @@ struct Font {
     file: OnceLock<Arc<Vec<u8>>>,
 }
 
-/// Returns a font of this computer with all letters of a text: a name that no other has, its file, and its place in that.
-pub fn with_letters(text: &str) -> Option<(String, Arc<Vec<u8>>, u32)> {
-    static FONTS: LazyLock<Vec<Font>> = LazyLock::new(|| installed(folders()));
-    first_with(&FONTS, text)
+/// The fonts of some folders, in the order in which they are used.
+struct Fonts {
+    /// Those of the files read so far.
+    read: Vec<Font>,
+    /// The other files. Whether others come before is first.
+    files: vec::IntoIter<(bool, PathBuf)>,
+    /// Size of all files that may still be read, in bytes.
+    room: u64,
 }
 
-fn first_with(fonts: &[Font], text: &str) -> Option<(String, Arc<Vec<u8>>, u32)> {
-    let has = |font: &Font, letter: char| font.letters.binary_search(&(letter as u32)).is_ok();
-    let number = fonts
-        .iter()
-        .position(|font| text.chars().all(|letter| has(font, letter)))?;
-    let font = &fonts[number];
-    // A font that is there no more draws nothing.
-    let file = font
-        .file
-        .get_or_init(|| Arc::new(fs::read(&font.path).unwrap_or_default()));
-    Some((format!("found-{number}"), file.clone(), font.index))
+/// Returns a font of this computer with all letters of a text: a name that no other has, its file, and its place in that.
+pub fn with_letters(text: &str) -> Option<(String, Arc<Vec<u8>>, u32)> {
+    static FONTS: LazyLock<Mutex<Fonts>> = LazyLock::new(|| Mutex::new(Fonts::below(folders())));
+    let mut fonts = FONTS.lock().unwrap_or_else(PoisonError::into_inner);
+    fonts.with_letters(text)
 }
 
 fn folders() -> Vec<PathBuf> {
@@ -77,37 +75,63 @@ fn folders() -> Vec<PathBuf> {
         .collect()
 }
 
-/// All fonts below some folders, in the order in which they are used.
-fn installed(mut pending: Vec<PathBuf>) -> Vec<Font> {
-    let (mut files, mut fonts, [largest, mut room]) = (Vec::new(), Vec::new(), LARGEST);
-    // A link to a folder above is followed no further than that.
-    for _ in 0..MOST {
-        let Some(path) = pending.pop() else { break };
-        let name = path
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .to_lowercase();
-        if let Ok(entries) = fs::read_dir(&path) {
-            let entries = entries.take(MOST.saturating_sub(pending.len()));
-            pending.extend(entries.filter_map(|entry| Some(entry.ok()?.path())));
-        // That font has one box for many letters.
-        } else if ENDINGS.iter().any(|ending| name.ends_with(ending))
-            && !name.contains("lastresort")
-        {
-            files.push((LESS.iter().any(|word| name.contains(word)), path));
+impl Fonts {
+    fn below(mut pending: Vec<PathBuf>) -> Self {
+        let mut files = Vec::new();
+        // A link to a folder above is followed no further than that.
+        for _ in 0..MOST {
+            let Some(path) = pending.pop() else { break };
+            let name = path
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .to_lowercase();
+            if let Ok(entries) = fs::read_dir(&path) {
+                let entries = entries.take(MOST.saturating_sub(pending.len()));
+                pending.extend(entries.filter_map(|entry| Some(entry.ok()?.path())));
+            // That font has one box for many letters.
+            } else if ENDINGS.iter().any(|ending| name.ends_with(ending))
+                && !name.contains("lastresort")
+            {
+                files.push((LESS.iter().any(|word| name.contains(word)), path));
+            }
+        }
+        files.sort_unstable();
+        Self {
+            read: Vec::new(),
+            files: files.into_iter(),
+            room: LARGEST[1],
         }
     }
-    files.sort_unstable();
-    for (_, path) in files {
+
+    /// Reads files until a font has all letters.
+    fn with_letters(&mut self, text: &str) -> Option<(String, Arc<Vec<u8>>, u32)> {
+        let has = |font: &Font, letter: char| font.letters.binary_search(&(letter as u32)).is_ok();
+        let mut number = 0;
+        loop {
+            match self.read.get(number) {
+                Some(font) if text.chars().all(|letter| has(font, letter)) => break,
+                Some(_) => number += 1,
+                None => self.read_next()?,
+            }
+        }
+        let font = &self.read[number];
+        // A font that is there no more draws nothing.
+        let file = font
+            .file
+            .get_or_init(|| Arc::new(fs::read(&font.path).unwrap_or_default()));
+        Some((format!("found-{number}"), file.clone(), font.index))
+    }
+
+    /// Reads the next file; `None` after the last.
+    fn read_next(&mut self) -> Option<()> {
+        let (_, path) = self.files.next()?;
         let size = fs::metadata(&path).ok().filter(fs::Metadata::is_file);
-        let Some(size) = size
-            .map(|file| file.len())
-            .filter(|size| *size <= largest.min(room))
-        else {
-            continue;
-        };
-        room -= size;
+        let size = size.map_or(u64::MAX, |file| file.len());
+        if size > LARGEST[0].min(self.room) {
+            return Some(());
+        }
+        self.room -= size;
         let bytes = fs::read(&path).unwrap_or_default();
         let all = FileRef::new(&bytes)
             .into_iter()
@@ -118,31 +142,35 @@ fn installed(mut pending: Vec<PathBuf>) -> Vec<Font> {
             let mut letters: Vec<_> = letters.map(|(letter, _)| letter).collect();
             letters.sort_unstable();
             let (path, file) = (path.clone(), OnceLock::new());
-            fonts.push(Font {
+            self.read.push(Font {
                 path,
                 index,
                 letters,
                 file,
             });
         }
+        Some(())
     }
-    fonts
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn found(fonts: &[Font], text: &str) -> Option<String> {
-        first_with(fonts, text).map(|(name, _, _)| name)
+    fn found(fonts: &mut Fonts, text: &str) -> Option<String> {
+        fonts.with_letters(text).map(|(name, _, _)| name)
     }
 
     #[test]
     fn a_font_is_found_that_has_every_letter() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         let own = root.join("tests/cli/letters.in");
-        let all = installed(vec![root.join("assets/fonts"), own.clone()]);
+        let mut all = Fonts::below(vec![root.join("assets/fonts"), own.clone()]);
+        assert_eq!(found(&mut all, "a"), Some("found-0".to_owned()));
+        assert_eq!(all.read.len(), 1, "no more are read than necessary");
+        assert_eq!(found(&mut all, "b가"), None);
         let names: Vec<_> = all
+            .read
             .iter()
             .map(|font| font.path.file_name().unwrap().to_owned())
             .collect();
@@ -154,17 +182,20 @@ mod tests {
             "JetBrainsMono-Medium.ttf",
         ];
         assert_eq!(names, expected, "bold and monospaced ones come last");
-        assert_eq!(found(&all, "a"), Some("found-0".to_owned()));
         for text in ["가", "a\u{320}나"] {
-            assert_eq!(found(&all, text), Some("found-2".to_owned()));
+            assert_eq!(found(&mut all, text), Some("found-2".to_owned()));
         }
-        assert_eq!(found(&all, "b가"), None);
-        let (_, file, index) = first_with(&all, "가").unwrap();
+        assert_eq!(
+            found(&mut all, "a"),
+            Some("found-0".to_owned()),
+            "the first"
+        );
+        let (_, file, index) = all.with_letters("가").unwrap();
         assert_eq!(
             (file.to_vec(), index),
             (fs::read(own.join("fonts/letters.ttf")).unwrap(), 0)
         );
-        assert_eq!(found(&installed(Vec::new()), "가"), None);
+        assert_eq!(found(&mut Fonts::below(Vec::new()), "가"), None);
     }
 
     #[test]
@@ -178,11 +209,11 @@ mod tests {
         let own = fs::read(own).unwrap();
         for length in 0..own.len() {
             fs::write(place("damaged.ttf"), &own[..length]).unwrap();
-            installed(vec![place("")]);
+            found(&mut Fonts::below(vec![place("")]), "가");
         }
         fs::write(place("damaged.ttf"), [0xff; 4096]).unwrap();
         fs::write(place("LastResort.ttf"), &own).unwrap();
-        assert_eq!(found(&installed(vec![place("")]), "가"), None);
+        assert_eq!(found(&mut Fonts::below(vec![place("")]), "가"), None);
         // The offsets of its tables are those of the file.
         let mut second = own.clone();
         for entry in second[12..12 + 16 * usize::from(own[5])].chunks_mut(16) {
@@ -191,6 +222,6 @@ mod tests {
         }
         let head: [&[u8]; 4] = [b"ttcf", &[0, 1, 0, 0], &[0, 0, 0, 1], &[0, 0, 0, 16]];
         fs::write(place("own.TTC"), [&head.concat()[..], &second].concat()).unwrap();
-        assert!(found(&installed(vec![place("")]), "가").is_some());
+        assert!(found(&mut Fonts::below(vec![place("")]), "가").is_some());
     }
 }

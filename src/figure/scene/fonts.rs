@@ -47,8 +47,6 @@ fn letter_width(font: usize, letter: char) -> Option<f32> {
 /// Returns a font with all letters of a text: a name that no other has, its file, and its place in that.
 pub type FindFont = fn(&str) -> Option<(String, Arc<Vec<u8>>, u32)>;
 
-/// Other fonts that can be used, at most.
-const MOST_FONTS: usize = 16;
 /// Runs of letters that are kept, at most.
 const MOST_RUNS: usize = 4096;
 
@@ -90,7 +88,7 @@ impl Found {
         let font = find.and_then(|find| find(text));
         let drawn = font.and_then(|(name, file, index)| {
             let is_known = self.database.faces().any(|face| face.families[0].0 == name);
-            if !is_known && self.database.len() < FONTS.len() + MOST_FONTS {
+            if !is_known {
                 let mut face = self.database.faces().next()?.clone();
                 (face.source, face.index) = (Source::Binary(file), index);
                 face.families[0].0.clone_from(&name);

@@ -204,15 +204,12 @@ fn found(named: &str, by: &Path) -> Result<PathBuf, Error> {
     if let Some(there) = places.find(|path| file::exists(path)) {
         return Ok(there.clone());
     }
-    let nor = if named == beside {
-        String::new()
-    } else {
-        format!(", nor does {}", file::label(&beside))
-    };
-    let problem = format!(
-        "{} does not exist{nor}; put the episode file there, or change this key",
-        file::label(&named)
-    );
+    let refused = [&named, &beside].map(|path| {
+        let why = ["does not exist", "is no ordinary file"][usize::from(path.exists())];
+        format!("{} {why}", file::label(path))
+    });
+    let refused = refused[usize::from(named == beside)..].join(", and ");
+    let problem = format!("{refused}; put the episode file there, or change this key");
     Err(Error::content(&file::label(by), "task.file", problem))
 }
 

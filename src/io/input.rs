@@ -37,6 +37,13 @@ pub(in crate::io) fn read(
         };
     }
     let there = std::fs::metadata(path).map_err(&unreadable)?;
+    // To open a named pipe can wait for ever. A pipe of the shell has no name, or one in /dev.
+    let name = path.canonicalize().unwrap_or_default();
+    if !there.is_file() && !there.is_dir() && name.is_absolute() && !name.starts_with("/dev") {
+        let problem =
+            "is a named pipe or a socket; expected a file, or a pipe of the shell, <(command)";
+        return Err(refused(problem.to_owned()));
+    }
     let mut file = File::open(path).map_err(&unreadable)?;
     if there.len() > limit {
         return too_large();

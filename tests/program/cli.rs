@@ -124,6 +124,49 @@ fn a_pipe_is_written_to_and_stays_a_pipe() {
     assert!(!folder.path().join("-").exists());
 }
 
+#[test]
+#[cfg(unix)]
+fn a_named_pipe_is_refused_and_a_pipe_of_the_shell_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let made = tapescope(
+        folder.path(),
+        &["trace", "copy", "--length", "1", "--out", "t.json"],
+    );
+    assert!(made.status.success(), "{made:?}");
+    // A shell makes the pipe, and ends a command that waits for it.
+    let script = |script: &str| {
+        let mut shell = std::process::Command::new("sh");
+        let shell = shell.args(["-c", script, env!("CARGO_BIN_EXE_tapescope")]);
+        shell.current_dir(folder.path()).output().unwrap()
+    };
+    assert!(script("mkfifo pipe").status.success());
+    for command in [
+        "verify pipe",
+        "render pipe --out a.svg",
+        "trace copy --input pipe --out b.json",
+        "train pipe",
+        "eval ./pipe",
+    ] {
+        let done = script(&format!("timeout -s KILL 10 \"$0\" {command}"));
+        let said = String::from_utf8(done.stderr).unwrap();
+        assert_eq!(done.status.code(), Some(2), "{command}: {said}");
+        let expected = "pipe: is a named pipe or a socket; expected a file, or a pipe of the shell, <(command)";
+        assert!(said.contains(expected), "{command}: {said}");
+    }
+    let piped = script("cat t.json | \"$0\" verify /dev/stdin");
+    assert!(piped.status.success(), "{piped:?}");
+    for (file, what) in [("pipe", "is no ordinary file"), ("none", "does not exist")] {
+        let preset = format!(r#"{{"task": {{"kind": "episodes", "file": "{file}"}}}}"#);
+        std::fs::write(folder.path().join("mine.json"), preset).unwrap();
+        let done = tapescope(folder.path(), &["train", "mine.json"]);
+        assert_eq!(done.status.code(), Some(2));
+        let expected = format!(
+            "error: mine.json: `task.file`: {file} {what}; put the episode file there, or change this key\n"
+        );
+        assert_eq!(String::from_utf8(done.stderr).unwrap(), expected);
+    }
+}
+
 /// Where nobody may write, root neither; and where there is no more room in the middle of it.
 #[test]
 #[cfg(target_os = "linux")]

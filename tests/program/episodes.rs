@@ -414,7 +414,7 @@ fn a_moved_or_changed_episode_file_is_named_with_both_paths() {
     }
     refused(
         &output,
-        "does not exist, nor does run/mine.npz; put the episode file there",
+        "does not exist, and run/mine.npz does not exist; put the episode file there",
     );
     // The folder is still that of a run, and weights alone are still good to begin with.
     assert!(

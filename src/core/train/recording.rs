@@ -270,7 +270,7 @@ impl Recording {
     }
 }
 
-/// An episode that is recorded step by step, so that whoever does it can do something else in between.
+/// An episode that is recorded step by step, so that other work can run in between.
 ///
 /// A machine that answers after its source and is asked for an end symbol stops at this symbol, or after twice the length of
 /// the target, but not before the end of the target.

@@ -1,8 +1,8 @@
 //! The keys of a configuration, each defined once: its path in a preset, its field, the allowed values, and a
 //! description.
 //!
-//! A configuration enters its keys into a [`Table`], one after the other. The caller's table takes from every
-//! entry what he needs: the reader of a preset sets the field, its writer gets it, [`check`] holds it to its
+//! A configuration enters its keys into a [`Table`], one after the other. Each use of a table takes from every
+//! entry what it needs: the reader of a preset sets the field, its writer gets it, [`check`] holds it to its
 //! range, `tapescope tasks --keys` and docs/formats.md print it. A field that is a choice
 //! ([`Words`]) is entered before what depends on it: a configuration of another kind has other keys.
 

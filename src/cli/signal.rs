@@ -42,12 +42,6 @@ fn signals() -> impl Iterator<Item = i32> {
     [SIGINT, SIGTERM].into_iter().chain(hang_up)
 }
 
-/// True once a signal has come.
-#[cfg(feature = "gui")]
-pub(super) fn came() -> bool {
-    CAUGHT.load(Ordering::Relaxed) != 0
-}
-
 /// The exit code of a command that was stopped, as shells have it: 128 and the number of the signal.
 pub(super) fn exit_code() -> u8 {
     match u8::try_from(CAUGHT.load(Ordering::Relaxed)) {

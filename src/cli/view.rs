@@ -130,18 +130,7 @@ pub(super) fn show(
     begin: viewer::StartOptions,
 ) -> anyhow::Result<()> {
     let shown = viewer::run(first, compare, begin, super::signal::interrupted());
-    shown.map_err(|error| anyhow::anyhow!("{error}"))?;
-    end()
-}
-
-/// The end of a window: an error if a signal has closed it.
-#[cfg(feature = "gui")]
-fn end() -> anyhow::Result<()> {
-    if super::signal::came() {
-        let words = "a signal has closed the window".to_owned();
-        return Err(super::error::CliError::Stopped(words).into());
-    }
-    Ok(())
+    shown.map_err(|error| anyhow::anyhow!("{error}"))
 }
 
 /// A file, where there is one of that name or it can only be a path; or else the name of a machine.
@@ -173,17 +162,5 @@ impl View {
         anyhow::bail!(
             "this build has no window{what}; build it with: cargo build --release --features gui"
         )
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    #[cfg(feature = "gui")]
-    fn the_signal_that_closes_a_window_is_in_the_exit_code() {
-        let _ = super::super::signal::interrupted();
-        signal_hook::low_level::raise(signal_hook::consts::SIGTERM).unwrap();
-        let error = super::end().unwrap_err();
-        assert_eq!(super::super::error::exit_code(&error), 143);
     }
 }

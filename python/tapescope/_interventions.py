@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Interventions = Union[Mapping[str, Any], Sequence[str]]
 # Runs the episode with interventions as the command line takes them.
 Run = Callable[[List[str]], "_native.Episode"]
-# Runs a step of an episode again with further interventions, and the step behind it.
+# Runs a step of an episode again with further interventions, and the next step.
 Advance = Callable[["_native.Episode", List[str], int], "_native.Episode"]
 
 
@@ -58,11 +58,12 @@ def _value(place: str, value: Any) -> str:
 def _called(functions: Dict[str, Callable[[int, SoFar], Any]], fixed: List[str], run: Run, advance: Advance) -> List[str]:
     """Calls every function in each of its steps, with what was computed up to there; None changes nothing."""
     episode, found = run(fixed), list(fixed)
-    # The last step that was run again: the one behind it is up to date.
+    # The last step that was run again: the next one is up to date.
     run_again = None
     steps = Trace.of_native(episode).steps
     parts = {place: _steps(place, steps) for place in functions}
-    for step in range(min(first for first, *_ in parts.values()), max(last for _, last, _ in parts.values()) + 1):
+    end = max(last for _, last, _ in parts.values())
+    for step in range(min(first for first, *_ in parts.values()), end + 1):
         for place, function in functions.items():
             first, last, array = parts[place]
             if first <= step <= last:
@@ -70,7 +71,7 @@ def _called(functions: Dict[str, Callable[[int, SoFar], Any]], fixed: List[str],
                 if value is not None:
                     found.append(f"{step}:{array}={_value(place, value)}")
                     episode, run_again = advance(episode, found[-1:], step), step
-        if run_again not in (None, step):
+        if run_again not in (None, step) and step < end:
             episode, run_again = advance(episode, [], step), step
     return found
 

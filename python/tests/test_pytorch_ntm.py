@@ -190,16 +190,18 @@ class PytorchNtm(Test):
     def test_a_converted_machine_is_run_beside_the_original(self):
         net, inputs, _ = machine()
         pytorch_ntm.convert(net, COPY, first=inputs[0])
-        right = pytorch_ntm._heads
+        for make, tensor, array in (("_heads", "read0.bias", r"read0\.strength"),
+                                    ("lstm_tensors", "controller0.bias", r"controller\.hidden")):
+            right = getattr(pytorch_ntm, make)
 
-        def wrong(*given):  # the strength and the gate of the read head change places
-            tensors = right(*given)
-            tensors["read0.bias"][[7, 8]] = tensors["read0.bias"][[8, 7]] + [0.5, 0]
-            return tensors
+            def wrong(*given):
+                tensors = right(*given)
+                tensors[tensor] = tensors[tensor] + np.where(np.arange(len(tensors[tensor])) == net.M, 0.5, 0).astype(np.float32)
+                return tensors
 
-        with unittest.mock.patch.object(pytorch_ntm, "_heads", wrong):
-            with self.assertRaisesRegex(RecordError, r"`read0\.strength`, step \d: is [\d.]+ in the converted machine"):
-                pytorch_ntm.convert(net, COPY, first=inputs[0])
+            with unittest.mock.patch.object(pytorch_ntm, make, wrong):
+                with self.assertRaisesRegex(RecordError, f"`{array}`, step 0: is [-\\d.]+ in the converted machine"):
+                    pytorch_ntm.convert(net, COPY, first=inputs[0])
 
     def test_a_batch_is_refused_with_the_index_to_take(self):
         net, inputs, bits = machine()

@@ -34,26 +34,30 @@ impl Chosen {
             return Ok(recording);
         }
         let trace = &recording.trace;
-        let bytes = 2 * Demand::Recording.bytes(&model.config, trace.steps());
+        let bytes = Demand::Recording.bytes(&model.config, trace.steps());
         machine::claim(bytes, 0, "--intervene: recording the episode again")?;
-        let with = |texts: &[String]| {
-            let changes = intervention::parse(texts, "--intervene", model, trace);
-            // What is wrong is the option, not a file.
-            let changes = changes.map_err(|error| anyhow!("{error}"))?;
-            // The noise of an episode of this program is known.
-            anyhow::Ok(recording.with(model, &changes))
-        };
-        let changed = with(&self.intervene)?;
-        for (number, text) in self.intervene.iter().enumerate() {
-            let others = [&self.intervene[..number], &self.intervene[number + 1..]].concat();
-            if let Some((changed, without)) = changed.as_ref().zip(with(&others)?)
-                && !changed.has_effects(&without)
-            {
+        let changes = intervention::parse(&self.intervene, "--intervene", model, trace);
+        // What is wrong is the option, not a file.
+        let changes = changes.map_err(|error| anyhow!("{error}"))?;
+        // The noise of an episode of this program is known.
+        Ok(recording.with(model, &changes).unwrap_or(recording))
+    }
+
+    /// Prints a note for each intervention without which the episode is the same.
+    fn note_effects(&self, model: &Model, recording: &Recording) {
+        let changes = &recording.conventions.interventions;
+        for (text, change) in self.intervene.iter().zip(changes) {
+            let others: Vec<_> = changes
+                .iter()
+                .filter(|one| *one != change)
+                .cloned()
+                .collect();
+            let without = recording.with(model, &others);
+            if without.is_some_and(|without| !recording.has_effects(&without)) {
                 let what = text.split('=').next().unwrap_or(text);
                 note(&format!("note: --intervene {what}: no value depends on it"));
             }
         }
-        Ok(changed.unwrap_or(recording))
     }
 
     /// This many episodes of a machine from this one on, of those of a seed.
@@ -246,8 +250,10 @@ impl EpisodeArgs {
 
     /// Records the episode; `name` is the machine as typed.
     pub(super) fn record(&self, name: &str, trained: &Trained) -> anyhow::Result<Recording> {
-        let recording = self.recording(name, trained)?;
+        let chosen = self.choose(name, trained)?;
+        let recording = chosen.record(&trained.machine)?;
         note_wrap_around(name, &recording);
+        chosen.note_effects(&trained.machine, &recording);
         Ok(recording)
     }
 

@@ -10,7 +10,7 @@ use super::{Error, memory_files, memory_limit};
 /// The number of bytes of a file that are checked before the rest is read.
 const START: u64 = 4096;
 /// The number of bytes that show whether a file is a trace.
-pub(in crate::io) const ENOUGH: usize = 1 << 20;
+const ENOUGH: usize = 1 << 20;
 /// The first buffer size for a pipe, in bytes.
 const PIPE: u64 = 16 << 20;
 
@@ -38,8 +38,11 @@ pub(in crate::io) fn read(
     }
     let there = std::fs::metadata(path).map_err(&unreadable)?;
     // To open a named pipe can wait for ever. A pipe of the shell has no name, or one in /dev.
-    let name = path.canonicalize().unwrap_or_default();
-    if !there.is_file() && !there.is_dir() && name.is_absolute() && !name.starts_with("/dev") {
+    let has_name = || {
+        path.canonicalize()
+            .is_ok_and(|name| !name.starts_with("/dev"))
+    };
+    if !there.is_file() && !there.is_dir() && has_name() {
         let problem =
             "is a named pipe or a socket; expected a file, or a pipe of the shell, <(command)";
         return Err(refused(problem.to_owned()));

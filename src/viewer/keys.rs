@@ -266,7 +266,7 @@ pub static TABLE: [Entry; 106] = [
     entry(Group::Learn, Precondition::Finding, Command::Learn(Learn::MoveFinding(-1)), "Go to previous finding", &[shift(Key::PageUp)], "with the training snapshot of that time", ""),
     entry(Group::Learn, Precondition::Finding, Command::Learn(Learn::MoveFinding(1)), "Go to next finding", &[shift(Key::PageDown)], "", ""),
     entry(Group::Learn, Precondition::Learning, Command::Ask(Ask::For(Subject::File(FilePurpose::Run))), "Save run", &[], SAVE, "checkpoint weights export"),
-    entry(Group::Learn, Precondition::Recoverable, Command::Ask(Ask::For(Subject::Recovery)), "Recover runs", &[], "that a program that was killed left unsaved", "crash unsaved"),
+    entry(Group::Learn, Precondition::Recoverable, Command::Ask(Ask::For(Subject::Recovery)), "Recover runs", &[], "unsaved ones of a killed program", "crash unsaved"),
     entry(Group::Learn, Precondition::Learning, Command::Learn(Learn::Replace(Replacement::Nothing)), "Stop training", &[], "the machine stays on screen", ""),
     entry(Group::Episode, Precondition::Value, Command::File(File::CopyTable(Form::Tsv)), "Copy as TSV", &[control(Key::C)], "the pinned value, or all rows", ""),
     entry(Group::Episode, Precondition::Value, Command::File(File::CopyTable(Form::NumPy)), "Copy as NumPy", &[control_shift(Key::C)], "", ""),

@@ -368,7 +368,8 @@ async fn attempt(job: &Job, files: &dyn Files, under_way: &PendingJob) -> Result
         Job::Prepare(named) => {
             let (count, mut experiments) = (named.len(), named.iter());
             experiments.try_for_each(|(_, experiment)| check_training(experiment, count))?;
-            Outcome::Prepared(SameArc::new(named.iter().cloned().map(begun).collect()))
+            let runs = named.iter().cloned().map(begun).collect();
+            Outcome::Prepared(SameArc::new(runs), Vec::new())
         }
         Job::FindRecoverable(root) => Outcome::Recoverable(recovery::recoverable(root)),
         Job::Recover(folders) => recovered(folders),
@@ -382,7 +383,7 @@ async fn attempt(job: &Job, files: &dyn Files, under_way: &PendingJob) -> Result
             check_training(&start.experiment, 1)?;
             let (mut view, start) = prepared(Some(file_name(folder)), start);
             (view.saved, view.folder) = (Saved::of(&start.state), Some(folder.clone()));
-            Outcome::Prepared(SameArc::new(vec![(view, start)]))
+            Outcome::Prepared(SameArc::new(vec![(view, start)]), Vec::new())
         }
         Job::Draw(to, format, page) => match page {
             Page::One(open, options) => {
@@ -434,7 +435,7 @@ fn recovered(folders: &[PathBuf]) -> Outcome {
             Err(label) => left.push(RecoverableRun { folder, label }),
         }
     }
-    Outcome::Recovered(SameArc::new(runs), left)
+    Outcome::Prepared(SameArc::new(runs), left)
 }
 
 /// Writes a run.

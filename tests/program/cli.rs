@@ -125,7 +125,7 @@ fn a_pipe_is_written_to_and_stays_a_pipe() {
 }
 
 #[test]
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 fn a_named_pipe_is_refused_and_a_pipe_of_the_shell_is_read() {
     let folder = tempfile::tempdir().unwrap();
     let made = tapescope(

@@ -99,10 +99,8 @@ impl Task {
                     lines.vocabulary(length, vocabulary, |all, number| all[number].text(index))
                 };
                 let texts = |all: &Vec<Pair>, number: usize| {
-                    hash(
-                        [0, 1]
-                            .map(|side| task.tokens.of(all[number].text(side)).collect::<Vec<_>>()),
-                    )
+                    let text = |side| task.tokens.of(all[number].text(side));
+                    hash([0, 1].map(|side| text(side).collect::<Vec<_>>()))
                 };
                 let sides = vec![side(0, "source"), side(1, "target")];
                 (lines.repeated(length, texts), sides)

@@ -185,7 +185,7 @@ pub(crate) fn digits(letter: &str) -> [String; 2] {
 
 /// True of a letter that fonts draw as nothing, and that is no white space: a control character, or one with the property
 /// `Default_Ignorable_Code_Point` of Unicode.
-#[rustfmt::skip] // A line for many.
+#[rustfmt::skip] // One row for several blocks of Unicode.
 pub fn is_invisible(letter: char) -> bool {
     letter.is_control() && !letter.is_whitespace() || matches!(letter,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}'
@@ -194,8 +194,8 @@ pub fn is_invisible(letter: char) -> bool {
         | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Returns the first run of letters that the built-in fonts lack, or that are invisible. A mark is in it together with
-/// what it belongs to.
+/// Returns the first run of letters that the built-in fonts lack, a mark together with what it belongs to; or the first
+/// invisible letter, alone.
 fn lacking(text: &str) -> Option<Range<usize>> {
     let lacks = |letter: char| {
         let is_there = |font| letter_width(font, letter).is_some();
@@ -203,11 +203,15 @@ fn lacking(text: &str) -> Option<Range<usize>> {
         is_invisible(letter) || !is_space && !(0..FONTS.len()).any(is_there)
     };
     let (first, letter) = text.char_indices().find(|(_, letter)| lacks(*letter))?;
+    if is_invisible(letter) {
+        return Some(first..first + letter.len_utf8());
+    }
     let before = text[..first].char_indices().next_back();
     let base = before.filter(|(_, base)| !letter.is_alphanumeric() && !base.is_whitespace());
     let is_mark =
         |letter: char| !(letter.is_ascii() || letter.is_alphanumeric() || letter.is_whitespace());
-    let end = text[first..].find(|letter| !lacks(letter) && !is_mark(letter));
+    let goes_on = |letter| !is_invisible(letter) && (lacks(letter) || is_mark(letter));
+    let end = text[first..].find(|letter| !goes_on(letter));
     Some(base.map_or(first, |(at, _)| at)..end.map_or(text.len(), |end| first + end))
 }
 
@@ -222,7 +226,13 @@ pub fn warning() -> Option<String> {
     let mut found = found();
     let named = found.boxes.iter_mut().filter_map(|(&letter, said)| {
         let is_new = !std::mem::replace(said, true);
-        is_new.then(|| format!("`{letter}` (U+{:04X})", letter as u32))
+        let number = format!("U+{:04X}", letter as u32);
+        let named = if is_invisible(letter) {
+            number
+        } else {
+            format!("`{letter}` ({number})")
+        };
+        is_new.then_some(named)
     });
     let mut named: Vec<_> = named.collect();
     let more = if named.len() > MOST { ", …" } else { "" };
@@ -231,7 +241,7 @@ pub fn warning() -> Option<String> {
     (!named.is_empty()).then(|| {
         format!(
             "no font draws these letters, so a box with its number stands for each: {named}{more}; install a font that has \
-             them, or write .svg, which is drawn with the fonts of the reader"
+             those that are visible, or write .svg, which is drawn with the fonts of the reader"
         )
     })
 }

@@ -230,8 +230,8 @@ impl State {
         }
     }
 
-    /// Continues the training of these runs; the others are left with the reason.
-    pub(super) fn recovered(&mut self, runs: Vec<(RunView, RunStart)>, left: Vec<RecoverableRun>) {
+    /// Begins these runs; recoverable ones that cannot be read are left, with the reason.
+    pub(super) fn prepared(&mut self, runs: Vec<(RunView, RunStart)>, left: Vec<RecoverableRun>) {
         for run in &left {
             self.toasts.add(Kind::Problem, run.label.clone());
         }

@@ -49,8 +49,7 @@ impl State {
             Outcome::Recoverable(runs) => self.offer_recovery(runs),
             Outcome::Recent(files) => self.welcome.recent = files,
             Outcome::Compared(found) => self.compared(found),
-            Outcome::Prepared(runs) => self.start_runs(Arc::unwrap_or_clone(runs.0)),
-            Outcome::Recovered(runs, left) => self.recovered(Arc::unwrap_or_clone(runs.0), left),
+            Outcome::Prepared(runs, left) => self.prepared(Arc::unwrap_or_clone(runs.0), left),
             Outcome::Levels(number, levels) => {
                 let runs = self.learning.iter_mut().flat_map(|all| &mut all.runs);
                 let of_it = runs.filter(|run| run.number == number);

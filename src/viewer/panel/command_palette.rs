@@ -39,7 +39,7 @@ pub fn matching<'a>(choices: &'a [Choice], typed: &str) -> Vec<&'a Choice> {
         Some((distances?.iter().sum::<usize>(), choice))
     };
     let mut found: Vec<_> = choices.iter().filter_map(near).collect();
-    found.sort_by_key(|(distance, choice)| (*distance, choice.blocked.is_some()));
+    found.sort_by_key(|(distance, _)| *distance);
     found.into_iter().map(|(_, choice)| choice).collect()
 }
 

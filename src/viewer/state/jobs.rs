@@ -297,10 +297,9 @@ pub enum Outcome {
     Recent(Vec<(PathBuf, bool)>),
     /// Two episodes were compared.
     Compared(CompareResult),
-    /// Runs are ready to begin: the view and the initial state of each.
-    Prepared(SameArc<Vec<(RunView, RunStart)>>),
-    /// The same for runs that a killed program left, and those that cannot be read, with the reason as their label.
-    Recovered(SameArc<Vec<(RunView, RunStart)>>, Vec<RecoverableRun>),
+    /// Runs are ready to begin: the view and the initial state of each; and the recoverable runs that cannot be read,
+    /// with the reason as their label.
+    Prepared(SameArc<Vec<(RunView, RunStart)>>, Vec<RecoverableRun>),
     /// The reference levels of the run with this number.
     Levels(u64, Vec<(f64, &'static str)>),
     /// There is a file where one was to be written, or the run with this number; it was left alone. The path is free.
@@ -335,7 +334,6 @@ impl Outcome {
     /// True where another episode replaces the one on screen: that of a file, or of a machine that begins to learn.
     pub fn replaces_episode(&self) -> bool {
         let is_file = matches!(self, Self::Opened(..) | Self::Other(..));
-        let is_run = matches!(self, Self::Prepared(_) | Self::Recovered(..));
-        is_file || is_run || matches!(self, Self::Found(_, Some(_)))
+        is_file || matches!(self, Self::Prepared(..) | Self::Found(_, Some(_)))
     }
 }

@@ -74,14 +74,19 @@ def read(path: str, expected: str, refuse: Callable[[str, bytes], Any]) -> bytes
 
 def write_atomically(path: str, data: bytes) -> None:
     """Writes a temporary file in the same folder and renames it, so readers see the old file or the new one, never a part.
-    Raises FileError."""
+    A device or a named pipe is written to directly. Raises FileError."""
     with system_says(path, "cannot be written", "the name of a file in a writable folder"):
+        if os.path.exists(path) and not os.path.isfile(path):
+            with open(path, "wb") as device:
+                device.write(data)
+            return
+        mode = os.stat(path).st_mode & 0o777 if os.path.exists(path) else 0o666 & ~_umask()
         folder = os.path.dirname(os.path.realpath(path))
         handle, temporary = tempfile.mkstemp(prefix=".tapescope-", dir=folder)
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(data)
-            os.chmod(temporary, 0o666 & ~_umask())
+            os.chmod(temporary, mode)
             os.replace(temporary, os.path.realpath(path))
         except BaseException:
             os.unlink(temporary)

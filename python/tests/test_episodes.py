@@ -27,6 +27,21 @@ class Episodes(Test):
     def write(self, episodes=episode, **more):
         return write_episodes(self.path("e.npz"), episodes, **more)
 
+    @unittest.skipUnless(hasattr(os, "mkfifo"), "needs named pipes")
+    def test_a_pipe_is_written_to_and_a_private_file_stays_private(self):
+        self.write(count=2)
+        os.chmod(self.path("e.npz"), 0o600)
+        self.write(count=2)
+        self.assertEqual(os.stat(self.path("e.npz")).st_mode & 0o777, 0o600)
+        with open(self.path("e.npz"), "rb") as file:
+            data = file.read()
+        os.remove(self.path("e.npz"))
+        os.mkfifo(self.path("e.npz"))
+        reader = os.open(self.path("e.npz"), os.O_RDONLY | os.O_NONBLOCK)
+        self.addCleanup(os.close, reader)
+        self.write(count=2)
+        self.assertEqual(os.read(reader, 1 << 16), data)
+
     def test_an_episode_depends_on_seed_and_number_alone(self):
         self.assertEqual(self.write(count=30, seed=4, input_names=["bit", "half"]), 30)
         all_of = dict(np.load(self.path("e.npz")))

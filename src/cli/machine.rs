@@ -6,7 +6,8 @@ use anyhow::{anyhow, bail, ensure};
 
 use super::message::note;
 use crate::io::{
-    Error, Experiment, RunFolder, Trained, episodes, is_trace, label, memory_limit, preset, weights,
+    Error, Experiment, RunFolder, Trained, episodes, is_trace, label, memory_limit, preset, shell,
+    weights,
 };
 use crate::model::ModelConfig;
 use crate::task::{Measure, Task};
@@ -73,7 +74,8 @@ pub(super) fn read(path: &Path, rows: Option<usize>) -> anyhow::Result<Trained> 
     let name = label(path);
     ensure!(
         !is_trace(path),
-        "{name} is a trace, not a weights file; open it with: tapescope view {name}"
+        "{name} is a trace, not a weights file; open it with: {}",
+        shell::command(&["view".as_ref(), path.as_os_str()])
     );
     let is_json = path.extension().is_some_and(|end| end == "json") && path.is_file();
     ensure!(

@@ -1,5 +1,6 @@
 //! `tapescope train`: from random weights to a machine that answers.
 
+use std::ffi::OsStr;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -413,12 +414,10 @@ fn aux_text(means: &AuxLosses) -> String {
 
 /// Prints the path of the weights, and the next commands.
 fn next(out: &mut impl Write, weights: &Path) -> std::io::Result<()> {
-    let path = label(weights);
-    writeln!(out, "{path}")?;
-    writeln!(
-        out,
-        "next: tapescope eval {path}, or: tapescope view {path}"
-    )
+    let [eval, view] = ["eval".as_ref(), "view".as_ref()]
+        .map(|command: &OsStr| shell::command(&[command, weights.as_os_str()]));
+    writeln!(out, "{}", label(weights))?;
+    writeln!(out, "next: {eval}, or: {view}")
 }
 
 /// A bar on a terminal; elsewhere a line per validation.

@@ -125,6 +125,10 @@ fn write_beside_and_rename(
     let temporary = change(|| temporary(folder)).map_err(without_path)?;
     change(|| fill(temporary.as_file(), write))?;
     change(|| temporary.as_file().sync_all())?;
+    // A file keeps who may read it.
+    if let Ok(old) = fs::metadata(path) {
+        temporary.as_file().set_permissions(old.permissions())?;
+    }
     change(|| temporary.persist(path).map_err(|error| error.error)).map_err(without_path)?;
     sync_folder(folder)
 }
@@ -365,6 +369,19 @@ mod tests {
         assert!(failed.is_err());
         assert_eq!(fs::read_to_string(&path).unwrap(), "two");
         assert_eq!(contents(folder.path()).unwrap(), ["f"]);
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_private_file_stays_private() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("f");
+        fs::write(&path, "one").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+        write_atomically(&path, |to| to.write_all(b"two")).unwrap();
+        let mode = fs::metadata(&path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
     }
 
     #[test]

@@ -67,6 +67,12 @@ pub(super) fn each_line(
         } else {
             text
         };
+        if text.contains('\0') {
+            return Err(fail(
+                line,
+                "has a byte 0, as in UTF-16; save the file as UTF-8",
+            ));
+        }
         take(text).map_err(|problem| fail(line, &problem))?;
         hasher.update(text);
         hasher.update(b"\n");

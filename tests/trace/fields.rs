@@ -729,6 +729,23 @@ fn the_description_of_an_array_in_an_npz_is_checked() {
 }
 
 #[test]
+fn an_array_that_an_npz_lists_is_in_it() {
+    let (machine, recording) = super::record(COPY);
+    let good = super::npz(&machine, &recording);
+    let lacking = super::write_and_read::with_member(&good, "memory.npy", |_| None);
+    let said = super::error(lacking.clone());
+    let expected = "`arrays.memory`: is in meta.json, but the file has no memory.npy";
+    assert!(said.contains(expected), "{said}");
+    let unlisted = super::write_and_read::with_member(&lacking, "meta.json", |meta| {
+        let mut meta: Value = serde_json::from_slice(&meta).unwrap();
+        meta["arrays"].as_object_mut().unwrap().remove("memory");
+        Some(meta.to_string().into_bytes())
+    });
+    let imported = trace::from_bytes(unlisted, "t").unwrap();
+    assert_eq!(imported.recording.computed, ["memory"]);
+}
+
+#[test]
 fn a_change_to_any_field_is_detected_as_the_table_says() {
     let bench = Bench::new();
     let fields = FIELDS.iter().map(|&(field, base, change, by)| {

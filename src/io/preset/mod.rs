@@ -26,7 +26,7 @@ use serde_json::Value;
 
 use self::keys::is_under;
 use self::written::{Written, first};
-use super::{Error, file};
+use super::{Error, file, shell};
 
 /// The largest preset that is read, in bytes.
 const LIMIT: u64 = 1 << 20;
@@ -145,9 +145,11 @@ impl Experiment {
             let help = help.unwrap_or_default();
             format!("is a folder; expected the JSON file of a preset{help}")
         } else if file::is_trace(path) {
-            format!("is a trace, not a preset; open it with: tapescope view {label}")
+            let view = shell::command(&["view".as_ref(), path.as_os_str()]);
+            format!("is a trace, not a preset; open it with: {view}")
         } else if path.extension().is_some_and(|end| end == "safetensors") {
-            format!("is a weights file, not a preset; evaluate it with: tapescope eval {label}")
+            let eval = shell::command(&["eval".as_ref(), path.as_os_str()]);
+            format!("is a weights file, not a preset; evaluate it with: {eval}")
         } else {
             return Self::from_json(&file::read_text(path, LIMIT)?, &label, overrides);
         };

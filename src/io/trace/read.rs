@@ -113,6 +113,11 @@ fn with_arrays(
     (inline.text, inline.watch) = (source, Some(watch));
     match members {
         Some(mut members) => {
+            let mut names = inline.names().into_iter();
+            if let Some(name) = names.find(|name| !members.has(name)) {
+                let problem = format!("is in {META}, but the file has no {name}.npy");
+                return Err(Error::content(label, format!("arrays.{name}"), problem));
+            }
             members.said = inline;
             build(form, source, label, &mut members)
         }
@@ -745,6 +750,8 @@ fn rebuild(
     let is_lost = rule.is_none_or(|rule| rule.is_partial && !are_recorded[1..].contains(&true));
     if is_lost && !is_whole && trace.memory_columns.width() > 0 {
         recording.absent.push("memory".to_owned());
+    } else if !is_whole && are_recorded.last() == Some(&false) && !is_lost {
+        recording.computed.push("memory".to_owned());
     }
 }
 

@@ -90,6 +90,7 @@ fn every_command_runs_by_name() {
             ("Go to previous finding", LEARNS),
             ("Go to next finding", LEARNS),
             ("Save run", LEARNS),
+            ("Recover runs", "no run to recover"),
             ("Stop training", LEARNS),
             ("Redo", "nothing to redo"),
             ("Reset zoom", "already in effect"),

@@ -67,7 +67,6 @@ fn run_of_a_killed_window_is_recovered() {
     let context = screen.ctx.clone();
     let recover = Replacement::Recover(vec![folder]).into();
     screen.state_mut().apply(&context, vec![recover]);
-    screen.run_steps(1);
     assert!(run(&screen).progress.is_none());
     assert!(screen.state().is_unsaved(), "nothing is known of it yet");
     screen.run_steps(3);

@@ -35,6 +35,7 @@
 //! |---|---|---|
 //! | [`keys`] | the keys of configurations, each with its range and a sentence | |
 //! | [`math`] | differentiable operations that know nothing of Turing machines; the vector kernels | |
+//! | [`equations`] | machine files: the language, and the engine that runs them | `math` |
 //! | [`model`] | the machine, a file per section of the paper | `keys`, `math` |
 //! | [`task`] | episode generators | `keys`, `math` |
 //! | [`train`] | loss, optimizers, trainer, evaluation | `keys`, `math`, `model`, `task` |
@@ -46,7 +47,7 @@
 //! | [`cli`] | a file per subcommand | all above |
 //! | `viewer` | the window: the only module that knows egui | all but `cli` |
 //!
-//! [`keys`], [`math`], [`model`], [`task`] and [`train`] are a crate of their own, `tapescope_core` in
+//! [`keys`], [`math`], [`equations`], [`model`], [`task`] and [`train`] are a crate of their own, `tapescope_core` in
 //! `src/core`: compiled once and as one unit, for speed, while the rest is compiled in many, for the one who
 //! changes it. All name them by this crate.
 //!
@@ -77,4 +78,4 @@ pub mod player;
 pub mod viewer;
 
 #[doc(inline)]
-pub use tapescope_core::{analysis, keys, math, model, task, train};
+pub use tapescope_core::{analysis, equations, keys, math, model, task, train};

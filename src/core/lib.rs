@@ -7,9 +7,11 @@
 //! Everybody names these modules by the crate on top: `tapescope::model` is [`model`].
 
 pub mod analysis;
+pub mod equations;
 mod golden;
 pub mod keys;
 pub mod math;
 pub mod model;
+mod pool;
 pub mod task;
 pub mod train;

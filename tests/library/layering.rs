@@ -104,8 +104,20 @@ fn modules_named<'a>(path: &Path, code: &'a str) -> Vec<&'a str> {
 #[track_caller]
 fn imports_only(folder: &str, allowed: &[&str]) {
     let modules = [
-        "keys", "math", "model", "task", "train", "analysis", "platform", "learn", "figure", "io",
-        "player", "cli", "viewer",
+        "keys",
+        "math",
+        "equations",
+        "model",
+        "task",
+        "train",
+        "analysis",
+        "platform",
+        "learn",
+        "figure",
+        "io",
+        "player",
+        "cli",
+        "viewer",
     ];
     for (path, code) in sources(folder) {
         for name in modules_named(&path, &code) {
@@ -434,6 +446,7 @@ fn is_catch_all(line: &str) -> bool {
 fn modules_import_only_what_lies_below_them() {
     imports_only("src/core/keys.rs", &["keys"]);
     imports_only("src/core/math", &["math"]);
+    imports_only("src/core/equations", &["math", "equations"]);
     imports_only("src/core/model", &["keys", "math", "model"]);
     imports_only("src/core/task", &["keys", "math", "task"]);
     imports_only(

@@ -10,8 +10,9 @@ use rayon::prelude::*;
 use super::expression::Checked;
 use crate::math::Answer;
 use crate::model::{Draw, Model};
+use crate::pool::Pool;
 use crate::task::Task;
-use crate::train::{Pool, Recording};
+use crate::train::Recording;
 
 /// Episodes of a machine, one after the other.
 #[derive(Clone, Copy, Debug)]

@@ -12,11 +12,11 @@ use super::calibration::Calibration;
 use super::config::Redundancy;
 use super::ending::Ending;
 use super::loss::{Score, answers};
-use super::pool::Pool;
 use super::redundancy::{PairSums, apart, pair};
 use super::uncertainty;
 use crate::math::median;
 use crate::model::{Draw, Model, Trace, WrapAround, WriteLedger};
+use crate::pool::Pool;
 use crate::task::{Episode, Task};
 
 /// About the values that an evaluation keeps of an array that later steps do not need (256 KiB of f32), but at least

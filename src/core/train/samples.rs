@@ -5,10 +5,10 @@ use std::sync::atomic::AtomicBool;
 use super::evaluate::Evaluator;
 use super::evaluate::KEPT_VALUES;
 use super::loss::answers;
-use super::pool::Pool;
 use super::uncertainty::{Areas, Bit, Uncertainty, areas, bits, calibration};
 use crate::math::{Answer, Series};
 use crate::model::{Draw, NoiseMode, Trace};
+use crate::pool::Pool;
 use crate::task::Episode;
 
 /// Statistics over K samples of every episode. All in bits per sequence, except for the numbers and the areas.

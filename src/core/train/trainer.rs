@@ -13,11 +13,11 @@ use super::evaluate::{Evaluation, Evaluator};
 use super::given::forced;
 use super::loss::{Score, logit_gradient, score};
 use super::optimizer::{all_finite, clip};
-use super::pool::Pool;
 use super::state::{HistoryPoint, State};
 use crate::model::agreement::agree;
 use crate::model::weighting::hard;
 use crate::model::{Draw, Model, ModelConfig, Params, TOGETHER, Trace, Workspace, fertility};
+use crate::pool::Pool;
 use crate::task::{Episode, Task};
 
 /// Validation episodes come from this seed plus the run's: never the episodes trained on.

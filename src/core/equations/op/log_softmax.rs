@@ -1,0 +1,61 @@
+//! y = x − log Σ eˣ: finite where the softmax is too small for a number.
+
+use super::{Pack, Real, Room, Rows, core, each_pack, sum};
+use crate::math::simd::Simd;
+
+/// Computes the result.
+#[derive(Clone, Copy)]
+pub struct Forward;
+
+impl<R: Real> Rows<R> for Forward {
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S, room: &mut Room<R>) {
+        let (x, y) = (&room.x[..], &mut room.y[..]);
+        if x.is_empty() {
+            return;
+        }
+        let (most, mut total) = (core::largest(simd, x), Pack::splat(simd, R::ZERO));
+        each_pack!(simd, at in x => { total += at.new_or((at.load(x) - most).exp(), R::ZERO) });
+        let log = Pack::splat(simd, total.sum()).ln();
+        each_pack!(simd, at in y => { at.store(y, at.load(x) - most - log) });
+    }
+}
+
+/// dx = dy − e^y Σ dy.
+#[derive(Clone, Copy)]
+pub struct Reverse;
+
+impl<R: Real> Rows<R> for Reverse {
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S, room: &mut Room<R>) {
+        let (y, dy, dx) = (&room.y[..], &room.dy[..], &mut room.dx[..]);
+        let total = sum(simd, dy);
+        each_pack!(simd, at in dx => { at.store(dx, at.load(dy) - at.load(y).exp() * total) });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::equations::op::{
+        Act,
+        tests::{check, row},
+    };
+
+    #[test]
+    fn gradient() {
+        check(
+            Act::LogSoftmax(vec![0]),
+            &[2, 5],
+            1,
+            &[&[0, 1], &[1, 0]],
+            |_, x| 3.0 * x,
+        );
+    }
+
+    #[test]
+    fn limits() {
+        // The softmax of the first is 0 in f32; its logarithm is not.
+        let (y, dx) = row(Act::LogSoftmax(vec![0]), &[-300.0, 300.0], &[1.0, 0.0]);
+        assert_eq!((&y[..], &dx[..]), (&[-600.0, 0.0][..], &[1.0, -1.0][..]));
+    }
+}

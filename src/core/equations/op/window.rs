@@ -1,0 +1,73 @@
+//! Entry j of the new axis is the value j − middle further on, 0 outside. The last loops are those of both axes.
+
+use super::{Memory, Real, each};
+use crate::equations::bind::Exec;
+
+/// Calls `see` with the places in x and in y of all entries that exist, and those of y that do not.
+fn entries<R: Real>(
+    exec: &Exec,
+    memory: &mut Memory<R>,
+    mut see: impl FnMut(&mut [R], Option<usize>, usize),
+) {
+    let outer = exec.dims.len() - 2;
+    let [length, width] = [exec.dims[outer], exec.dims[outer + 1]];
+    let (x, out) = (&exec.arguments[0], &exec.out);
+    each(
+        &exec.dims[..outer],
+        [&out.strides[..outer], &x.strides[..outer]],
+        [out.at, x.at],
+        &mut |[y, from]| {
+            for entry in 0..length {
+                for near in 0..width {
+                    let index = (entry + near)
+                        .checked_sub(width / 2)
+                        .filter(|index| *index < length);
+                    let to = y
+                        + entry as isize * out.strides[outer]
+                        + near as isize * out.strides[outer + 1];
+                    see(
+                        &mut memory.arena,
+                        index.map(|index| (from + index as isize * x.strides[outer]) as usize),
+                        to as usize,
+                    );
+                }
+            }
+        },
+    );
+}
+
+/// Computes the result.
+pub fn forward<R: Real>(exec: &Exec, memory: &mut Memory<R>) {
+    entries(exec, memory, |arena, from, y| {
+        arena[y] = from.map_or(R::ZERO, |from| arena[from]);
+    });
+}
+
+/// Adds what follows from the gradient of the result to those of the arguments.
+pub fn reverse<R: Real>(exec: &Exec, memory: &mut Memory<R>) {
+    let [to_y, to_x] =
+        [&exec.out, &exec.arguments[0]].map(|place| place.to_slope(memory.gradients as isize));
+    entries(exec, memory, |arena, from, y| {
+        if let Some(from) = from {
+            let slope = arena[(y as isize + to_y) as usize];
+            arena[(from as isize + to_x) as usize] += slope;
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::equations::op::{Act, tests::check};
+
+    #[test]
+    fn gradient() {
+        check(
+            Act::Window(0, 1),
+            &[2, 5, 3],
+            2,
+            &[&[0, 1, 2], &[1, 0]],
+            |_, x| x,
+        );
+        check(Act::Window(0, 1), &[2, 4], 2, &[&[0, 1], &[0]], |_, x| x);
+    }
+}

@@ -1,0 +1,438 @@
+//! The order in which operations run: step by step where they wait for each other, all steps at once elsewhere.
+//!
+//! In a block along an axis, operations that wait for each other through the step before are a loop. All others run over
+//! all steps at once, before the loops that they feed or after those that feed them; then the steps are one more loop
+//! inside of the operation. The reverse sweep has the same plan, backwards.
+
+use std::collections::HashMap;
+
+use super::bind::{Bound, Exec};
+use super::flatten::{Base, Cut, Flat, Operation, View};
+use super::lower::{Source, When};
+use super::op::{Act, Node};
+use super::page::Part;
+
+/// A part of a plan.
+#[derive(Clone, Debug)]
+pub enum Item {
+    /// An operation, by its index.
+    Operation(usize),
+    /// Steps of a block, by its place among those around a statement.
+    Loop {
+        /// The place of the block.
+        frame: usize,
+        /// Number of steps.
+        length: usize,
+        /// Whether it begins at the last step.
+        backwards: bool,
+        /// What runs in each step.
+        items: Vec<Item>,
+    },
+}
+
+/// How a program runs.
+#[derive(Clone, Debug, Default)]
+pub struct Plan {
+    /// What runs forward, in this order, and in reverse backwards.
+    pub items: Vec<Item>,
+    /// Operations of which only the gradients of tensors are wanted, over all steps, after the reverse sweep.
+    pub late: Vec<Exec>,
+    /// The statements that an operation is the last one of.
+    pub ends: Vec<Vec<usize>>,
+}
+
+/// Plans a program, and makes the operations that run over all steps loop over them.
+pub fn plan(bound: &mut Bound, flat: &Flat) -> Plan {
+    let operations = bound
+        .works(flat)
+        .into_iter()
+        .flat_map(|(work, _)| &work.operations)
+        .collect();
+    let mut planner = Planner {
+        equation_of: vec![None; bound.page.statements.len()],
+        ends: vec![vec![]; bound.execs.len()],
+        bound,
+        operations,
+        flat,
+    };
+    for (index, equation) in planner.bound.program.equations.iter().enumerate() {
+        planner.equation_of[equation.statement] = Some(index);
+        let makes = |operation: &usize| matches!(planner.operations[*operation].out.base, Base::Series(series) if equation.makes.contains(&series));
+        if let Some(last) = planner.bound.ranges[index].clone().rev().find(makes) {
+            planner.ends[last].push(index);
+        }
+        for (pack, member) in flat
+            .packs
+            .iter()
+            .flat_map(|pack| pack.members.iter().map(move |member| (pack, member)))
+        {
+            let makes = |base: &Base| matches!(base, Base::Series(series) if equation.makes.contains(series));
+            let product = planner
+                .operations
+                .iter()
+                .rposition(|operation| operation.out.base == Base::Result(pack.scratch));
+            if let Some(product) = product.filter(|_| makes(&member.2)) {
+                planner.ends[product].push(index);
+            }
+        }
+    }
+    let page = planner.bound.page;
+    let roots = (0..page.blocks.len()).filter(|block| page.blocks[*block].parent.is_none());
+    let items: Vec<Item> = roots.flat_map(|block| planner.block(block, 0)).collect();
+    let mut late = Vec::new();
+    planner.delay(&items, &mut vec![], &mut late);
+    let ends = planner.ends;
+    // A side that is not taken may be no number: then it matters that 0 times it is 0.
+    let chooses = bound.execs.iter().any(|exec| matches!(&exec.act, Act::Map(nodes) if nodes.iter().any(|node| matches!(node, Node::Where(..)))));
+    for exec in bound.execs.iter_mut().chain(&mut late) {
+        exec.join_loops();
+        exec.is_guarded = chooses;
+        *exec = std::mem::take(exec).prepared();
+    }
+    Plan { items, late, ends }
+}
+
+struct Planner<'b, 'a, 'f> {
+    bound: &'b mut Bound<'a>,
+    operations: Vec<&'f Operation>,
+    equation_of: Vec<Option<usize>>,
+    ends: Vec<Vec<usize>>,
+    flat: &'f Flat,
+}
+
+impl Planner<'_, '_, '_> {
+    /// The parts of a block, with the starts before them.
+    fn block(&mut self, block: usize, frame: usize) -> Vec<Item> {
+        let (page, program) = (self.bound.page, self.bound.program);
+        let mut parts = Vec::new();
+        for item in &page.blocks[block].items {
+            match item {
+                Part::Block(inner) => parts.extend(self.block(*inner, frame + 1)),
+                Part::Statement(statement) => {
+                    if let Some(equation) = self.equation_of[*statement] {
+                        parts.extend(self.bound.ranges[equation].clone().map(Item::Operation));
+                    }
+                }
+            }
+        }
+        let firsts =
+            (0..program.firsts.len()).filter(|first| program.firsts[*first].block == block);
+        let mut items: Vec<Item> = firsts
+            .flat_map(|first| self.bound.ranges[program.equations.len() + first].clone())
+            .map(Item::Operation)
+            .collect();
+        let Some(axis) = self.bound.axis_of(block) else {
+            items.extend(parts);
+            return items;
+        };
+        let (length, backwards) = (self.bound.lengths[axis], page.blocks[block].backwards);
+        let (waits, carried) = self.waits(&parts, frame);
+        let mut parts: Vec<Option<Item>> = parts.into_iter().map(Some).collect();
+        for mut group in components(&waits) {
+            group.sort_unstable();
+            let is_loop = group.len() > 1 || carried[group[0]];
+            let inside: Vec<Item> = group
+                .iter()
+                .filter_map(|part| parts[*part].take())
+                .collect();
+            if is_loop || !inside.iter().all(|item| self.can_lift(item, frame)) {
+                items.push(Item::Loop {
+                    frame,
+                    length,
+                    backwards,
+                    items: inside,
+                });
+            } else {
+                inside
+                    .iter()
+                    .for_each(|item| self.lift(item, frame, length));
+                items.extend(inside);
+            }
+        }
+        items
+    }
+
+    /// For each part of a block the parts that it waits for, and whether it waits for itself in the step before.
+    fn waits(&self, parts: &[Item], frame: usize) -> (Vec<Vec<usize>>, Vec<bool>) {
+        let mut writers: HashMap<Base, Vec<usize>> = HashMap::new();
+        let mut all = vec![vec![]; parts.len()];
+        for (part, item) in parts.iter().enumerate() {
+            each_operation(item, &mut |operation| {
+                all[part].push(operation);
+                let writers = writers
+                    .entry(self.flat.whole(self.operations[operation].out.base))
+                    .or_default();
+                if writers.last() != Some(&part) {
+                    writers.push(part);
+                }
+            });
+        }
+        let (mut waits, mut carried) = (vec![vec![]; parts.len()], vec![false; parts.len()]);
+        for (part, operations) in all.iter().enumerate() {
+            for operation in operations
+                .iter()
+                .map(|operation| self.operations[*operation])
+            {
+                for view in operation.arguments.iter().chain([&operation.out]) {
+                    let is_before = view.cuts.iter().any(|cut| match cut {
+                        Cut::Step(_, When::Before(own)) | Cut::Past(_, own, _) => *own == frame,
+                        _ => false,
+                    });
+                    for writer in writers
+                        .get(&self.flat.whole(view.base))
+                        .into_iter()
+                        .flatten()
+                    {
+                        carried[part] |= is_before && *writer == part;
+                        if *writer != part && (is_before || *writer < part) {
+                            waits[part].push(*writer);
+                        }
+                    }
+                }
+            }
+        }
+        (waits, carried)
+    }
+
+    fn can_lift(&self, item: &Item, frame: usize) -> bool {
+        let mut can_lift = true;
+        each_operation(item, &mut |operation| {
+            can_lift &= self.bound.execs[operation].can_lift(frame);
+        });
+        can_lift
+    }
+
+    fn lift(&mut self, item: &Item, frame: usize, length: usize) {
+        each_operation(item, &mut |operation| {
+            self.bound.execs[operation].lift(frame, length);
+            for equation in &self.ends[operation] {
+                self.bound.probes[*equation]
+                    .iter_mut()
+                    .for_each(|probe| probe.lift(frame, length));
+            }
+        });
+    }
+
+    /// Takes the gradients of tensors out of the loops: one product over all steps instead of one in each.
+    fn delay(&mut self, items: &[Item], around: &mut Vec<(usize, usize)>, late: &mut Vec<Exec>) {
+        for item in items {
+            match item {
+                Item::Loop {
+                    frame,
+                    length,
+                    items,
+                    ..
+                } => {
+                    around.push((*frame, *length));
+                    self.delay(items, around, late);
+                    around.pop();
+                }
+                Item::Operation(index) => {
+                    let exec = &mut self.bound.execs[*index];
+                    let is_plain = matches!(&exec.act, Act::Contract { .. })
+                        || matches!(&exec.act, Act::Map(nodes) if nodes[..] == [Node::Argument(0)]);
+                    if !is_plain || around.is_empty() || !exec.can_lift_all(around) {
+                        continue;
+                    }
+                    for (argument, view) in self.operations[*index].arguments.iter().enumerate() {
+                        let is_tensor = match view.base {
+                            Base::Tensor(_) => true,
+                            Base::Series(series) => matches!(
+                                self.bound.program.series[series].source,
+                                Source::Parameter(_)
+                            ),
+                            Base::Result(_) => false,
+                        };
+                        if is_tensor {
+                            let mut all = exec.clone();
+                            all.arguments
+                                .iter_mut()
+                                .enumerate()
+                                .for_each(|(index, place)| place.slope = index == argument);
+                            around
+                                .iter()
+                                .rev()
+                                .for_each(|(frame, length)| all.lift(*frame, *length));
+                            exec.arguments[argument].slope = false;
+                            late.push(all);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Calls `see` with every operation of an item.
+fn each_operation(item: &Item, see: &mut impl FnMut(usize)) {
+    match item {
+        Item::Operation(operation) => see(*operation),
+        Item::Loop { items, .. } => items.iter().for_each(|item| each_operation(item, see)),
+    }
+}
+
+/// Arrays that only one loop along a block at the top needs, but for their starts: with the block, and the number of steps
+/// that are read at a time.
+pub fn rings(
+    bound: &Bound,
+    flat: &Flat,
+    plan: &Plan,
+    wanted: &[usize],
+) -> HashMap<(Base, usize), usize> {
+    in_one_loop(bound, flat, plan, wanted)
+        .into_iter()
+        .map(|(own, (steps, _))| (own, steps))
+        .collect()
+}
+
+/// Arrays that only one loop needs: the number of steps, and the loop.
+fn in_one_loop(
+    bound: &Bound,
+    flat: &Flat,
+    plan: &Plan,
+    wanted: &[usize],
+) -> HashMap<(Base, usize), (usize, usize)> {
+    let operations: Vec<(&Operation, usize, bool)> = bound
+        .works(flat)
+        .into_iter()
+        .enumerate()
+        .flat_map(|(index, (work, frames))| {
+            let first = index
+                .checked_sub(bound.program.equations.len())
+                .map(|first| bound.program.firsts[first].block);
+            let block = frames.first().copied().or(first).unwrap_or(0);
+            work.operations
+                .iter()
+                .map(move |operation| (operation, block, frames.is_empty()))
+        })
+        .collect();
+    let mut place = vec![usize::MAX; operations.len()];
+    for (index, item) in plan
+        .items
+        .iter()
+        .enumerate()
+        .filter(|(_, item)| matches!(item, Item::Loop { frame: 0, .. }))
+    {
+        each_operation(item, &mut |operation| place[operation] = index);
+    }
+    // Of each array the loop that needs it, and the steps; no loop where something else needs it.
+    let mut found: HashMap<Base, (usize, usize, usize)> = HashMap::new();
+    for (index, (operation, block, is_start)) in operations.iter().enumerate() {
+        let mut see = |view: &View, is_out: bool| {
+            let is_past = view
+                .cuts
+                .iter()
+                .any(|cut| matches!(cut, Cut::Past(_, 0, _)));
+            let steps = 1 + usize::from(
+                is_start & is_out
+                    || view
+                        .cuts
+                        .iter()
+                        .any(|cut| matches!(cut, Cut::Step(_, When::Before(0)))),
+            );
+            let place = if is_start & is_out {
+                found.get(&view.base).map_or(usize::MAX, |own| own.0)
+            } else {
+                place[index]
+            };
+            let own = found.entry(view.base).or_insert((place, *block, steps));
+            own.2 = own.2.max(steps);
+            if own.0 != place || is_past {
+                own.0 = usize::MAX;
+            }
+        };
+        operation.arguments.iter().for_each(|view| see(view, false));
+        see(&operation.out, true);
+    }
+    let is_kept = |base: &Base| match base {
+        Base::Series(series) => {
+            wanted.contains(series)
+                || !matches!(bound.program.series[*series].source, Source::Statement(..))
+        }
+        Base::Tensor(_) => true,
+        Base::Result(result) => {
+            flat.draws.iter().any(|(scratch, _)| scratch == result)
+                || flat.packs.iter().any(|pack| pack.scratch == *result)
+        }
+    };
+    let is_kept = |base: &Base| is_kept(base) || flat.whole(*base) != *base;
+    found
+        .into_iter()
+        .filter(|(base, (place, ..))| *place != usize::MAX && !is_kept(base))
+        .map(|(base, (place, block, steps))| ((base, block), (steps, place)))
+        .collect()
+}
+
+/// Arrays of whose gradients two steps are enough, with their block: those that only one loop needs, and whose gradient is
+/// not wanted over all steps.
+pub fn slope_rings(bound: &Bound, flat: &Flat, plan: &Plan) -> HashMap<Base, (usize, usize)> {
+    let is_wanted =
+        |name: &str| matches!(name, "z" | "p") || name.rsplit('.').next() == Some("penalty");
+    let wanted: Vec<usize> = (0..bound.program.series.len())
+        .filter(|series| is_wanted(&bound.program.series[*series].name))
+        .collect();
+    let is_tensor = |view: &View| match view.base {
+        Base::Tensor(_) => true,
+        Base::Series(series) => matches!(bound.program.series[series].source, Source::Parameter(_)),
+        Base::Result(_) => false,
+    };
+    let works = bound.works(flat);
+    let operations = works.iter().flat_map(|(work, _)| &work.operations);
+    let whole: Vec<Base> = operations
+        .filter(|operation| operation.arguments.iter().any(is_tensor))
+        .map(|operation| operation.out.base)
+        .collect();
+    let found = in_one_loop(bound, flat, plan, &wanted).into_iter();
+    found
+        .filter(|((base, _), (steps, _))| {
+            *steps <= 2 && !whole.contains(base) && bound.blocks_of(*base).len() == 1
+        })
+        .map(|((base, block), (_, place))| (base, (block, place)))
+        .collect()
+}
+
+/// Sets of parts that wait for each other, each behind those that it waits for (Tarjan's algorithm).
+fn components(waits: &[Vec<usize>]) -> Vec<Vec<usize>> {
+    const NEW: usize = usize::MAX;
+    let (mut order, mut low, mut open) = (
+        vec![NEW; waits.len()],
+        vec![0; waits.len()],
+        vec![false; waits.len()],
+    );
+    let (mut stack, mut out, mut count) = (vec![], vec![], 0);
+    for root in 0..waits.len() {
+        let mut path = if order[root] == NEW {
+            vec![(root, 0)]
+        } else {
+            vec![]
+        };
+        while let Some((part, next)) = path.pop() {
+            if next == 0 {
+                (order[part], low[part], open[part], count) = (count, count, true, count + 1);
+                stack.push(part);
+            } else {
+                low[part] = low[part].min(low[waits[part][next - 1]]);
+            }
+            let mut rest = next;
+            let unseen = loop {
+                match waits[part].get(rest) {
+                    Some(other) if order[*other] == NEW => break Some(*other),
+                    Some(other) if open[*other] => low[part] = low[part].min(order[*other]),
+                    Some(_) => {}
+                    None => break None,
+                }
+                rest += 1;
+            };
+            if let Some(other) = unseen {
+                path.push((part, rest + 1));
+                path.push((other, 0));
+            } else if low[part] == order[part] {
+                let begin = stack.iter().rposition(|own| *own == part).unwrap_or(0);
+                let group = stack.split_off(begin);
+                group.iter().for_each(|own| open[*own] = false);
+                out.push(group);
+            }
+        }
+    }
+    out
+}

@@ -1,0 +1,450 @@
+//! Runs a program: forward, and the reverse sweep from the recorded values.
+
+use std::fmt::Write as _;
+
+use super::bind::{Bound, Layout};
+use super::flatten::{Base, Flat};
+use super::lower::{Axis, Source};
+use super::op::{self, Act, Memory, Real, Room};
+use super::plan::{Item, Plan, plan};
+
+/// A program that runs, with all its numbers.
+pub struct Engine<'a, R> {
+    /// Operations and the places of arrays.
+    pub bound: Bound<'a>,
+    /// Numbers.
+    pub memory: Memory<R>,
+    plan: Plan,
+    draws: Vec<(usize, usize)>,
+    steps: Vec<usize>,
+    /// The part of the plan that runs.
+    part: usize,
+    /// Where gradients stand.
+    cleared: Vec<std::ops::Range<usize>>,
+    /// Values that statements take instead of what they compute: of each statement places in the arena and values.
+    set: Vec<Vec<(usize, R)>>,
+    /// While statements are verified: the recorded arena, and the largest difference of each statement.
+    verified: Option<(Vec<R>, Vec<f64>)>,
+}
+
+/// What runs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Forward,
+    Reverse,
+}
+
+impl<'a, R: Real> Engine<'a, R> {
+    /// Prepares a program whose arrays have their places. `learns`: whether gradients are wanted.
+    pub fn new(mut bound: Bound<'a>, flat: &Flat, learns: bool) -> Self {
+        let (page, program) = (bound.page, bound.program);
+        let row = bound
+            .execs
+            .iter()
+            .map(|exec| exec.dims[exec.dims.len() - exec.inner..].iter().product())
+            .max()
+            .unwrap_or(0);
+        let nodes = bound
+            .execs
+            .iter()
+            .map(|exec| {
+                if let Act::Map(nodes) = &exec.act {
+                    nodes.len()
+                } else {
+                    0
+                }
+            })
+            .max()
+            .unwrap_or(0);
+        let plan = plan(&mut bound, flat);
+        let constants = page.keys.iter().map(|key| R::from_f64(key.value)).collect();
+        let mut memory = Memory {
+            arena: vec![
+                R::ZERO;
+                bound.size * (1 + usize::from(learns)) + 2 * bound.slope_ring_size + 16
+            ],
+            gradients: bound.size,
+            constants,
+            room: Room::new(row, nodes),
+        };
+        memory.arena[0] = R::from_f64(1.0);
+        for (scratch, _) in &flat.draws {
+            bound.scratch[*scratch].each_entry(|at| memory.arena[at] = R::from_f64(f64::NAN));
+        }
+        let set = vec![vec![]; program.equations.len()];
+        let cleared = cleared(&bound, learns);
+        Self {
+            part: 0,
+            cleared,
+            bound,
+            memory,
+            plan,
+            draws: flat.draws.clone(),
+            steps: vec![0; page.blocks.len()],
+            set,
+            verified: None,
+        }
+    }
+
+    /// Runs all statements.
+    pub fn forward(&mut self) {
+        self.go(Way::Forward);
+    }
+
+    /// Runs the reverse sweep: the gradients of the answers and penalties stand in the arena.
+    pub fn backward(&mut self) {
+        self.go(Way::Reverse);
+        for exec in &mut self.plan.late {
+            exec.go_to(&self.steps);
+            op::reverse(exec, &mut self.memory, &self.steps);
+        }
+    }
+
+    /// Runs every statement once more on recorded values alone: the largest difference of each to what is recorded.
+    pub fn verify(&mut self) -> Vec<f64> {
+        self.verified = Some((self.memory.arena.clone(), vec![0.0; self.set.len()]));
+        self.go(Way::Forward);
+        self.verified
+            .take()
+            .map_or(vec![], |(_, differences)| differences)
+    }
+
+    /// Sets all gradients to 0.
+    pub fn clear_gradients(&mut self) {
+        for range in &self.cleared {
+            self.memory.arena[range.clone()].fill(R::ZERO);
+        }
+    }
+
+    /// Makes room for the gradients of the step before, or behind.
+    fn clear_step(&mut self, step: usize) {
+        if let Some(part) = self.bound.slope_parts.get(&self.part) {
+            let begin = 2 * self.bound.size + ((step + 1) & 1) * self.bound.slope_ring_size;
+            self.memory.arena[begin + part.start..begin + part.end].fill(R::ZERO);
+        }
+    }
+
+    /// From now on a statement takes this value for one entry of a series instead of what it computes.
+    pub fn set(&mut self, series: usize, place: usize, value: R) {
+        for (set, equation) in self.set.iter_mut().zip(&self.bound.program.equations) {
+            if equation.makes.contains(&series) {
+                set.push((place, value));
+            }
+        }
+    }
+
+    fn go(&mut self, way: Way) {
+        let items = std::mem::take(&mut self.plan.items);
+        for index in 0..items.len() {
+            self.part = if way == Way::Forward {
+                index
+            } else {
+                items.len() - 1 - index
+            };
+            self.item(&items[self.part], way);
+        }
+        self.plan.items = items;
+    }
+
+    fn items(&mut self, items: &[Item], way: Way) {
+        match way {
+            Way::Forward => items.iter().for_each(|item| self.item(item, way)),
+            Way::Reverse => items.iter().rev().for_each(|item| self.item(item, way)),
+        }
+    }
+
+    fn item(&mut self, item: &Item, way: Way) {
+        match item {
+            Item::Loop {
+                frame,
+                length,
+                backwards,
+                items,
+            } => {
+                for step in 0..*length {
+                    self.steps[*frame] = if *backwards == (way == Way::Forward) {
+                        length - 1 - step
+                    } else {
+                        step
+                    };
+                    if way == Way::Reverse && *frame == 0 {
+                        self.clear_step(self.steps[0]);
+                    }
+                    self.items(items, way);
+                }
+                self.steps[*frame] = 0;
+            }
+            Item::Operation(index) => {
+                let exec = &mut self.bound.execs[*index];
+                exec.go_to(&self.steps);
+                if way == Way::Forward {
+                    op::forward(exec, &mut self.memory, &self.steps);
+                    for end in 0..self.plan.ends[*index].len() {
+                        self.end(self.plan.ends[*index][end]);
+                    }
+                } else {
+                    for (place, _) in self.plan.ends[*index]
+                        .iter()
+                        .flat_map(|equation| &self.set[*equation])
+                    {
+                        self.memory.arena[*place + self.memory.gradients] = R::ZERO;
+                    }
+                    op::reverse(exec, &mut self.memory, &self.steps);
+                }
+            }
+        }
+    }
+
+    /// Puts values in the place of what a statement has computed.
+    fn end(&mut self, equation: usize) {
+        for (place, value) in &self.set[equation] {
+            self.memory.arena[*place] = *value;
+        }
+        let Some((recorded, differences)) = &mut self.verified else {
+            return;
+        };
+        for probe in &mut self.bound.probes[equation] {
+            probe.go_to(&self.steps);
+            op::each(
+                &probe.dims,
+                [&probe.out.strides],
+                [probe.out.at],
+                &mut |[at]| {
+                    let (found, kept) = (
+                        self.memory.arena[at as usize].to_f64(),
+                        recorded[at as usize].to_f64(),
+                    );
+                    let difference = if found == kept || (found.is_nan() && kept.is_nan()) {
+                        0.0
+                    } else {
+                        (found - kept).abs()
+                    };
+                    if difference > differences[equation] || difference.is_nan() {
+                        differences[equation] = difference;
+                    }
+                    self.memory.arena[at as usize] = recorded[at as usize];
+                },
+            );
+        }
+    }
+
+    /// Times of all operations, forward and reverse, in microseconds of a step: a line for each, in the order of the plan.
+    pub fn report(&mut self, steps: usize) -> String {
+        let mut lines = String::new();
+        let items = self.plan.items.clone();
+        let mut list = Vec::new();
+        operations(&items, 0, &mut list);
+        for (index, depth) in list {
+            let range = self
+                .bound
+                .ranges
+                .iter()
+                .position(|range| range.contains(&index))
+                .unwrap_or(0);
+            let program = self.bound.program;
+            let name = match program.equations.get(range) {
+                Some(equation) => program.series[equation.makes[0]].name.to_string(),
+                None => format!(
+                    "{} (start)",
+                    program.series[program.firsts[range - program.equations.len()].series].name
+                ),
+            };
+            let mut times = [0.0; 2];
+            let exec = &mut self.bound.execs[index];
+            let count = if depth > 0 { 200 } else { 5 };
+            for (way, time) in times.iter_mut().enumerate() {
+                *time = f64::INFINITY;
+                for _ in 0..count {
+                    let begin = web_time::Instant::now();
+                    exec.go_to(&self.steps);
+                    if way == 0 {
+                        op::forward(exec, &mut self.memory, &self.steps);
+                    } else {
+                        op::reverse(exec, &mut self.memory, &self.steps);
+                    }
+                    *time = time.min(
+                        begin.elapsed().as_secs_f64() * 1e6
+                            / if depth > 0 { 1.0 } else { steps as f64 },
+                    );
+                }
+            }
+            let act = format!("{:?}", exec.act);
+            let _ = writeln!(
+                lines,
+                "{:indent$}{name:20} {:8.2} {:8.2}  {:?} {}",
+                "",
+                times[0],
+                times[1],
+                exec.dims,
+                &act[..act.len().min(70)],
+                indent = 2 * depth
+            );
+        }
+        for late in &mut self.plan.late {
+            let begin = web_time::Instant::now();
+            for _ in 0..5 {
+                op::reverse(late, &mut self.memory, &self.steps);
+            }
+            let _ = writeln!(
+                lines,
+                "late {:31.2}  {:?}",
+                begin.elapsed().as_secs_f64() * 1e6 / 5.0 / steps as f64,
+                late.dims
+            );
+        }
+        lines
+    }
+
+    // Arrays.
+
+    /// The layout of a series: that of the tensor of a parameter.
+    pub fn layout(&self, series: usize) -> &Layout {
+        match self.bound.program.series[series].source {
+            Source::Parameter(tensor) => &self.bound.tensors[tensor],
+            _ => &self.bound.series[series],
+        }
+    }
+
+    /// Arrays that say what a statement draws, by the name of what it makes.
+    pub fn draws(&self) -> impl Iterator<Item = (&str, &Layout)> {
+        let program = self.bound.program;
+        self.draws.iter().map(|(scratch, equation)| {
+            (
+                &*program.series[program.equations[*equation].makes[0]].name,
+                &self.bound.scratch[*scratch],
+            )
+        })
+    }
+}
+
+/// The parts of an arena where gradients are added.
+fn cleared(bound: &Bound, learns: bool) -> Vec<std::ops::Range<usize>> {
+    let (size, mut out, mut from) = (bound.size, vec![], bound.size);
+    if !learns {
+        return out;
+    }
+    let layouts = bound.slope_rings.keys().filter_map(|base| match base {
+        Base::Series(series) => bound.series.get(*series),
+        Base::Result(result) => bound.scratch.get(*result),
+        Base::Tensor(_) => None,
+    });
+    let mut gone: Vec<(usize, usize)> = layouts
+        .filter_map(|layout| {
+            let last: isize = layout
+                .dims
+                .iter()
+                .map(|dim| (dim.1 as isize - 1) * dim.2)
+                .sum();
+            (!layout.dims.iter().any(|dim| dim.1 == 0))
+                .then_some((layout.offset as usize, (layout.offset + last) as usize + 1))
+        })
+        .collect();
+    gone.sort_unstable();
+    for (begin, end) in gone {
+        out.push(from..size + begin);
+        from = size + end;
+    }
+    out.push(from..2 * size);
+    out.push(2 * size..2 * size + 2 * bound.slope_ring_size);
+    out
+}
+
+/// The operations of a plan, each with the number of loops around it.
+fn operations(items: &[Item], depth: usize, list: &mut Vec<(usize, usize)>) {
+    for item in items {
+        match item {
+            Item::Operation(index) => list.push((*index, depth)),
+            Item::Loop { items, .. } => operations(items, depth + 1, list),
+        }
+    }
+}
+
+impl Layout {
+    /// Places in the arena of all entries, in the order of these axes.
+    pub fn places(&self, axes: &[Axis]) -> Vec<usize> {
+        // Along an axis that it does not have, an array has one entry.
+        let of = |axis: &Axis| {
+            self.dims
+                .iter()
+                .find(|dim| dim.0 == *axis)
+                .copied()
+                .unwrap_or((*axis, 1, 0))
+        };
+        let lengths: Vec<usize> = axes.iter().map(|axis| of(axis).1).collect();
+        let strides: Vec<isize> = axes.iter().map(|axis| of(axis).2).collect();
+        let mut places = Vec::new();
+        op::each(&lengths, [&strides], [self.offset], &mut |[at]| {
+            places.push(at as usize);
+        });
+        places
+    }
+
+    /// Calls `see` with the place of every entry.
+    fn each_entry(&self, see: impl FnMut(usize)) {
+        let axes: Vec<Axis> = self.dims.iter().map(|dim| dim.0).collect();
+        self.places(&axes).into_iter().for_each(see);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::equations::flatten::{Feedback, flatten};
+    use crate::equations::lower::lower;
+    use crate::equations::op::tests::numbers;
+    use crate::equations::page::{Given, Page};
+    use crate::math::simd::{Choice, with};
+
+    #[test]
+    fn every_instruction_set_gives_the_same_bits() {
+        let library = |name: &str| {
+            let text = match name {
+                "attention" => include_str!("../machines/attention.component"),
+                "encoder" => include_str!("../machines/encoder.component"),
+                _ => include_str!("../machines/head.component"),
+            };
+            Some((name.to_owned(), text.into()))
+        };
+        let files = [
+            include_str!("../machines/ntm.machine"),
+            include_str!("../machines/dnc.machine"),
+            include_str!("../machines/bahdanau.machine"),
+            include_str!("../machines/coattention.machine"),
+            include_str!("../machines/mlstm.machine"),
+        ];
+        for text in files {
+            let page = Page::read(text.as_bytes(), "m", &Given::default(), &library).unwrap();
+            let mut program = lower(&page).unwrap();
+            let flat = flatten(&mut program, Feedback::Target);
+            let run = |choice| {
+                with(choice, || {
+                    let bound = Bound::new(&page, &program, &flat, &|_| Some(5)).unwrap();
+                    let mut engine = Engine::<f32>::new(bound, &flat, true);
+                    let size = engine.bound.size;
+                    let values = numbers(size - 2, 9);
+                    engine.memory.arena[2..size]
+                        .iter_mut()
+                        .zip(values)
+                        .for_each(|(to, value)| *to = 0.3 * value as f32);
+                    engine.forward();
+                    engine.clear_gradients();
+                    let layout = engine.layout(program.answer().unwrap()).clone();
+                    layout.each_entry(|place| engine.memory.arena[place + size] = 0.1);
+                    engine.backward();
+                    engine
+                        .memory
+                        .arena
+                        .iter()
+                        .map(|value| value.to_bits())
+                        .collect::<Vec<u32>>()
+                })
+            };
+            let [best, others @ ..] = Choice::all().map(run);
+            assert!(
+                others.iter().all(|other| *other == best),
+                "{}",
+                page.whole()
+            );
+        }
+    }
+}

@@ -1,0 +1,613 @@
+//! The engine on every machine file: batches, threads, allocations, verification, values that are set, and evaluation.
+
+use std::alloc::{GlobalAlloc, Layout as Shape, System};
+use std::cell::Cell;
+
+use tapescope_core::equations::batch::{Batch, Lengths};
+use tapescope_core::equations::bind::{Bound, Fault, Layout};
+use tapescope_core::equations::flatten::{Feedback, flatten};
+use tapescope_core::equations::lower::{Axis, Program, Source, lower};
+use tapescope_core::equations::op::Real;
+use tapescope_core::equations::page::{Given, Key, Page};
+use tapescope_core::equations::run::Engine;
+
+thread_local!(static ALLOCATIONS: Cell<usize> = const { Cell::new(0) });
+
+/// Where machine files and components are.
+const MACHINES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/machines");
+
+/// Numbers that look random, in −1..1.
+fn numbers(count: usize, seed: u64) -> Vec<f64> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    (0..count)
+        .map(|_| {
+            (state, _) = state.overflowing_mul(6_364_136_223_846_793_005);
+            state = state.wrapping_add(1_442_695_040_888_963_407);
+            (state >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+        })
+        .collect()
+}
+
+fn is_sequence(page: &Page, axis: &str) -> bool {
+    page.axis_named(axis)
+        .is_some_and(|axis| page.is_sequence(axis))
+}
+
+struct Counting;
+
+#[expect(unsafe_code, reason = "an allocator cannot be written without")]
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, shape: Shape) -> *mut u8 {
+        ALLOCATIONS.with(|count| count.set(count.get() + 1));
+        unsafe { System.alloc(shape) }
+    }
+
+    unsafe fn dealloc(&self, place: *mut u8, shape: Shape) {
+        unsafe { System.dealloc(place, shape) }
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+/// A machine file with small sizes.
+fn page(name: &str) -> Page {
+    let text = std::fs::read_to_string(format!("{MACHINES}/{name}.machine")).unwrap();
+    let library = |name: &str| {
+        Some((
+            name.to_owned(),
+            std::fs::read(format!("{MACHINES}/{name}.component")).ok()?,
+        ))
+    };
+    let plain = Page::read(text.as_bytes(), name, &Given::default(), &library).unwrap();
+    let mut given = Given::default();
+    let sizes = [
+        ("units", 5),
+        ("rows", 6),
+        ("columns", 4),
+        ("layers", 2),
+        ("upper", 1),
+        ("positions", 16),
+        ("hidden", 5),
+        ("combined", 5),
+    ];
+    let sizes = sizes
+        .into_iter()
+        .filter(|(name, _)| plain.key(name).is_some_and(Key::is_settable));
+    given
+        .numbers
+        .extend(sizes.map(|(name, size)| (name.into(), f64::from(size))));
+    Page::read(text.as_bytes(), name, &given, &library).unwrap()
+}
+
+fn names() -> Vec<String> {
+    let files = std::fs::read_dir(MACHINES)
+        .unwrap()
+        .map(|file| file.unwrap().path());
+    let mut names: Vec<String> = files
+        .filter(|file| file.extension().is_some_and(|end| end == "machine"))
+        .map(|file| file.file_stem().unwrap().to_str().unwrap().to_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+fn axes(layout: &Layout) -> Vec<Axis> {
+    layout.dims.iter().map(|dim| dim.0).collect()
+}
+
+/// Runs a machine with data and tensors that look random.
+fn with<R: Real, T>(name: &str, see: impl FnOnce(&mut Engine<R>, &Program) -> T) -> T {
+    let page = page(name);
+    let mut program = lower(&page).unwrap();
+    let flat = flatten(&mut program, Feedback::Target);
+    let mut engine = Engine::<R>::new(
+        Bound::new(&page, &program, &flat, &length(&page)).unwrap(),
+        &flat,
+        true,
+    );
+    fill(&mut engine, &program);
+    engine.forward();
+    see(&mut engine, &program)
+}
+
+#[test]
+fn any_number_of_steps() {
+    for (name, steps) in names()
+        .iter()
+        .flat_map(|name| [0, 1, 2].map(|steps| (name, steps)))
+    {
+        let page = page(name);
+        let mut program = lower(&page).unwrap();
+        let flat = flatten(&mut program, Feedback::Target);
+        let given = |axis: &str| Some(if is_sequence(&page, axis) { steps } else { 4 });
+        let mut engine = Engine::<f64>::new(
+            Bound::new(&page, &program, &flat, &given).unwrap(),
+            &flat,
+            true,
+        );
+        fill(&mut engine, &program);
+        engine.forward();
+        let layout = engine.layout(answer(&program));
+        let places = layout.places(&axes(layout));
+        sweep(&mut engine, &places);
+        let gradients = engine
+            .bound
+            .tensors
+            .iter()
+            .flat_map(|layout| layout.places(&axes(layout)))
+            .map(|place| engine.memory.arena[place + engine.memory.gradients]);
+        assert!(
+            steps == 0 || gradients.into_iter().all(f64::is_finite),
+            "{name}, {steps} steps"
+        );
+    }
+}
+
+fn length(page: &Page) -> impl Fn(&str) -> Option<usize> {
+    |axis| Some(if is_sequence(page, axis) { 6 } else { 4 })
+}
+
+fn fill<R: Real>(engine: &mut Engine<R>, program: &Program) {
+    let data = (0..program.series.len()).filter(|series| {
+        matches!(
+            program.series[*series].source,
+            Source::Input(_) | Source::Target | Source::Noise(_)
+        )
+    });
+    let layouts: Vec<Layout> = engine
+        .bound
+        .tensors
+        .iter()
+        .cloned()
+        .chain(data.map(|series| engine.layout(series).clone()))
+        .collect();
+    for (index, layout) in layouts.iter().enumerate() {
+        let places = layout.places(&axes(layout));
+        let values = numbers(places.len(), index as u64 + 1);
+        places
+            .iter()
+            .zip(values)
+            .for_each(|(place, value)| engine.memory.arena[*place] = R::from_f64(0.5 * value));
+    }
+}
+
+fn series(program: &Program, kind: Option<&str>, name: &str) -> usize {
+    program
+        .series
+        .iter()
+        .position(|series| {
+            *series.name == *name && series.kind.map(|kind| &*program.axes[kind].name) == kind
+        })
+        .unwrap()
+}
+
+fn answer(program: &Program) -> usize {
+    program
+        .series
+        .iter()
+        .position(|series| {
+            matches!(&*series.name, "z" | "p") && matches!(series.source, Source::Statement(..))
+        })
+        .unwrap()
+}
+
+fn values<R: Real>(engine: &Engine<R>, program: &Program, series: usize) -> Vec<f64> {
+    let layout = engine.layout(series);
+    let mut axes = axes(layout);
+    axes.sort_by_key(|axis| program.axes[*axis].rank);
+    layout
+        .places(&axes)
+        .iter()
+        .map(|place| engine.memory.arena[*place].to_f64())
+        .collect()
+}
+
+/// Runs the reverse sweep for a gradient of the answer that looks random.
+fn sweep<R: Real>(engine: &mut Engine<R>, places: &[usize]) {
+    engine.clear_gradients();
+    for (index, place) in places.iter().enumerate() {
+        let gradients = engine.memory.gradients;
+        engine.memory.arena[place + gradients] =
+            R::from_f64(((index * 7 % 11) as f64 - 5.0) / 11.0);
+    }
+    engine.backward();
+}
+
+#[test]
+fn gradients_of_inputs_can_be_left_out() {
+    for name in names() {
+        let gradients = |ignores: bool| {
+            let page = page(&name);
+            let mut program = lower(&page).unwrap();
+            let flat = flatten(&mut program, Feedback::Target);
+            let mut bound = Bound::new(&page, &program, &flat, &length(&page)).unwrap();
+            if ignores {
+                bound.ignore_inputs(&flat);
+            }
+            let mut engine = Engine::<f64>::new(bound, &flat, true);
+            fill(&mut engine, &program);
+            engine.forward();
+            let layout = engine.layout(answer(&program));
+            let answers = layout.places(&axes(layout));
+            sweep(&mut engine, &answers);
+            let of = |layout: &Layout| {
+                layout
+                    .places(&axes(layout))
+                    .iter()
+                    .map(|place| engine.memory.arena[place + engine.memory.gradients])
+                    .collect::<Vec<f64>>()
+            };
+            let inputs = (0..program.series.len())
+                .filter(|series| matches!(program.series[*series].source, Source::Input(_)));
+            let inputs: Vec<f64> = inputs
+                .flat_map(|series| of(engine.layout(series)))
+                .collect();
+            (
+                engine
+                    .bound
+                    .tensors
+                    .iter()
+                    .flat_map(of)
+                    .collect::<Vec<f64>>(),
+                inputs,
+            )
+        };
+        let ((tensors, inputs), (same, none)) = (gradients(false), gradients(true));
+        assert_eq!(tensors, same, "{name}");
+        assert!(
+            inputs.iter().any(|slope| *slope != 0.0) && none.iter().all(|slope| *slope == 0.0),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn a_step_allocates_nothing() {
+    for name in names() {
+        with::<f64, _>(&name, |engine, program| {
+            let layout = engine.layout(answer(program));
+            let places = layout.places(&axes(layout));
+            let before = ALLOCATIONS.with(Cell::get);
+            engine.forward();
+            sweep(engine, &places);
+            assert_eq!(ALLOCATIONS.with(Cell::get), before, "{name}");
+        });
+    }
+}
+
+#[test]
+fn single_and_double_precision_agree() {
+    for name in names() {
+        fn run<R: Real>(name: &str) -> (Vec<f64>, Vec<f64>) {
+            with::<R, _>(name, |engine, program| {
+                let layout = engine.layout(answer(program));
+                let places = layout.places(&axes(layout));
+                sweep(engine, &places);
+                let tensors = engine
+                    .bound
+                    .tensors
+                    .iter()
+                    .flat_map(|layout| layout.places(&axes(layout)));
+                (
+                    values(engine, program, answer(program)),
+                    tensors
+                        .map(|place| engine.memory.arena[place + engine.memory.gradients].to_f64())
+                        .collect(),
+                )
+            })
+        }
+        let ((single, single_slopes), (double, slopes)) = (run::<f32>(&name), run::<f64>(&name));
+        assert!(
+            double.iter().chain(&slopes).all(|value| value.is_finite()),
+            "{name}"
+        );
+        for (one, other) in single
+            .iter()
+            .chain(&single_slopes)
+            .zip(double.iter().chain(&slopes))
+        {
+            assert!(
+                (one - other).abs() < 1e-4 * (1.0 + other.abs()),
+                "{name}: {one} and {other}"
+            );
+        }
+    }
+}
+
+#[test]
+fn what_is_recorded_is_verified() {
+    for name in names() {
+        with::<f64, _>(&name, |engine, _| {
+            assert!(
+                engine.verify().iter().all(|difference| *difference == 0.0),
+                "{name}: {:?}",
+                engine.verify()
+            );
+        });
+    }
+}
+
+#[test]
+fn verification_finds_a_changed_value() {
+    with::<f64, _>("ntm", |engine, program| {
+        let changed = series(program, Some("write"), "head.w");
+        let layout = engine.layout(changed);
+        let place = layout.places(&axes(layout))[2 * 6];
+        engine.memory.arena[place] += 0.1;
+        let recorded = engine.memory.arena[1..engine.memory.gradients].to_vec();
+        let mut found: Vec<String> = engine
+            .verify()
+            .iter()
+            .zip(&program.equations)
+            .filter(|(difference, _)| **difference > 1e-6)
+            .map(|(_, equation)| {
+                let series = &program.series[equation.makes[0]];
+                format!(
+                    "{}.{}",
+                    series.kind.map_or("", |kind| &program.axes[kind].name),
+                    series.name
+                )
+            })
+            .collect();
+        found.sort();
+        assert_eq!(found, [".M", "write.head.w", "write.head.w_g"]);
+        let series: Vec<usize> = (0..program.series.len())
+            .flat_map(|series| {
+                let layout = engine.layout(series);
+                layout.places(&axes(layout))
+            })
+            .collect();
+        assert!(series.iter().all(|place| recorded[place - 1].to_bits() == engine.memory.arena[*place].to_bits()));
+    });
+}
+
+#[test]
+fn a_value_that_is_set_changes_what_comes_after_it() {
+    with::<f64, _>("ntm", |engine, program| {
+        let (z, gate) = (answer(program), series(program, Some("read"), "head.g"));
+        let before = values(engine, program, z);
+        let layout = engine.layout(gate);
+        let places = layout.places(&axes(layout));
+        engine.set(gate, places[2], 0.0);
+        engine.forward();
+        assert_eq!(engine.memory.arena[places[2]], 0.0);
+        let same: Vec<bool> = before
+            .chunks(4)
+            .zip(values(engine, program, z).chunks(4))
+            .map(|(one, other)| one == other)
+            .collect();
+        assert_eq!(same, [true, true, false, false, false, false]);
+        // What a statement does not compute has no gradient to hand on.
+        let layout = engine.layout(z);
+        let answers = layout.places(&axes(layout));
+        sweep(engine, &answers);
+        let gradients = engine.memory.gradients;
+        assert_eq!(engine.memory.arena[places[2] + gradients], 0.0);
+        assert!(engine.memory.arena[places[3] + gradients] != 0.0);
+    });
+}
+
+#[test]
+fn uses_with_axes_of_their_own_share_tensors() {
+    let part = "component part\ninput v[steps, features]\nsize width = 3 in 1..9\nparameter p[width]\nstart s[width] = learned\nalong steps\n  s = tanh(linear[width](v, s[-1])) * p\n";
+    let machine = "machine \"m\"\ninput x[source, symbols]\ninput u[answer, symbols]\ntarget y[answer, words]\nuse a = part[steps = source, features = symbols](x)\n";
+    let uses = "use b = part[steps = answer, features = symbols; weights of a](u)\nonce\n  z[answer, words] = sum[b.width](b.s) + 0 * index[answer] + 0 * index[words]\n";
+    let text = format!("{machine}{uses}{part}");
+    let page = Page::read(text.as_bytes(), "m", &Given::default(), &|_| None).unwrap();
+    let mut program = lower(&page).unwrap();
+    assert_eq!(program.tensors.len(), 4);
+    let flat = flatten(&mut program, Feedback::Target);
+    let mut engine = Engine::<f64>::new(
+        Bound::new(&page, &program, &flat, &|_| Some(3)).unwrap(),
+        &flat,
+        true,
+    );
+    let size = engine.memory.gradients;
+    engine.memory.arena[1..size].copy_from_slice(&numbers(size - 1, 5));
+    let [x, u] = ["x", "u"].map(|name| {
+        let layout = engine.layout(series(&program, None, name));
+        layout.places(&axes(layout))
+    });
+    x.iter()
+        .zip(u)
+        .for_each(|(x, u)| engine.memory.arena[u] = engine.memory.arena[*x]);
+    engine.forward();
+    let [a, b] = ["a.s", "b.s"].map(|name| values(&engine, &program, series(&program, None, name)));
+    assert_eq!(a, b);
+    assert!(a.iter().all(|value| *value != 0.0));
+}
+
+#[test]
+fn an_evaluation_keeps_the_last_steps_alone() {
+    for name in names() {
+        let (whole, size) = with::<f64, _>(&name, |engine, program| {
+            (values(engine, program, answer(program)), engine.bound.size)
+        });
+        let page = page(&name);
+        let mut program = lower(&page).unwrap();
+        let flat = flatten(&mut program, Feedback::Target);
+        let bound =
+            Bound::for_evaluation(&page, &program, &flat, &length(&page), &[answer(&program)])
+                .unwrap();
+        let mut engine = Engine::<f64>::new(bound, &flat, false);
+        fill(&mut engine, &program);
+        engine.forward();
+        assert_eq!(values(&engine, &program, answer(&program)), whole, "{name}");
+        assert!(
+            engine.bound.size <= size
+                && (engine.bound.size < size * 2 / 3 || !matches!(&*name, "dnc" | "sam")),
+            "{name}: {} of {size}",
+            engine.bound.size
+        );
+    }
+}
+
+#[test]
+fn sizes_that_no_memory_has_are_counted() {
+    let page = page("ntm");
+    let mut program = lower(&page).unwrap();
+    let flat = flatten(&mut program, Feedback::Target);
+    assert!(matches!(
+        Bound::new(&page, &program, &flat, &|_| Some(1 << 62)),
+        Err(Fault::TooLarge(usize::MAX))
+    ));
+}
+
+#[test]
+fn a_free_run_reads_its_own_answers() {
+    for (name, feedback) in [("bahdanau", Feedback::Class), ("luong", Feedback::Bits)] {
+        let page = page(name);
+        let mut program = lower(&page).unwrap();
+        let flat = flatten(&mut program, feedback);
+        let mut engine = Engine::<f64>::new(
+            Bound::new(&page, &program, &flat, &length(&page)).unwrap(),
+            &flat,
+            true,
+        );
+        fill(&mut engine, &program);
+        engine.forward();
+        let target = series(&program, None, "y");
+        let (answers, fed) = (
+            values(&engine, &program, answer(&program)),
+            values(&engine, &program, target),
+        );
+        for (z, y) in answers.chunks(4).zip(fed.chunks(4)) {
+            let most = z.iter().copied().fold(f64::MIN, f64::max);
+            let wanted: Vec<f64> = z
+                .iter()
+                .map(|z| {
+                    f64::from(if feedback == Feedback::Class {
+                        *z == most
+                    } else {
+                        *z > 0.0
+                    })
+                })
+                .collect();
+            assert_eq!(y, wanted);
+        }
+        // The same answers follow where they are given as the target.
+        let flat = flatten(&mut program, Feedback::Target);
+        let mut told = Engine::<f64>::new(
+            Bound::new(&page, &program, &flat, &length(&page)).unwrap(),
+            &flat,
+            true,
+        );
+        fill(&mut told, &program);
+        let layout = told.layout(target);
+        let mut order = axes(layout);
+        order.sort_by_key(|axis| program.axes[*axis].rank);
+        layout
+            .places(&order)
+            .iter()
+            .zip(&fed)
+            .for_each(|(place, value)| told.memory.arena[*place] = *value);
+        told.forward();
+        // A product over all steps adds in another order than one in a step.
+        let told = values(&told, &program, answer(&program));
+        assert!(
+            told.iter()
+                .zip(&answers)
+                .all(|(one, other)| (one - other).abs() < 1e-12),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn a_batch_has_the_same_bits_on_any_number_of_threads_and_is_the_sum_of_its_episodes() {
+    for name in names() {
+        let page = page(&name);
+        let mut program = lower(&page).unwrap();
+        let flat = flatten(&mut program, Feedback::Target);
+        let axes_given: Vec<String> = program
+            .axes
+            .iter()
+            .map(|axis| axis.name.to_string())
+            .collect();
+        let lengths: Vec<Lengths> = (3..8)
+            .map(|steps| {
+                axes_given
+                    .iter()
+                    .map(|axis| {
+                        (
+                            axis.clone(),
+                            if is_sequence(&page, axis) { steps } else { 4 },
+                        )
+                    })
+                    .collect()
+            })
+            .collect();
+        let run = |index: usize, engine: &mut Engine<f64>| {
+            let data: Vec<usize> = (0..program.series.len())
+                .filter(|series| {
+                    matches!(
+                        program.series[*series].source,
+                        Source::Input(_) | Source::Target | Source::Noise(_)
+                    )
+                })
+                .collect();
+            for series in data {
+                let layout = engine.layout(series).clone();
+                let places = layout.places(&axes(&layout));
+                let values = numbers(places.len(), (7 * index + series) as u64 + 1);
+                places
+                    .iter()
+                    .zip(values)
+                    .for_each(|(place, value)| engine.memory.arena[*place] = 0.5 * value);
+            }
+            engine.forward();
+            let layout = engine.layout(answer(&program)).clone();
+            let gradients = engine.memory.gradients;
+            for (index, place) in layout.places(&axes(&layout)).into_iter().enumerate() {
+                engine.memory.arena[place + gradients] = ((index * 7 % 11) as f64 - 5.0) / 11.0;
+            }
+            engine.backward();
+        };
+        let plain = |lengths: &Lengths| {
+            let of = |axis: &str| lengths.iter().find(|own| own.0 == axis).map(|own| own.1);
+            Bound::new(&page, &program, &flat, &of).unwrap()
+        };
+        let range = plain(&lengths[0]).tensor_range();
+        let tensors = numbers(range.len(), 3);
+        let learn = |threads: usize, lengths: &[Lengths], first: usize| {
+            let mut batch = Batch::new(&page, &program, &flat, threads);
+            batch.set_tensors(&tensors);
+            let mut gradient = vec![0.0; tensors.len()];
+            for _ in 0..2 {
+                batch
+                    .learn(lengths, &mut gradient, |index, engine| {
+                        run(index + first, engine);
+                    })
+                    .unwrap();
+            }
+            gradient
+        };
+        let whole = learn(1, &lengths, 0);
+        assert!(
+            whole.iter().any(|slope| *slope != 0.0) && whole.iter().all(|slope| slope.is_finite()),
+            "{name}"
+        );
+        assert_eq!(learn(2, &lengths, 0), whole, "{name}");
+        assert_eq!(learn(3, &lengths, 0), whole, "{name}");
+        let mut sum = vec![0.0; tensors.len()];
+        let mut by_engine = sum.clone();
+        for (index, lengths) in lengths.iter().enumerate() {
+            sum.iter_mut()
+                .zip(learn(1, std::slice::from_ref(lengths), index))
+                .for_each(|(sum, own)| *sum += own);
+            // All gradients of all steps are kept.
+            let mut engine = Engine::new(plain(lengths), &flat, true);
+            engine.memory.arena[range.clone()].copy_from_slice(&tensors);
+            engine.clear_gradients();
+            run(index, &mut engine);
+            let gradients = &engine.memory.arena[engine.memory.gradients + range.start..];
+            by_engine
+                .iter_mut()
+                .zip(gradients)
+                .for_each(|(sum, own)| *sum += own);
+        }
+        assert_eq!(sum, whole, "{name}");
+        assert_eq!(by_engine, whole, "{name}");
+    }
+}

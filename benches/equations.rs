@@ -1,0 +1,415 @@
+//! Machine files beside the machines written by hand: the same work on both sides, in turns, on one thread.
+//!
+//! `cargo bench -p tapescope-benches --bench equations -- [NAME…] [--rounds 7] [--seconds 0.12] [--statements]`: forward, a
+//! gradient of the answer, backward, summed over the batch; with `--statements` also the time of each statement, forward and
+//! backward, in µs of a step.
+
+use std::time::Instant;
+
+use ndarray::Array2;
+use tapescope::equations::batch::{Batch, Lengths};
+use tapescope::equations::flatten::{Feedback, flatten};
+use tapescope::equations::lower::{Source, lower};
+use tapescope::equations::page::{Given, Page};
+use tapescope::equations::run::Engine;
+use tapescope::model as hand;
+use tapescope::model::{Draw, Model, ModelConfig, Params, Trace, Workspace};
+
+/// The same work on both sides.
+struct Case {
+    name: &'static str,
+    file: &'static str,
+    numbers: &'static [(&'static str, f64)],
+    choices: &'static [(&'static str, &'static str)],
+    lengths: &'static [(&'static str, usize)],
+    model: ModelConfig,
+    /// Steps, and those before the answer, of the machine by hand.
+    steps: usize,
+    source: usize,
+    /// Steps of its answer.
+    answers: std::ops::Range<usize>,
+    batch: usize,
+}
+
+#[expect(clippy::too_many_lines, reason = "a list")]
+fn cases() -> Vec<Case> {
+    let ntm = || hand::NtmConfig::new(9, 8).into();
+    let dnc = |heads| {
+        let mut model = hand::DncConfig::new(9, 8);
+        model.read_heads = heads;
+        model.into()
+    };
+    let bahdanau = || {
+        let mut model = hand::BahdanauConfig::new(9, 8);
+        (model.source.size, model.decoder.size, model.attention.units) = (50, 100, 64);
+        model.into()
+    };
+    let one = |name, file, numbers, choices, lengths, model, steps, source, answers, batch| Case {
+        name,
+        file,
+        numbers,
+        choices,
+        lengths,
+        model,
+        steps,
+        source,
+        answers,
+        batch,
+    };
+    let copy: &[_] = &[("steps", 41), ("inputs", 9), ("outputs", 8)];
+    let tanh: &[_] = &[("head.keys", "tanh"), ("adds", "tanh")];
+    let dnc_1: &[_] = &[("rows", 128.0), ("columns", 20.0)];
+    let dnc_4: &[_] = &[("rows", 128.0), ("columns", 20.0), ("read", 4.0)];
+    let b_numbers: &[_] = &[("encoder.units", 50.0), ("attention.units", 64.0)];
+    let b_lengths: &[_] = &[("source", 21), ("answer", 20), ("symbols", 9), ("words", 8)];
+    let mut multi = hand::MultiHeadConfig::new(9, 8);
+    multi.layers = 1;
+    let mut coattention = hand::CoattentionConfig::new(18, 20);
+    (coattention.size, coattention.pool) = (32, 4);
+    vec![
+        one("ntm", "ntm", &[], tanh, copy, ntm(), 41, 41, 0..41, 1),
+        one("ntm 16", "ntm", &[], tanh, copy, ntm(), 41, 41, 0..41, 16),
+        one("dnc", "dnc", dnc_1, &[], copy, dnc(1), 41, 41, 0..41, 1),
+        one(
+            "dnc 4 heads",
+            "dnc",
+            dnc_4,
+            &[],
+            copy,
+            dnc(4),
+            41,
+            41,
+            0..41,
+            1,
+        ),
+        one("dnc 16", "dnc", dnc_1, &[], copy, dnc(1), 41, 41, 0..41, 16),
+        one(
+            "dnc 4 heads 16",
+            "dnc",
+            dnc_4,
+            &[],
+            copy,
+            dnc(4),
+            41,
+            41,
+            0..41,
+            16,
+        ),
+        one(
+            "bahdanau",
+            "bahdanau",
+            b_numbers,
+            &[],
+            b_lengths,
+            bahdanau(),
+            41,
+            21,
+            21..41,
+            1,
+        ),
+        one(
+            "bahdanau 32",
+            "bahdanau",
+            b_numbers,
+            &[],
+            b_lengths,
+            bahdanau(),
+            41,
+            21,
+            21..41,
+            32,
+        ),
+        one(
+            "multi_head",
+            "multi_head",
+            &[],
+            &[("mask", "causal")],
+            &[("source", 41), ("symbols", 9), ("labels", 8)],
+            multi.into(),
+            41,
+            41,
+            0..41,
+            1,
+        ),
+        one(
+            "structured",
+            "structured_self_attention",
+            &[("depth", 32.0)],
+            &[],
+            &[("source", 40), ("symbols", 9), ("labels", 8)],
+            hand::StructuredConfig::new(9, 8).into(),
+            41,
+            40,
+            40..41,
+            1,
+        ),
+        one(
+            "self_attention",
+            "self_attention",
+            &[],
+            &[],
+            &[("source", 41), ("symbols", 9), ("labels", 8)],
+            hand::SelfAttentionConfig::new(9, 8).into(),
+            41,
+            41,
+            0..41,
+            1,
+        ),
+        one(
+            "coattention",
+            "coattention",
+            &[
+                ("units", 32.0),
+                ("decoder", 32.0),
+                ("hidden", 32.0),
+                ("pool", 4.0),
+                ("rounds", 1.0),
+                ("fusion.units", 32.0),
+            ],
+            &[],
+            &[("document", 20), ("question", 4), ("symbols", 18)],
+            coattention.into(),
+            27,
+            25,
+            25..27,
+            1,
+        ),
+        one(
+            "attention_over",
+            "attention_over_attention",
+            &[("units", 32.0)],
+            &[("cell", "lstm"), ("embedded", "no")],
+            &[("document", 20), ("question", 4), ("symbols", 18)],
+            hand::AttentionOverAttentionConfig::new(18, 18).into(),
+            26,
+            25,
+            25..26,
+            1,
+        ),
+        one(
+            "lstmn",
+            "lstmn",
+            &[("units", 64.0), ("attention.units", 64.0)],
+            &[],
+            &[("source", 41), ("symbols", 9), ("words", 8)],
+            hand::LstmnConfig::new(9, 8).into(),
+            41,
+            41,
+            0..41,
+            1,
+        ),
+    ]
+}
+
+struct ByHand {
+    model: Model<f32>,
+    input: Array2<f32>,
+    forced: Array2<f32>,
+    source: usize,
+    answers: std::ops::Range<usize>,
+    batch: usize,
+    traces: Vec<Trace<f32>>,
+    workspaces: Vec<Workspace<f32>>,
+    gradients: [Params<f32>; 2],
+}
+
+impl ByHand {
+    fn new(case: &Case) -> Self {
+        let model = Model::<f32>::new(case.model.clone(), 1);
+        let mut input = Array2::zeros((case.steps, case.model.inputs()));
+        let marks = input.ncols();
+        for (t, mut row) in input.rows_mut().into_iter().enumerate() {
+            row[(t * 7) % marks.saturating_sub(2).max(1)] = 1.0;
+        }
+        // Document and question of the machines that read both.
+        if case.name.starts_with("coattention") || case.name.starts_with("attention_over") {
+            for t in 0..case.steps {
+                input[[t, marks - 2]] = f32::from((20..24).contains(&t));
+                input[[t, marks - 1]] = f32::from(t == 24);
+                if t >= 24 {
+                    (0..marks - 2).for_each(|m| input[[t, m]] = 0.0);
+                }
+            }
+        }
+        let group = (case.batch / 4).clamp(1, 4);
+        let forced = Array2::zeros((case.steps, case.model.outputs()));
+        let traces = (0..group).map(|_| Trace::new(&case.model)).collect();
+        let workspaces = (0..group).map(|_| Workspace::new(&case.model)).collect();
+        let gradients = [Params::zeros(&case.model), Params::zeros(&case.model)];
+        Self {
+            model,
+            input,
+            forced,
+            source: case.source,
+            answers: case.answers.clone(),
+            batch: case.batch,
+            traces,
+            workspaces,
+            gradients,
+        }
+    }
+
+    fn run(&mut self) {
+        let [sum, own] = &mut self.gradients;
+        for tensor in sum.slices_mut() {
+            tensor.fill(0.0);
+        }
+        for _ in 0..self.batch / self.traces.len() {
+            let given = |_| {
+                (
+                    hand::Given {
+                        input: &self.input,
+                        source: self.source,
+                        forced: Some(&self.forced),
+                        answer: tapescope::math::Answer::Bits,
+                    },
+                    Draw::default(),
+                )
+            };
+            self.model
+                .run_together((0..self.traces.len()).map(given), 1 << 24, &mut self.traces);
+            for workspace in &mut self.workspaces {
+                let logit = &mut workspace.upstream.logit;
+                logit.reshape(self.input.nrows(), logit.width());
+                logit.as_mut_slice().fill(0.0);
+                for t in self.answers.clone() {
+                    logit.row_mut(t)[..self.model.config.outputs()].fill(0.01);
+                }
+            }
+            self.model.backward(&self.traces, &mut self.workspaces, own);
+            sum.add(own);
+        }
+    }
+}
+
+const MACHINES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../src/core/machines");
+
+#[expect(clippy::too_many_lines, reason = "one step after another")]
+fn main() {
+    let arguments: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|own| own != "--bench")
+        .collect();
+    let option = |name: &str, default: f64| {
+        let at = arguments.iter().position(|own| own == name);
+        at.map_or(default, |at| arguments[at + 1].parse().unwrap())
+    };
+    let (rounds, seconds) = (option("--rounds", 7.0) as usize, option("--seconds", 0.12));
+    for case in cases() {
+        let is_named = |own: &String| !own.starts_with("--") && own.parse::<f64>().is_err();
+        if arguments.iter().any(is_named)
+            && !arguments
+                .iter()
+                .any(|own| own == case.name || own == case.file)
+        {
+            continue;
+        }
+        let mut given = Given::default();
+        given.numbers.extend(
+            case.numbers
+                .iter()
+                .map(|(name, number)| ((*name).into(), *number)),
+        );
+        given.choices.extend(
+            case.choices
+                .iter()
+                .map(|(name, choice)| ((*name).into(), vec![(*choice).into()])),
+        );
+        let text = std::fs::read(format!("{MACHINES}/{}.machine", case.file)).unwrap();
+        let library = |name: &str| {
+            Some((
+                name.to_owned(),
+                std::fs::read(format!("{MACHINES}/{name}.component")).ok()?,
+            ))
+        };
+        let page = Page::read(&text, case.file, &given, &library)
+            .unwrap_or_else(|mistake| panic!("{mistake}"));
+        let mut program = lower(&page).unwrap_or_else(|mistake| panic!("{mistake}"));
+        let flat = flatten(&mut program, Feedback::Target);
+        let lengths: Lengths = case
+            .lengths
+            .iter()
+            .map(|(name, length)| ((*name).into(), *length))
+            .collect();
+        let all = vec![lengths.clone(); case.batch];
+        let mut batch = Batch::<f32>::new(&page, &program, &flat, 1);
+        let of = |axis: &str| lengths.iter().find(|own| own.0 == axis).map(|own| own.1);
+        let plain = tapescope::equations::bind::Bound::new(&page, &program, &flat, &of).unwrap();
+        let range = plain.tensor_range();
+        let mut state = 1u64;
+        let mut number = || {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            ((state >> 40) as f32 / (1u64 << 24) as f32 - 0.5) * 0.2
+        };
+        let tensors: Vec<f32> = range.map(|_| number()).collect();
+        batch.set_tensors(&tensors);
+        let answer = program.answer().unwrap();
+        let data: Vec<usize> = (0..program.series.len())
+            .filter(|series| {
+                matches!(
+                    program.series[*series].source,
+                    Source::Input(_) | Source::Target
+                )
+            })
+            .collect();
+        let places = |series: usize| {
+            let layout = &plain.series[series];
+            layout.places(&layout.dims.iter().map(|dim| dim.0).collect::<Vec<_>>())
+        };
+        let data: Vec<Vec<usize>> = data.into_iter().map(places).collect();
+        let answers = places(answer);
+        let mut gradient = vec![0.0; tensors.len()];
+        let run = |_: usize, engine: &mut Engine<f32>| {
+            for places in &data {
+                places.iter().enumerate().for_each(|(index, place)| {
+                    engine.memory.arena[*place] = f32::from(u8::from(index % 7 == 0));
+                });
+            }
+            engine.forward();
+            let gradients = engine.memory.gradients;
+            answers
+                .iter()
+                .for_each(|place| engine.memory.arena[place + gradients] = 0.01);
+            engine.backward();
+        };
+        let mut by_hand = ByHand::new(&case);
+        let (mut ratios, mut times) = (vec![], [vec![], vec![]]);
+        for round in 0..=rounds {
+            let mut time = [0.0; 2];
+            for (side, time) in time.iter_mut().enumerate() {
+                let (begin, mut count) = (Instant::now(), 0);
+                while count == 0 || begin.elapsed().as_secs_f64() < seconds {
+                    match side {
+                        0 => by_hand.run(),
+                        _ => batch.learn(&all, &mut gradient, run).unwrap(),
+                    }
+                    count += 1;
+                }
+                *time = begin.elapsed().as_secs_f64() * 1e6 / (count * case.batch) as f64;
+            }
+            if round > 0 {
+                ratios.push(time[0] / time[1]);
+                (0..2).for_each(|side| times[side].push(time[side]));
+            }
+        }
+        let median = |mut all: Vec<f64>| {
+            all.sort_by(f64::total_cmp);
+            all[all.len() / 2]
+        };
+        let [hand, file] = times.map(median);
+        println!(
+            "{:16} by hand {hand:8.1} us, file {file:8.1} us an episode: ratio {:.2}",
+            case.name,
+            median(ratios)
+        );
+        if arguments.iter().any(|own| own == "--statements") {
+            let mut engine = Engine::<f32>::new(plain, &flat, true);
+            let places = engine.bound.tensor_range();
+            engine.memory.arena[places].copy_from_slice(&tensors);
+            run(0, &mut engine);
+            print!("{}", engine.report(case.steps));
+        }
+    }
+}

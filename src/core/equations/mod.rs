@@ -22,8 +22,6 @@ pub mod plan;
 pub mod program;
 mod read;
 pub mod run;
-#[cfg(test)]
-mod tests;
 pub mod text;
 mod traces;
 pub mod tree;

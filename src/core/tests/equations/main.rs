@@ -4,4 +4,5 @@
 
 mod engine;
 mod golden;
+mod language;
 mod machines;

@@ -11,19 +11,19 @@
 use std::collections::{BTreeMap, HashSet};
 use std::time::{Duration, Instant};
 
-use super::bind::{Bound, GATES, IN};
-use super::flatten::{Feedback, flatten};
-use super::lower::{checked, lower};
-use super::page::{Given, Key, Page};
-use super::program::{Program, Series};
-use super::run::Engine;
-use super::text::{Checked, Mistake};
-use super::tree::{FUNCTIONS, Rule};
+use tapescope_core::equations::bind::{Bound, GATES, IN};
+use tapescope_core::equations::flatten::{Feedback, flatten};
+use tapescope_core::equations::lower::{checked, lower};
+use tapescope_core::equations::page::{Given, Key, Page};
+use tapescope_core::equations::program::{Program, Series};
+use tapescope_core::equations::run::Engine;
+use tapescope_core::equations::text::{Checked, Mistake};
+use tapescope_core::equations::tree::{FUNCTIONS, Rule};
 
 macro_rules! machines {
     ($($name:literal)*) => {
         /// The machine files, by name.
-        const MACHINES: &[(&str, &str)] = &[$(($name, include_str!(concat!("../machines/", $name, ".machine"))),)*];
+        const MACHINES: &[(&str, &str)] = &[$(($name, include_str!(concat!("../../machines/", $name, ".machine"))),)*];
     };
 }
 machines! {
@@ -34,9 +34,9 @@ machines! {
 
 fn library(name: &str) -> Option<(String, Vec<u8>)> {
     let text = match name {
-        "attention" => include_str!("../machines/attention.component"),
-        "encoder" => include_str!("../machines/encoder.component"),
-        "head" => include_str!("../machines/head.component"),
+        "attention" => include_str!("../../machines/attention.component"),
+        "encoder" => include_str!("../../machines/encoder.component"),
+        "head" => include_str!("../../machines/head.component"),
         _ => return None,
     };
     Some((format!("{name}.component"), text.into()))
@@ -783,7 +783,7 @@ fn arguments_that_multiply_are_refused_soon() {
     );
 }
 
-const DOCS: &str = include_str!("../../../docs/equations.md");
+const DOCS: &str = include_str!("../../../../docs/equations.md");
 
 #[test]
 fn docs_list_all_functions() {

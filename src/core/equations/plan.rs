@@ -43,11 +43,8 @@ pub struct Plan {
 
 /// Plans a program, and makes the operations that run over all steps loop over them.
 pub fn plan(bound: &mut Bound, flat: &Flat) -> Plan {
-    let operations = bound
-        .works(flat)
-        .into_iter()
-        .flat_map(|(work, _)| &work.operations)
-        .collect();
+    let all = flat.equations.iter().chain(&flat.firsts);
+    let operations = all.flatten().collect();
     let mut planner = Planner {
         equation_of: vec![None; bound.page.statements.len()],
         ends: vec![vec![]; bound.execs.len()],
@@ -61,17 +58,15 @@ pub fn plan(bound: &mut Bound, flat: &Flat) -> Plan {
         if let Some(last) = planner.bound.ranges[index].clone().rev().find(makes) {
             planner.ends[last].push(index);
         }
-        for (pack, member) in flat
-            .packs
-            .iter()
-            .flat_map(|pack| pack.members.iter().map(move |member| (pack, member)))
-        {
-            let makes = |base: &Base| matches!(base, Base::Series(series) if equation.makes.contains(series));
-            let product = planner
-                .operations
-                .iter()
-                .rposition(|operation| operation.out.base == Base::Result(pack.scratch));
-            if let Some(product) = product.filter(|_| makes(&member.2)) {
+        for pack in &flat.packs {
+            let made = |series: &usize| {
+                let mut members = pack.members.iter();
+                members.any(|member| member.out == Base::Series(*series))
+            };
+            let is_product = |own: &&Operation| own.out.base == Base::Result(pack.scratch);
+            let product = planner.operations.iter().rposition(is_product);
+            let count = equation.makes.iter().filter(|series| made(series)).count();
+            if let Some(product) = product.filter(|_| count > 0) {
                 planner.ends[product].push(index);
             }
         }
@@ -271,65 +266,33 @@ fn each_operation(item: &Item, see: &mut impl FnMut(usize)) {
     }
 }
 
-/// Arrays that only one loop along a block at the top needs, but for their starts: with the block, and the number of steps
-/// that are read at a time.
-pub fn rings(
-    bound: &Bound,
-    flat: &Flat,
-    plan: &Plan,
-    wanted: &[usize],
-) -> HashMap<(Base, usize), usize> {
-    in_one_loop(bound, flat, plan, wanted)
-        .into_iter()
-        .map(|(own, (steps, _))| (own, steps))
-        .collect()
-}
-
-/// Arrays that only one loop needs: the number of steps, and the loop.
-fn in_one_loop(
+/// Arrays that only one loop along a block at the top needs, but for their starts, with the block: the number of steps that
+/// are read at a time, and the loop.
+pub fn in_one_loop(
     bound: &Bound,
     flat: &Flat,
     plan: &Plan,
     wanted: &[usize],
 ) -> HashMap<(Base, usize), (usize, usize)> {
-    let operations: Vec<(&Operation, usize, bool)> = bound
-        .works(flat)
-        .into_iter()
-        .enumerate()
-        .flat_map(|(index, (work, frames))| {
-            let first = index
-                .checked_sub(bound.program.equations.len())
-                .map(|first| bound.program.firsts[first].block);
-            let block = frames.first().copied().or(first).unwrap_or(0);
-            work.operations
-                .iter()
-                .map(move |operation| (operation, block, frames.is_empty()))
-        })
-        .collect();
+    let mut operations: Vec<(&Operation, usize, bool)> = vec![];
+    for (own, frames, start) in bound.works(flat) {
+        let block = frames.first().copied().or(start).unwrap_or(0);
+        operations.extend(own.iter().map(|own| (own, block, frames.is_empty())));
+    }
     let mut place = vec![usize::MAX; operations.len()];
-    for (index, item) in plan
-        .items
-        .iter()
-        .enumerate()
-        .filter(|(_, item)| matches!(item, Item::Loop { frame: 0, .. }))
-    {
-        each_operation(item, &mut |operation| place[operation] = index);
+    for (index, item) in plan.items.iter().enumerate() {
+        if matches!(item, Item::Loop { frame: 0, .. }) {
+            each_operation(item, &mut |operation| place[operation] = index);
+        }
     }
     // Of each array the loop that needs it, and the steps; no loop where something else needs it.
     let mut found: HashMap<Base, (usize, usize, usize)> = HashMap::new();
     for (index, (operation, block, is_start)) in operations.iter().enumerate() {
         let mut see = |view: &View, is_out: bool| {
-            let is_past = view
-                .cuts
-                .iter()
-                .any(|cut| matches!(cut, Cut::Past(_, 0, _)));
-            let steps = 1 + usize::from(
-                is_start & is_out
-                    || view
-                        .cuts
-                        .iter()
-                        .any(|cut| matches!(cut, Cut::Step(_, When::Before(0)))),
-            );
+            let has = |is: fn(&Cut) -> bool| view.cuts.iter().any(is);
+            let is_past = has(|cut| matches!(cut, Cut::Past(_, 0, _)));
+            let is_before = has(|cut| matches!(cut, Cut::Step(_, When::Before(0))));
+            let steps = 1 + usize::from(is_start & is_out || is_before);
             let place = if is_start & is_out {
                 found.get(&view.base).map_or(usize::MAX, |own| own.0)
             } else {
@@ -376,8 +339,7 @@ pub fn slope_rings(bound: &Bound, flat: &Flat, plan: &Plan) -> HashMap<Base, (us
         Base::Series(series) => matches!(bound.program.series[series].source, Source::Parameter(_)),
         Base::Result(_) => false,
     };
-    let works = bound.works(flat);
-    let operations = works.iter().flat_map(|(work, _)| &work.operations);
+    let operations = flat.equations.iter().chain(&flat.firsts).flatten();
     let whole: Vec<Base> = operations
         .filter(|operation| operation.arguments.iter().any(is_tensor))
         .map(|operation| operation.out.base)

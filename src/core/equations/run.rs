@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::bind::{Bound, Layout};
 use super::flatten::{Base, Flat};
-use super::lower::{Axis, Source};
+use super::lower::Axis;
 use super::op::{self, Act, Memory, Real, Room};
 use super::plan::{Item, Plan, plan};
 
@@ -299,10 +299,7 @@ impl<'a, R: Real> Engine<'a, R> {
 
     /// The layout of a series: that of the tensor of a parameter.
     pub fn layout(&self, series: usize) -> &Layout {
-        match self.bound.program.series[series].source {
-            Source::Parameter(tensor) => &self.bound.tensors[tensor],
-            _ => &self.bound.series[series],
-        }
+        &self.bound.series[series]
     }
 
     /// Arrays that say what a statement draws, by the name of what it makes.

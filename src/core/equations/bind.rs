@@ -11,7 +11,6 @@ use super::op::{
     Act, MOST_AXES, Node,
     contract::{self, Order},
     map,
-    update::Form,
 };
 use super::page::Page;
 
@@ -136,8 +135,6 @@ pub struct Exec {
     pub out: Place,
     /// Arguments.
     pub arguments: Vec<Place>,
-    /// Further results of an expression, with the nodes that they are.
-    pub more: Vec<(usize, Place)>,
     /// Orders of the loops of a sum of products, and nodes of an expression: see there.
     pub(super) orders: Vec<Order>,
     pub(super) steady: u128,
@@ -187,22 +184,14 @@ impl Exec {
 
     /// Moves its arrays to a step.
     pub fn go_to(&mut self, steps: &[usize]) {
-        for place in self
-            .arguments
-            .iter_mut()
-            .chain([&mut self.out])
-            .chain(self.more.iter_mut().map(|own| &mut own.1))
-        {
-            place.at = place.moves.iter().fold(place.begin, |at, own| {
-                at + own.step(steps[own.frame]) * own.stride
-            });
+        for place in self.places() {
+            let moved = |at, own: &Move| at + own.step(steps[own.frame]) * own.stride;
+            place.at = place.moves.iter().fold(place.begin, moved);
             if let Some(ring) = place.ring {
                 let step = ring.frame.map_or(0, |frame| steps[frame] as isize) + ring.step;
-                let others = place
-                    .moves
-                    .iter()
-                    .filter(|own| Some(own.frame) != ring.frame);
-                let inner = others.fold(0, |at, own| at + own.step(steps[own.frame]) * own.stride);
+                let others = place.moves.iter();
+                let others = others.filter(|own| Some(own.frame) != ring.frame);
+                let inner = others.fold(0, moved);
                 place.shift = ring.begin + inner + (step & 1) * ring.stride - place.at;
             }
         }
@@ -211,95 +200,68 @@ impl Exec {
         }
     }
 
-    /// Whether it can run over all steps of a block at once: no loop is as long as the steps so far.
-    pub fn can_lift(&self, frame: usize) -> bool {
-        self.dims.len() < MOST_AXES && self.pasts.iter().all(|past| past.1 != frame)
+    fn places(&mut self) -> impl Iterator<Item = &mut Place> {
+        self.arguments.iter_mut().chain([&mut self.out])
     }
 
-    /// Whether it can run over all steps of several blocks at once.
-    pub fn can_lift_all(&self, frames: &[(usize, usize)]) -> bool {
-        self.dims.len() + frames.len() <= MOST_AXES
-            && frames.iter().all(|(frame, _)| self.can_lift(*frame))
+    fn nodes(&mut self) -> &mut [Node] {
+        match &mut self.act {
+            Act::Map(nodes) => nodes,
+            _ => &mut [],
+        }
+    }
+
+    /// Whether it can run over all steps of these blocks at once: no loop is as long as the steps so far.
+    pub fn can_lift(&self, frames: &[usize]) -> bool {
+        let mut pasts = self.pasts.iter();
+        self.dims.len() + frames.len() <= MOST_AXES && pasts.all(|past| !frames.contains(&past.1))
     }
 
     /// Makes the steps of a block around the statement a loop of the operation, unless nothing depends on them.
     pub fn lift(&mut self, frame: usize, length: usize) {
-        let is_step = |node: &Node| *node == Node::Step(frame);
-        let has_step = matches!(&self.act, Act::Map(nodes) if nodes.iter().any(is_step));
-        if !has_step
-            && self
-                .arguments
-                .iter()
-                .chain([&self.out])
-                .all(|place| place.moves.iter().all(|own| own.frame != frame))
-        {
+        let is_moved = |place: &mut Place| place.moves.iter().any(|own| own.frame == frame);
+        let step = Node::Step(frame);
+        if !self.nodes().contains(&step) && !self.places().any(is_moved) {
             return;
         }
         self.dims.insert(0, length);
         self.pasts.iter_mut().for_each(|past| past.0 += 1);
-        for place in self.arguments.iter_mut().chain([&mut self.out]) {
-            place.strides.insert(
-                0,
-                place
-                    .moves
-                    .iter()
-                    .filter(|own| own.frame == frame)
-                    .map(|own| own.stride)
-                    .sum(),
-            );
-            place.moves.retain(|own| own.frame != frame);
+        for place in self.places() {
+            let own = place.moves.extract_if(.., |own| own.frame == frame);
+            let stride = own.map(|own| own.stride).sum();
+            place.strides.insert(0, stride);
         }
-        if let Act::Map(nodes) = &mut self.act {
-            for node in nodes {
-                match node {
-                    Node::Index(dim) => *dim += 1,
-                    node if is_step(node) => *node = Node::Index(0),
-                    _ => {}
-                }
+        for node in self.nodes() {
+            match node {
+                Node::Index(dim) => *dim += 1,
+                node if *node == step => *node = Node::Index(0),
+                _ => {}
             }
         }
     }
 
     /// Makes one loop of two that run through all arrays as one would, and leaves out loops of one entry.
     pub fn join_loops(&mut self) {
-        let is_fixed = |exec: &Self, dim: usize| {
-            exec.pasts.iter().all(|past| past.0 != dim)
-                && !matches!(&exec.act, Act::Map(nodes) if nodes.contains(&Node::Index(dim)))
-        };
-        let places = |exec: &Self, fits: &dyn Fn(&Place) -> bool| {
-            exec.arguments.iter().chain([&exec.out]).all(fits)
+        let is_plain = |exec: &mut Self, dim: usize| {
+            exec.is_fixed(dim) && !exec.nodes().contains(&Node::Index(dim))
         };
         for dim in (0..self.dims.len()).rev() {
-            let outer = self.dims.len() - self.inner;
-            let is_hollow = matches!(
-                self.act,
-                Act::Update(Form {
-                    is_hollow: true,
-                    ..
-                })
-            );
-            let is_own = is_hollow
-                || dim >= outer
-                    && matches!(
-                        self.act,
-                        Act::Pick(_)
-                            | Act::Onehot(_)
-                            | Act::Draw(_)
-                            | Act::Shift(..)
-                            | Act::Window(..)
-                    );
-            if is_own || !is_fixed(self, dim) {
+            let (next, outer) = (dim + 1, self.dims.len() - self.inner);
+            let is_own = match self.act {
+                Act::Update(form) => form.is_hollow,
+                Act::Pick(_) | Act::Onehot(_) | Act::Draw(_) => dim >= outer,
+                Act::Shift(..) | Act::Window(..) => dim >= outer,
+                _ => false,
+            };
+            if is_own || !is_plain(self, dim) {
                 continue;
             }
-            let next = dim + 1;
             let length = self.dims.get(next).copied().unwrap_or(0) as isize;
-            let joins = next < self.dims.len()
+            let is_joint = |own: &mut Place| own.strides[dim] == own.strides[next] * length;
+            let joins = length > 0
                 && next != outer
-                && is_fixed(self, next)
-                && length > 0
-                && places(self, &|place| {
-                    place.strides[dim] == place.strides[next] * length
-                });
+                && is_plain(self, next)
+                && self.places().all(|place| is_joint(place));
             if self.dims[dim] != 1 && !joins {
                 continue;
             }
@@ -308,22 +270,15 @@ impl Exec {
             if gone != 1 {
                 self.dims[dim] *= gone;
             }
-            self.arguments
-                .iter_mut()
-                .chain([&mut self.out])
+            self.places()
                 .for_each(|place| _ = place.strides.remove(dim));
-            self.pasts
-                .iter_mut()
-                .filter(|past| past.0 > dim)
-                .for_each(|past| past.0 -= 1);
-            if let Act::Map(nodes) = &mut self.act {
-                nodes.iter_mut().for_each(|node| {
-                    if let Node::Index(own) = node
-                        && *own > dim
-                    {
-                        *own -= 1;
-                    }
-                });
+            for past in &mut self.pasts {
+                past.0 -= usize::from(past.0 > dim);
+            }
+            for node in self.nodes() {
+                if let Node::Index(own) = node {
+                    *own -= usize::from(*own > dim);
+                }
             }
         }
     }
@@ -398,26 +353,35 @@ impl<'a> Bound<'a> {
 
     /// Places of the gradients of which two steps are kept.
     fn place_slopes(&mut self, rings: &HashMap<Base, (usize, usize)>) {
-        let mut all: Vec<(Base, (usize, usize))> =
-            rings.iter().map(|(base, own)| (*base, *own)).collect();
-        let place = |own: &Self, base: &Base| match base {
-            Base::Series(series) => own.series[*series].clone(),
-            Base::Result(result) => own.scratch[*result].clone(),
-            Base::Tensor(_) => Layout::default(),
-        };
-        all.sort_by_key(|(base, own)| (own.1, place(self, base).offset));
+        let mut all: Vec<_> = rings.iter().map(|(base, own)| (*base, *own)).collect();
+        all.sort_by_key(|(base, own)| (own.1, self.layout(*base).offset));
         for (base, (block, of_loop)) in all {
-            let layout = place(self, &base);
-            let size: usize = layout
-                .dims
-                .iter()
-                .filter(|dim| Some(dim.0) != self.axis_of(block))
-                .map(|dim| dim.1)
-                .product();
+            let dims = self.layout(base).dims.iter();
+            let inside = dims.filter(|dim| Some(dim.0) != self.axis_of(block));
+            let size: usize = inside.map(|dim| dim.1).product();
             self.slope_rings.insert(base, (block, self.slope_ring_size));
             let begin = self.slope_ring_size;
             self.slope_ring_size += size.next_multiple_of(16);
             self.slope_parts.entry(of_loop).or_insert(begin..begin).end = self.slope_ring_size;
+        }
+    }
+
+    /// Where an array stands.
+    pub fn layout(&self, base: Base) -> &Layout {
+        match base {
+            Base::Series(series) => &self.series[series],
+            Base::Tensor(tensor) => &self.tensors[tensor],
+            Base::Result(result) => &self.scratch[result],
+        }
+    }
+
+    /// Whether an array is learned.
+    pub(super) fn is_tensor(&self, base: Base) -> bool {
+        match base {
+            Base::Series(series) => {
+                matches!(self.program.series[series].source, Source::Parameter(_))
+            }
+            _ => matches!(base, Base::Tensor(_)),
         }
     }
 
@@ -941,11 +905,7 @@ impl<'a> Bound<'a> {
         frames: &[usize],
         start: Option<usize>,
     ) -> Result<Place, Fault> {
-        let layout = match view.base {
-            Base::Series(series) => &self.series[series],
-            Base::Tensor(tensor) => &self.tensors[tensor],
-            Base::Result(result) => &self.scratch[result],
-        };
+        let layout = self.layout(view.base);
         let dims = layout.dims.iter();
         let mut strides: Vec<(Axis, isize)> = dims.map(|dim| (dim.0, dim.2)).collect();
         let (mut begin, mut moves) = (layout.offset, vec![]);

@@ -192,7 +192,7 @@ impl Planner<'_, '_, '_> {
     fn can_lift(&self, item: &Item, frame: usize) -> bool {
         let mut can_lift = true;
         each_operation(item, &mut |operation| {
-            can_lift &= self.bound.execs[operation].can_lift(frame);
+            can_lift &= self.bound.execs[operation].can_lift(&[frame]);
         });
         can_lift
     }
@@ -223,34 +223,29 @@ impl Planner<'_, '_, '_> {
                     around.pop();
                 }
                 Item::Operation(index) => {
-                    let exec = &mut self.bound.execs[*index];
-                    let is_plain = matches!(&exec.act, Act::Contract { .. })
-                        || matches!(&exec.act, Act::Map(nodes) if nodes[..] == [Node::Argument(0)]);
-                    if !is_plain || around.is_empty() || !exec.can_lift_all(around) {
+                    let exec = &self.bound.execs[*index];
+                    let frames: Vec<usize> = around.iter().map(|own| own.0).collect();
+                    let is_plain = match &exec.act {
+                        Act::Contract { .. } => true,
+                        Act::Map(nodes) => nodes[..] == [Node::Argument(0)],
+                        _ => false,
+                    };
+                    if !is_plain || around.is_empty() || !exec.can_lift(&frames) {
                         continue;
                     }
                     for (argument, view) in self.operations[*index].arguments.iter().enumerate() {
-                        let is_tensor = match view.base {
-                            Base::Tensor(_) => true,
-                            Base::Series(series) => matches!(
-                                self.bound.program.series[series].source,
-                                Source::Parameter(_)
-                            ),
-                            Base::Result(_) => false,
-                        };
-                        if is_tensor {
-                            let mut all = exec.clone();
-                            all.arguments
-                                .iter_mut()
-                                .enumerate()
-                                .for_each(|(index, place)| place.slope = index == argument);
-                            around
-                                .iter()
-                                .rev()
-                                .for_each(|(frame, length)| all.lift(*frame, *length));
-                            exec.arguments[argument].slope = false;
-                            late.push(all);
+                        if !self.bound.is_tensor(view.base) {
+                            continue;
                         }
+                        let mut all = self.bound.execs[*index].clone();
+                        for (index, place) in all.arguments.iter_mut().enumerate() {
+                            place.slope = index == argument;
+                        }
+                        for (frame, length) in around.iter().rev() {
+                            all.lift(*frame, *length);
+                        }
+                        self.bound.execs[*index].arguments[argument].slope = false;
+                        late.push(all);
                     }
                 }
             }
@@ -334,11 +329,7 @@ pub fn slope_rings(bound: &Bound, flat: &Flat, plan: &Plan) -> HashMap<Base, (us
     let wanted: Vec<usize> = (0..bound.program.series.len())
         .filter(|series| is_wanted(&bound.program.series[*series].name))
         .collect();
-    let is_tensor = |view: &View| match view.base {
-        Base::Tensor(_) => true,
-        Base::Series(series) => matches!(bound.program.series[series].source, Source::Parameter(_)),
-        Base::Result(_) => false,
-    };
+    let is_tensor = |view: &View| bound.is_tensor(view.base);
     let operations = flat.equations.iter().chain(&flat.firsts).flatten();
     let whole: Vec<Base> = operations
         .filter(|operation| operation.arguments.iter().any(is_tensor))

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::bind::{Bound, Layout};
-use super::flatten::{Base, Flat};
+use super::bind::{Bound, Exec, Layout};
+use super::flatten::Flat;
 use super::lower::Axis;
 use super::op::{self, Act, Memory, Real, Room};
 use super::plan::{Item, Plan, plan};
@@ -38,34 +38,21 @@ impl<'a, R: Real> Engine<'a, R> {
     /// Prepares a program whose arrays have their places. `learns`: whether gradients are wanted.
     pub fn new(mut bound: Bound<'a>, flat: &Flat, learns: bool) -> Self {
         let (page, program) = (bound.page, bound.program);
-        let row = bound
-            .execs
-            .iter()
-            .map(|exec| exec.dims[exec.dims.len() - exec.inner..].iter().product())
-            .max()
-            .unwrap_or(0);
-        let nodes = bound
-            .execs
-            .iter()
-            .map(|exec| {
-                if let Act::Map(nodes) = &exec.act {
-                    nodes.len()
-                } else {
-                    0
-                }
-            })
-            .max()
-            .unwrap_or(0);
+        let row = |exec: &Exec| exec.dims[exec.dims.len() - exec.inner..].iter().product();
+        let rows = bound.execs.iter().map(row);
+        let nodes = bound.execs.iter().map(|exec| match &exec.act {
+            Act::Map(nodes) => nodes.len(),
+            _ => 0,
+        });
+        let room = Room::new(rows.max().unwrap_or(0), nodes.max().unwrap_or(0));
         let plan = plan(&mut bound, flat);
         let constants = page.keys.iter().map(|key| R::from_f64(key.value)).collect();
+        let size = bound.size * (1 + usize::from(learns)) + 2 * bound.slope_ring_size + 16;
         let mut memory = Memory {
-            arena: vec![
-                R::ZERO;
-                bound.size * (1 + usize::from(learns)) + 2 * bound.slope_ring_size + 16
-            ],
+            arena: vec![R::ZERO; size],
             gradients: bound.size,
             constants,
-            room: Room::new(row, nodes),
+            room,
         };
         memory.arena[0] = R::from_f64(1.0);
         for (scratch, _) in &flat.draws {
@@ -235,12 +222,8 @@ impl<'a, R: Real> Engine<'a, R> {
         let mut list = Vec::new();
         operations(&items, 0, &mut list);
         for (index, depth) in list {
-            let range = self
-                .bound
-                .ranges
-                .iter()
-                .position(|range| range.contains(&index))
-                .unwrap_or(0);
+            let mut ranges = self.bound.ranges.iter();
+            let range = ranges.position(|range| range.contains(&index)).unwrap_or(0);
             let program = self.bound.program;
             let name = match program.equations.get(range) {
                 Some(equation) => program.series[equation.makes[0]].name.to_string(),
@@ -320,22 +303,14 @@ fn cleared(bound: &Bound, learns: bool) -> Vec<std::ops::Range<usize>> {
     if !learns {
         return out;
     }
-    let layouts = bound.slope_rings.keys().filter_map(|base| match base {
-        Base::Series(series) => bound.series.get(*series),
-        Base::Result(result) => bound.scratch.get(*result),
-        Base::Tensor(_) => None,
-    });
-    let mut gone: Vec<(usize, usize)> = layouts
-        .filter_map(|layout| {
-            let last: isize = layout
-                .dims
-                .iter()
-                .map(|dim| (dim.1 as isize - 1) * dim.2)
-                .sum();
-            (!layout.dims.iter().any(|dim| dim.1 == 0))
-                .then_some((layout.offset as usize, (layout.offset + last) as usize + 1))
-        })
-        .collect();
+    let layouts = bound.slope_rings.keys().map(|base| bound.layout(*base));
+    let range = |layout: &Layout| {
+        let far = |dim: &(Axis, usize, isize)| (dim.1 as isize - 1) * dim.2;
+        let last = layout.offset + layout.dims.iter().map(far).sum::<isize>();
+        (layout.offset as usize, last as usize + 1)
+    };
+    let whole = layouts.filter(|layout| layout.dims.iter().all(|dim| dim.1 > 0));
+    let mut gone: Vec<(usize, usize)> = whole.map(range).collect();
     gone.sort_unstable();
     for (begin, end) in gone {
         out.push(from..size + begin);

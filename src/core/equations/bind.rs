@@ -249,8 +249,9 @@ impl Exec {
             let (next, outer) = (dim + 1, self.dims.len() - self.inner);
             let is_own = match self.act {
                 Act::Update(form) => form.is_hollow,
-                Act::Pick(_) | Act::Onehot(_) | Act::Draw(_) => dim >= outer,
-                Act::Shift(..) | Act::Window(..) => dim >= outer,
+                Act::Pick(_) | Act::Onehot(_) | Act::Draw(_) | Act::Shift(..) | Act::Window(..) => {
+                    dim >= outer
+                }
                 _ => false,
             };
             if is_own || !is_plain(self, dim) {
@@ -258,10 +259,8 @@ impl Exec {
             }
             let length = self.dims.get(next).copied().unwrap_or(0) as isize;
             let is_joint = |own: &mut Place| own.strides[dim] == own.strides[next] * length;
-            let joins = length > 0
-                && next != outer
-                && is_plain(self, next)
-                && self.places().all(|place| is_joint(place));
+            let joins =
+                length > 0 && next != outer && is_plain(self, next) && self.places().all(is_joint);
             if self.dims[dim] != 1 && !joins {
                 continue;
             }
@@ -410,7 +409,6 @@ impl<'a> Bound<'a> {
         Self::with_rings(page, program, flat, given, rings, &HashMap::new())
     }
 
-    #[expect(clippy::too_many_lines, reason = "one step after another")]
     fn with_rings(
         page: &'a Page,
         program: &'a Program,
@@ -618,7 +616,8 @@ impl<'a> Bound<'a> {
             for pack in &flat.packs {
                 for member in &pack.members {
                     if let Base::Result(result) = member.out {
-                        around[result] = around[pack.scratch].clone();
+                        let of_pack = around[pack.scratch].clone();
+                        around[result] = of_pack;
                     }
                 }
             }
@@ -898,6 +897,7 @@ impl<'a> Bound<'a> {
     }
 
     /// Where a view stands; `start`: the block whose first value it is.
+    #[expect(clippy::too_many_lines, reason = "an arm for each cut")]
     fn resolve(
         &self,
         view: &View,

@@ -141,10 +141,10 @@ pub fn forward<R: Real>(exec: &Exec, memory: &mut Memory<R>, steps: &[usize]) {
         Act::Maximum(_) => each_row(exec, memory, |room| maximum::forward(&room.x, &mut room.y)),
         Act::Argmax(_) => each_row(exec, memory, |room| maximum::argmax(&room.x, &mut room.y)),
         Act::Rank(_) => each_row(exec, memory, |room| {
-            rank::forward(&room.x, &mut room.y, &mut room.order)
+            rank::forward(&room.x, &mut room.y, &mut room.order);
         }),
         Act::Allocation(_) => each_row(exec, memory, |room| {
-            allocation::forward(&room.x, &mut room.y, &mut room.order)
+            allocation::forward(&room.x, &mut room.y, &mut room.order);
         }),
         Act::Pick(_) => pick::forward(exec, memory),
         Act::Onehot(_) => onehot::forward(exec, memory),
@@ -163,13 +163,13 @@ pub fn reverse<R: Real>(exec: &Exec, memory: &mut Memory<R>, steps: &[usize]) {
         Act::Softmax(_) => rows_back(exec, memory, softmax::Reverse),
         Act::LogSoftmax(_) => rows_back(exec, memory, log_softmax::Reverse),
         Act::Product(_) => each_row_back(exec, memory, |room| {
-            product::reverse(&room.x, &room.dy, &mut room.dx)
+            product::reverse(&room.x, &room.dy, &mut room.dx);
         }),
         Act::Maximum(_) => each_row_back(exec, memory, |room| {
-            maximum::reverse(&room.x, &room.dy, &mut room.dx)
+            maximum::reverse(&room.x, &room.dy, &mut room.dx);
         }),
         Act::Allocation(_) => each_row_back(exec, memory, |room| {
-            allocation::reverse(&room.x, &room.dy, &mut room.dx, &mut room.order)
+            allocation::reverse(&room.x, &room.dy, &mut room.dx, &mut room.order);
         }),
         Act::Pick(_) => pick::reverse(exec, memory),
         Act::Shift(..) => shift::reverse(exec, memory),

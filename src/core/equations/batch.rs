@@ -83,11 +83,8 @@ impl<'a, R: Real> Batch<'a, R> {
         } = self;
         for (index, worker) in self.workers.iter_mut().enumerate() {
             worker.episodes.clear();
-            worker.episodes.extend(
-                (index..lengths.len())
-                    .step_by(count)
-                    .filter(|_| index < count),
-            );
+            let own = (index..lengths.len()).step_by(count);
+            worker.episodes.extend(own.filter(|_| index < count));
             for episode in &worker.episodes {
                 let lengths = &lengths[*episode];
                 if !worker.engines.iter().any(|own| own.0 == *lengths) {
@@ -108,10 +105,8 @@ impl<'a, R: Real> Batch<'a, R> {
         let (version, tensors, is_alone) = (*version, &tensors[..], count == 1);
         let work = |worker: &mut Worker<'a, R>, gradient: &mut [R]| {
             for (place, episode) in worker.episodes.iter().enumerate() {
-                let own = worker
-                    .engines
-                    .iter_mut()
-                    .find(|own| own.0 == lengths[*episode]);
+                let mut engines = worker.engines.iter_mut();
+                let own = engines.find(|own| own.0 == lengths[*episode]);
                 let Some((_, has, engine)) = own else {
                     continue;
                 };
@@ -136,12 +131,10 @@ impl<'a, R: Real> Batch<'a, R> {
         }
         self.pool
             .share(&mut self.workers[..count], |worker| work(worker, &mut []));
-        (0..lengths.len()).for_each(|episode| {
-            add(
-                gradient,
-                &self.workers[episode % count].gradients[episode / count],
-            );
-        });
+        for episode in 0..lengths.len() {
+            let worker = &self.workers[episode % count];
+            add(gradient, &worker.gradients[episode / count]);
+        }
         Ok(())
     }
 }

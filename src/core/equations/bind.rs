@@ -2,15 +2,15 @@
 //!
 //! All arrays stand in one arena: a 1 and a 0, tensors, series and scratch, and behind them the gradients of all of them in the same order.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 
-use super::flatten::{Base, Cut, Flat, Operation, Packed, View, Work, entry_of};
+use super::flatten::{Base, Cut, Flat, Operation, Packed, View, entry_of};
 use super::lower::{Axis, Length, Program, Source, When};
 use super::op::{
     Act, MOST_AXES, Node,
     contract::{self, Order},
     map,
-    update::Form,
 };
 use super::page::Page;
 
@@ -43,6 +43,18 @@ pub struct Layout {
     pub offset: isize,
     /// Its axes with their lengths and strides.
     pub dims: Vec<(Axis, usize, isize)>,
+}
+
+impl Layout {
+    /// An array of this size, the outermost axis first.
+    fn new(offset: isize, size: usize, axes: Vec<(Axis, usize)>) -> Self {
+        let (mut stride, mut dims) = (size, vec![]);
+        for (axis, length) in axes {
+            stride = stride.checked_div(length).unwrap_or(0);
+            dims.push((axis, length, stride as isize));
+        }
+        Self { offset, dims }
+    }
 }
 
 /// An array as an operation sees it.
@@ -101,15 +113,6 @@ struct Move {
 }
 
 impl Move {
-    fn new(frame: usize, stride: isize) -> Self {
-        Self {
-            frame,
-            stride,
-            shift: 0,
-            ring: usize::MAX,
-        }
-    }
-
     fn step(&self, step: usize) -> isize {
         (if self.ring == usize::MAX {
             step
@@ -132,8 +135,6 @@ pub struct Exec {
     pub out: Place,
     /// Arguments.
     pub arguments: Vec<Place>,
-    /// Further results of an expression, with the nodes that they are.
-    pub more: Vec<(usize, Place)>,
     /// Orders of the loops of a sum of products, and nodes of an expression: see there.
     pub(super) orders: Vec<Order>,
     pub(super) steady: u128,
@@ -183,22 +184,14 @@ impl Exec {
 
     /// Moves its arrays to a step.
     pub fn go_to(&mut self, steps: &[usize]) {
-        for place in self
-            .arguments
-            .iter_mut()
-            .chain([&mut self.out])
-            .chain(self.more.iter_mut().map(|own| &mut own.1))
-        {
-            place.at = place.moves.iter().fold(place.begin, |at, own| {
-                at + own.step(steps[own.frame]) * own.stride
-            });
+        for place in self.places() {
+            let moved = |at, own: &Move| at + own.step(steps[own.frame]) * own.stride;
+            place.at = place.moves.iter().fold(place.begin, moved);
             if let Some(ring) = place.ring {
                 let step = ring.frame.map_or(0, |frame| steps[frame] as isize) + ring.step;
-                let others = place
-                    .moves
-                    .iter()
-                    .filter(|own| Some(own.frame) != ring.frame);
-                let inner = others.fold(0, |at, own| at + own.step(steps[own.frame]) * own.stride);
+                let others = place.moves.iter();
+                let others = others.filter(|own| Some(own.frame) != ring.frame);
+                let inner = others.fold(0, moved);
                 place.shift = ring.begin + inner + (step & 1) * ring.stride - place.at;
             }
         }
@@ -207,95 +200,67 @@ impl Exec {
         }
     }
 
-    /// Whether it can run over all steps of a block at once: no loop is as long as the steps so far.
-    pub fn can_lift(&self, frame: usize) -> bool {
-        self.dims.len() < MOST_AXES && self.pasts.iter().all(|past| past.1 != frame)
+    fn places(&mut self) -> impl Iterator<Item = &mut Place> {
+        self.arguments.iter_mut().chain([&mut self.out])
     }
 
-    /// Whether it can run over all steps of several blocks at once.
-    pub fn can_lift_all(&self, frames: &[(usize, usize)]) -> bool {
-        self.dims.len() + frames.len() <= MOST_AXES
-            && frames.iter().all(|(frame, _)| self.can_lift(*frame))
+    fn nodes(&mut self) -> &mut [Node] {
+        match &mut self.act {
+            Act::Map(nodes) => nodes,
+            _ => &mut [],
+        }
+    }
+
+    /// Whether it can run over all steps of these blocks at once: no loop is as long as the steps so far.
+    pub fn can_lift(&self, frames: &[usize]) -> bool {
+        let mut pasts = self.pasts.iter();
+        self.dims.len() + frames.len() <= MOST_AXES && pasts.all(|past| !frames.contains(&past.1))
     }
 
     /// Makes the steps of a block around the statement a loop of the operation, unless nothing depends on them.
     pub fn lift(&mut self, frame: usize, length: usize) {
-        let is_step = |node: &Node| *node == Node::Step(frame);
-        let has_step = matches!(&self.act, Act::Map(nodes) if nodes.iter().any(is_step));
-        if !has_step
-            && self
-                .arguments
-                .iter()
-                .chain([&self.out])
-                .all(|place| place.moves.iter().all(|own| own.frame != frame))
-        {
+        let is_moved = |place: &mut Place| place.moves.iter().any(|own| own.frame == frame);
+        let step = Node::Step(frame);
+        if !self.nodes().contains(&step) && !self.places().any(is_moved) {
             return;
         }
         self.dims.insert(0, length);
         self.pasts.iter_mut().for_each(|past| past.0 += 1);
-        for place in self.arguments.iter_mut().chain([&mut self.out]) {
-            place.strides.insert(
-                0,
-                place
-                    .moves
-                    .iter()
-                    .filter(|own| own.frame == frame)
-                    .map(|own| own.stride)
-                    .sum(),
-            );
-            place.moves.retain(|own| own.frame != frame);
+        for place in self.places() {
+            let own = place.moves.extract_if(.., |own| own.frame == frame);
+            let stride = own.map(|own| own.stride).sum();
+            place.strides.insert(0, stride);
         }
-        if let Act::Map(nodes) = &mut self.act {
-            for node in nodes {
-                match node {
-                    Node::Index(dim) => *dim += 1,
-                    node if is_step(node) => *node = Node::Index(0),
-                    _ => {}
-                }
+        for node in self.nodes() {
+            match node {
+                Node::Index(dim) => *dim += 1,
+                node if *node == step => *node = Node::Index(0),
+                _ => {}
             }
         }
     }
 
     /// Makes one loop of two that run through all arrays as one would, and leaves out loops of one entry.
     pub fn join_loops(&mut self) {
-        let is_fixed = |exec: &Self, dim: usize| {
-            exec.pasts.iter().all(|past| past.0 != dim)
-                && !matches!(&exec.act, Act::Map(nodes) if nodes.contains(&Node::Index(dim)))
-        };
-        let places = |exec: &Self, fits: &dyn Fn(&Place) -> bool| {
-            exec.arguments.iter().chain([&exec.out]).all(fits)
+        let is_plain = |exec: &mut Self, dim: usize| {
+            exec.is_fixed(dim) && !exec.nodes().contains(&Node::Index(dim))
         };
         for dim in (0..self.dims.len()).rev() {
-            let outer = self.dims.len() - self.inner;
-            let is_hollow = matches!(
-                self.act,
-                Act::Update(Form {
-                    is_hollow: true,
-                    ..
-                })
-            );
-            let is_own = is_hollow
-                || dim >= outer
-                    && matches!(
-                        self.act,
-                        Act::Pick(_)
-                            | Act::Onehot(_)
-                            | Act::Draw(_)
-                            | Act::Shift(..)
-                            | Act::Window(..)
-                    );
-            if is_own || !is_fixed(self, dim) {
+            let (next, outer) = (dim + 1, self.dims.len() - self.inner);
+            let is_own = match self.act {
+                Act::Update(form) => form.is_hollow,
+                Act::Pick(_) | Act::Onehot(_) | Act::Draw(_) | Act::Shift(..) | Act::Window(..) => {
+                    dim >= outer
+                }
+                _ => false,
+            };
+            if is_own || !is_plain(self, dim) {
                 continue;
             }
-            let next = dim + 1;
             let length = self.dims.get(next).copied().unwrap_or(0) as isize;
-            let joins = next < self.dims.len()
-                && next != outer
-                && is_fixed(self, next)
-                && length > 0
-                && places(self, &|place| {
-                    place.strides[dim] == place.strides[next] * length
-                });
+            let is_joint = |own: &mut Place| own.strides[dim] == own.strides[next] * length;
+            let joins =
+                length > 0 && next != outer && is_plain(self, next) && self.places().all(is_joint);
             if self.dims[dim] != 1 && !joins {
                 continue;
             }
@@ -304,22 +269,15 @@ impl Exec {
             if gone != 1 {
                 self.dims[dim] *= gone;
             }
-            self.arguments
-                .iter_mut()
-                .chain([&mut self.out])
+            self.places()
                 .for_each(|place| _ = place.strides.remove(dim));
-            self.pasts
-                .iter_mut()
-                .filter(|past| past.0 > dim)
-                .for_each(|past| past.0 -= 1);
-            if let Act::Map(nodes) = &mut self.act {
-                nodes.iter_mut().for_each(|node| {
-                    if let Node::Index(own) = node
-                        && *own > dim
-                    {
-                        *own -= 1;
-                    }
-                });
+            for past in &mut self.pasts {
+                past.0 -= usize::from(past.0 > dim);
+            }
+            for node in self.nodes() {
+                if let Node::Index(own) = node {
+                    *own -= usize::from(*own > dim);
+                }
             }
         }
     }
@@ -355,9 +313,12 @@ pub struct Bound<'a> {
     pub(super) slope_parts: HashMap<usize, std::ops::Range<usize>>,
     /// Blocks around each scratch array.
     around: Vec<Vec<usize>>,
-    /// The block along whose steps an array has the axis `past`, and whether this step is among them: of series, then of scratch.
-    pasts: [Vec<Option<(usize, bool)>>; 2],
+    /// The block along whose steps an array has the axis `past`, and whether this step is among them.
+    pasts: HashMap<Base, (usize, bool)>,
 }
+
+/// The operations of a statement or a start, the blocks around it, and the block whose first value a start is.
+pub type Work<'f> = (&'f [Operation], Vec<usize>, Option<usize>);
 
 impl<'a> Bound<'a> {
     /// Gives all arrays their places. `given`: lengths of the sequences and widths of the data by axis.
@@ -391,26 +352,35 @@ impl<'a> Bound<'a> {
 
     /// Places of the gradients of which two steps are kept.
     fn place_slopes(&mut self, rings: &HashMap<Base, (usize, usize)>) {
-        let mut all: Vec<(Base, (usize, usize))> =
-            rings.iter().map(|(base, own)| (*base, *own)).collect();
-        let place = |own: &Self, base: &Base| match base {
-            Base::Series(series) => own.series[*series].clone(),
-            Base::Result(result) => own.scratch[*result].clone(),
-            Base::Tensor(_) => Layout::default(),
-        };
-        all.sort_by_key(|(base, own)| (own.1, place(self, base).offset));
+        let mut all: Vec<_> = rings.iter().map(|(base, own)| (*base, *own)).collect();
+        all.sort_by_key(|(base, own)| (own.1, self.layout(*base).offset));
         for (base, (block, of_loop)) in all {
-            let layout = place(self, &base);
-            let size: usize = layout
-                .dims
-                .iter()
-                .filter(|dim| Some(dim.0) != self.axis_of(block))
-                .map(|dim| dim.1)
-                .product();
+            let dims = self.layout(base).dims.iter();
+            let inside = dims.filter(|dim| Some(dim.0) != self.axis_of(block));
+            let size: usize = inside.map(|dim| dim.1).product();
             self.slope_rings.insert(base, (block, self.slope_ring_size));
             let begin = self.slope_ring_size;
             self.slope_ring_size += size.next_multiple_of(16);
             self.slope_parts.entry(of_loop).or_insert(begin..begin).end = self.slope_ring_size;
+        }
+    }
+
+    /// Where an array stands.
+    pub fn layout(&self, base: Base) -> &Layout {
+        match base {
+            Base::Series(series) => &self.series[series],
+            Base::Tensor(tensor) => &self.tensors[tensor],
+            Base::Result(result) => &self.scratch[result],
+        }
+    }
+
+    /// Whether an array is learned.
+    pub(super) fn is_tensor(&self, base: Base) -> bool {
+        match base {
+            Base::Series(series) => {
+                matches!(self.program.series[series].source, Source::Parameter(_))
+            }
+            _ => matches!(base, Base::Tensor(_)),
         }
     }
 
@@ -433,11 +403,12 @@ impl<'a> Bound<'a> {
     ) -> Result<Self, Fault> {
         let mut whole = Self::new(page, program, flat, given)?;
         let plan = super::plan::plan(&mut whole, flat);
-        let rings = super::plan::rings(&whole, flat, &plan, wanted);
+        let found = super::plan::in_one_loop(&whole, flat, &plan, wanted);
+        let rings = found.into_iter().map(|(own, (steps, _))| (own, steps));
+        let rings = rings.collect();
         Self::with_rings(page, program, flat, given, rings, &HashMap::new())
     }
 
-    #[expect(clippy::too_many_lines, reason = "one step after another")]
     fn with_rings(
         page: &'a Page,
         program: &'a Program,
@@ -446,10 +417,6 @@ impl<'a> Bound<'a> {
         rings: HashMap<(Base, usize), usize>,
         slopes: &HashMap<Base, (usize, usize)>,
     ) -> Result<Self, Fault> {
-        let pasts = [
-            vec![None; program.series.len()],
-            vec![None; flat.scratch.len()],
-        ];
         let mut bound = Self {
             page,
             program,
@@ -467,84 +434,71 @@ impl<'a> Bound<'a> {
             slope_ring_size: 0,
             slope_parts: HashMap::new(),
             around: vec![],
-            pasts,
+            pasts: HashMap::new(),
         };
         bound.measure(given);
         bound.around = bound.blocks_around(flat);
-        bound.tensors = (0..program.tensors.len())
-            .map(|tensor| {
-                if Self::is_packed(flat, tensor) {
-                    Layout::default()
-                } else {
-                    bound.place_tensor(tensor)
-                }
-            })
-            .collect();
-        flat.packs
-            .iter()
-            .for_each(|pack| bound.place_packed_tensors(pack));
+        let members = || flat.packs.iter().flat_map(|pack| &pack.members);
+        for tensor in 0..program.tensors.len() {
+            let is_packed = members().any(|own| own.weight == tensor || own.bias == tensor);
+            let layout = (!is_packed).then(|| bound.place_tensor(tensor));
+            bound.tensors.push(layout.unwrap_or_default());
+        }
+        for pack in &flat.packs {
+            bound.place_packed_tensors(pack);
+        }
         bound.tensor_end = bound.size;
-        bound.series = (0..program.series.len())
-            .map(|series| bound.place_series(series))
-            .collect();
-        for (index, (scratch, blocks)) in flat.scratch.iter().zip(bound.around.clone()).enumerate()
-        {
-            let ring = |block: &usize| bound.rings.get(&(Base::Result(index), *block)).copied();
-            let along = blocks.iter().filter_map(|block| {
-                let axis = bound.axis_of(*block)?;
-                Some((axis, ring(block).unwrap_or(bound.lengths[axis])))
-            });
-            let dims = along
-                .chain(
-                    bound
-                        .in_memory(scratch.axes.iter())
-                        .iter()
-                        .map(|axis| (*axis, bound.lengths[*axis])),
-                )
-                .collect();
+        for series in 0..program.series.len() {
+            let layout = bound.place_series(series);
+            bound.series.push(layout);
+        }
+        for (index, axes) in flat.scratch.iter().enumerate() {
+            let mut dims = vec![];
+            for block in &bound.around[index] {
+                let ring = bound.rings.get(&(Base::Result(index), *block));
+                let axis = bound.axis_of(*block);
+                dims.extend(axis.map(|axis| (axis, *ring.unwrap_or(&bound.lengths[axis]))));
+            }
+            dims.extend(bound.with_lengths(&bound.in_memory(axes)));
             let layout = bound.place(dims);
             bound.scratch.push(layout);
         }
-        flat.packs
-            .iter()
-            .for_each(|pack| bound.place_packed_results(pack));
+        for pack in &flat.packs {
+            bound.place_packed_results(pack);
+        }
         if bound.size > MOST_NUMBERS {
             return Err(Fault::TooLarge(bound.size));
         }
         bound.place_slopes(slopes);
         // Starts have no tapes; what statements make of one has its length.
         let works = bound.works(flat);
-        for (work, frames) in &works {
-            work.operations
-                .iter()
-                .for_each(|operation| bound.remember_past(operation, frames));
+        for (operations, frames, _) in &works {
+            for Operation { out, arguments, .. } in *operations {
+                let mut pasts = arguments.iter().map(|view| bound.past_of(view, frames));
+                let past = pasts.find_map(|past| past).map(|past| (out.base, past));
+                bound.pasts.extend(past);
+            }
         }
-        for (index, (work, frames)) in works.iter().enumerate() {
-            let start = index
-                .checked_sub(program.equations.len())
-                .map(|first| program.firsts[first].block);
+        for (operations, frames, start) in &works {
             let begin = bound.execs.len();
-            for operation in &work.operations {
-                let exec = bound.bind_one(operation, frames, start)?;
+            for operation in *operations {
+                let exec = bound.bind_one(operation, frames, *start)?;
                 bound.execs.push(exec);
             }
             bound.ranges.push(begin..bound.execs.len());
         }
-        for equation in &program.equations {
-            let frames = page.blocks_around(page.statements[equation.statement].block);
-            let probes = equation.makes.iter().map(|series| {
-                let out = entry_of(*series, &program.series[*series].axes, equation.head);
-                bound.bind_one(
-                    &Operation {
-                        act: Act::Map(vec![Node::Argument(0)]),
-                        arguments: vec![out.clone()],
-                        out,
-                    },
-                    &frames,
-                    None,
-                )
-            });
-            let probes: Result<Vec<Exec>, Fault> = probes.collect();
+        for (equation, (_, frames, _)) in program.equations.iter().zip(&works) {
+            let probe = |series: &usize| {
+                let axes = &program.series[*series].axes;
+                let out = entry_of(*series, axes, equation.head);
+                let probe = Operation {
+                    act: Act::Map(vec![Node::Argument(0)]),
+                    arguments: vec![out.clone()],
+                    out,
+                };
+                bound.bind_one(&probe, frames, None)
+            };
+            let probes: Result<Vec<Exec>, Fault> = equation.makes.iter().map(probe).collect();
             bound.probes.push(probes?);
         }
         Ok(bound)
@@ -552,12 +506,12 @@ impl<'a> Bound<'a> {
 
     /// Leaves out the gradients of the inputs.
     pub fn ignore_inputs(&mut self, flat: &Flat) {
-        let works = self.works(flat);
-        let operations = works.iter().flat_map(|(work, _)| &work.operations);
+        let is_input =
+            |series: usize| matches!(self.program.series[series].source, Source::Input(_));
+        let operations = flat.equations.iter().chain(&flat.firsts).flatten();
         for (exec, operation) in self.execs.iter_mut().zip(operations) {
             for (place, view) in exec.arguments.iter_mut().zip(&operation.arguments) {
-                let is_input = matches!(view.base, Base::Series(series) if matches!(self.program.series[series].source, Source::Input(_)));
-                place.slope &= !is_input;
+                place.slope &= !matches!(view.base, Base::Series(series) if is_input(series));
             }
         }
     }
@@ -594,8 +548,19 @@ impl<'a> Bound<'a> {
         })
     }
 
+    /// The number of values that several arguments have together.
+    fn joined(&self, parts: &[Vec<Axis>]) -> usize {
+        let counts = parts.iter().map(|axes| self.count(axes));
+        counts.fold(0, usize::saturating_add)
+    }
+
+    fn with_lengths(&self, axes: &[Axis]) -> Vec<(Axis, usize)> {
+        let length = |axis: &Axis| (*axis, self.lengths[*axis]);
+        axes.iter().map(length).collect()
+    }
+
     fn measure(&mut self, given: &dyn Fn(&str) -> Option<usize>) {
-        let axes = &self.program.axes;
+        let (axes, blocks) = (&self.program.axes, &self.page.blocks);
         self.lengths = vec![0; axes.len()];
         // An axis that a function makes may be made of others of its kind.
         for _ in 0..=axes.len() {
@@ -605,25 +570,14 @@ impl<'a> Bound<'a> {
                     Length::Fixed(length) => *length,
                     Length::Episode => given(&info.name).unwrap_or(0),
                     Length::Origin => self.lengths[info.origin],
-                    Length::Join(parts) => parts
-                        .iter()
-                        .fold(0, |sum: usize, axes| sum.saturating_add(self.count(axes))),
-                    Length::Packed(parts) => {
-                        parts
-                            .iter()
-                            .fold(0, |sum: usize, axes| sum.saturating_add(self.count(axes)))
-                            .saturating_add(15)
-                            / 16
-                            * 16
-                    }
+                    Length::Join(parts) => self.joined(parts),
+                    Length::Packed(parts) => self.joined(parts).saturating_add(15) / 16 * 16,
                     Length::Append(old) => self.lengths[*old].saturating_add(1),
-                    Length::Past => self
-                        .page
-                        .blocks
-                        .iter()
-                        .filter_map(|block| Some(self.lengths[block.axis?]))
-                        .max()
-                        .unwrap_or(0),
+                    Length::Past => {
+                        let along = blocks.iter().filter_map(|block| block.axis);
+                        let steps = along.map(|axis| self.lengths[axis]);
+                        steps.max().unwrap_or(0)
+                    }
                 };
             }
             if before == self.lengths {
@@ -634,54 +588,41 @@ impl<'a> Bound<'a> {
 
     /// Blocks along whose steps scratch arrays differ.
     fn blocks_around(&self, flat: &Flat) -> Vec<Vec<usize>> {
-        let mut around = vec![vec![]; flat.scratch.len()];
+        let (works, mut around) = (self.works(flat), vec![vec![]; flat.scratch.len()]);
         for (scratch, equation) in &flat.draws {
-            around[*scratch] = self.page.blocks_around(
-                self.page.statements[self.program.equations[*equation].statement].block,
-            );
+            around[*scratch].clone_from(&works[*equation].1);
         }
-        let mut is_known = false;
-        while !is_known {
+        // What is added to an array counts as well, so an array may get blocks after it was read.
+        loop {
             let before = around.clone();
-            self.find_blocks(flat, &mut around);
+            for (operations, frames, _) in &works {
+                for operation in *operations {
+                    let Base::Result(result) = operation.out.base else {
+                        continue;
+                    };
+                    let differs = |frame: usize| {
+                        let step = Node::Step(frame);
+                        let views = &operation.arguments;
+                        around[result].contains(&frames[frame])
+                            || matches!(&operation.act, Act::Map(nodes) if nodes.contains(&step))
+                            || views
+                                .iter()
+                                .any(|view| self.differs(view, frame, frames, &around))
+                    };
+                    let own = (0..frames.len()).filter(|frame| differs(*frame));
+                    around[result] = own.map(|frame| frames[frame]).collect();
+                }
+            }
             for pack in &flat.packs {
                 for member in &pack.members {
-                    if let Base::Result(result) = member.2 {
+                    if let Base::Result(result) = member.out {
                         let of_pack = around[pack.scratch].clone();
                         around[result] = of_pack;
                     }
                 }
             }
-            is_known = before == around;
-        }
-        around
-    }
-
-    fn find_blocks(&self, flat: &Flat, around: &mut [Vec<usize>]) {
-        for (work, frames) in self.works(flat) {
-            // What is added to an array counts as well, so an array may get blocks after it was read.
-            let mut is_stable = false;
-            while !is_stable {
-                is_stable = true;
-                for operation in &work.operations {
-                    let Base::Result(result) = operation.out.base else {
-                        continue;
-                    };
-                    let differs = |frame: usize| {
-                        let has_step = matches!(&operation.act, Act::Map(nodes) if nodes.contains(&Node::Step(frame)));
-                        has_step
-                            || operation
-                                .arguments
-                                .iter()
-                                .any(|view| self.differs(view, frame, &frames, around))
-                    };
-                    let blocks: Vec<usize> = (0..frames.len())
-                        .filter(|frame| around[result].contains(&frames[*frame]) || differs(*frame))
-                        .map(|frame| frames[frame])
-                        .collect();
-                    is_stable &= blocks == around[result];
-                    around[result] = blocks;
-                }
+            if before == around {
+                return around;
             }
         }
     }
@@ -703,138 +644,82 @@ impl<'a> Bound<'a> {
             }
     }
 
-    /// The operations of all statements and starts, with the blocks around each.
-    pub fn works<'f>(&self, flat: &'f Flat) -> Vec<(&'f Work, Vec<usize>)> {
-        let page = self.page;
-        let equations =
-            flat.equations
-                .iter()
-                .zip(&self.program.equations)
-                .map(|(work, equation)| {
-                    (
-                        work,
-                        page.blocks_around(page.statements[equation.statement].block),
-                    )
-                });
-        let firsts = flat
-            .firsts
-            .iter()
-            .zip(&self.program.firsts)
-            .map(|(work, first)| {
-                let mut frames = page.blocks_around(first.block);
-                frames.pop();
-                (work, frames)
-            });
-        equations.chain(firsts).collect()
+    /// All statements, then all starts.
+    pub fn works<'f>(&self, flat: &'f Flat) -> Vec<Work<'f>> {
+        let (page, program) = (self.page, self.program);
+        let mut works: Vec<Work> = vec![];
+        for (operations, equation) in flat.equations.iter().zip(&program.equations) {
+            let frames = page.blocks_around(page.statements[equation.statement].block);
+            works.push((operations, frames, None));
+        }
+        for (operations, first) in flat.firsts.iter().zip(&program.firsts) {
+            let mut frames = page.blocks_around(first.block);
+            frames.pop();
+            works.push((operations, frames, Some(first.block)));
+        }
+        works
     }
 
     // Places.
 
     /// Gives an array with these axes, the outermost first, its place.
-    fn place(&mut self, axes: Vec<(Axis, usize)>) -> Layout {
-        let mut layout = Layout {
-            offset: self.size as isize,
-            dims: vec![],
-        };
-        let mut stride = axes
-            .iter()
-            .fold(1, |size: usize, (_, length)| size.saturating_mul(*length));
-        self.size = self.size.saturating_add(stride);
-        for (axis, length) in axes {
-            stride = stride.checked_div(length).unwrap_or(0);
-            layout.dims.push((axis, length, stride as isize));
-        }
+    fn place(&mut self, dims: Vec<(Axis, usize)>) -> Layout {
+        let lengths = dims.iter().map(|dim| dim.1);
+        let size = lengths.fold(1, usize::saturating_mul);
+        let layout = Layout::new(self.size as isize, size, dims);
+        self.size = self.size.saturating_add(size);
         layout
     }
 
     /// Of `in` and the axes of the result, the longer stands last in a weight: its products run along memory.
     fn place_tensor(&mut self, tensor: usize) -> Layout {
         let tensor = &self.program.tensors[tensor];
-        let own: Vec<(Axis, usize)> = tensor
-            .axes
-            .iter()
-            .map(|axis| (*axis, self.lengths[*axis]))
-            .collect();
-        let (before, behind) = own.split_at(tensor.before_gates);
-        let input = (!tensor.inputs.is_empty()).then(|| {
-            (
-                IN,
-                tensor
-                    .inputs
-                    .iter()
-                    .fold(0, |sum: usize, axes| sum.saturating_add(self.count(axes))),
-            )
-        });
-        let gates = (tensor.gates > 0).then_some((GATES, tensor.gates));
-        let out = gates.into_iter().chain(behind.iter().copied());
-        let count = out
-            .clone()
-            .fold(1, |count: usize, (_, length)| count.saturating_mul(length));
-        let is_wide = input.is_some_and(|(_, length)| length > count);
-        let (first, last) = if is_wide {
-            (None, input)
-        } else {
-            (input, None)
-        };
-        self.place(
-            before
-                .iter()
-                .copied()
-                .chain(first)
-                .chain(out)
-                .chain(last)
-                .collect(),
-        )
-    }
-
-    fn is_packed(flat: &Flat, tensor: usize) -> bool {
-        flat.packs
-            .iter()
-            .flat_map(|pack| &pack.members)
-            .any(|member| member.0 == tensor || member.1 == tensor)
+        let mut dims = self.with_lengths(&tensor.axes);
+        let mut out = dims.split_off(tensor.before_gates);
+        if tensor.gates > 0 {
+            out.insert(0, (GATES, tensor.gates));
+        }
+        let lengths = out.iter().map(|dim| dim.1);
+        let (count, length) = (
+            lengths.fold(1, usize::saturating_mul),
+            self.joined(&tensor.inputs),
+        );
+        if !tensor.inputs.is_empty() {
+            let at = if length > count { out.len() } else { 0 };
+            out.insert(at, (IN, length));
+        }
+        dims.extend(out);
+        self.place(dims)
     }
 
     /// Weights and biases that stand side by side.
     fn place_packed_tensors(&mut self, pack: &Packed) {
         let whole = self.lengths[pack.axis];
-        let inputs = self.program.tensors[pack.members[0].0]
-            .inputs
-            .iter()
-            .fold(0, |sum: usize, axes| sum.saturating_add(self.count(axes)));
-        let [weights, biases] = [
-            [(IN, inputs), (pack.axis, whole)].to_vec(),
-            vec![(pack.axis, whole)],
-        ]
-        .map(|dims| self.place(dims));
+        let inputs = self.joined(&self.program.tensors[pack.members[0].weight].inputs);
+        let weights = self.place(vec![(IN, inputs), (pack.axis, whole)]);
+        let biases = self.place(vec![(pack.axis, whole)]);
         let mut begin = 0;
-        for (weight, bias, ..) in &pack.members {
-            let axes = &self.program.tensors[*bias].axes;
-            let own = self.part_of(&biases, begin, axes);
-            let mut dims = self.part_of(&weights, begin, axes);
-            dims.dims.push((IN, inputs, whole as isize));
-            self.tensors[*weight] = dims;
+        for member in &pack.members {
+            let axes = &self.program.tensors[member.bias].axes;
+            self.tensors[member.bias] = self.part_of(&biases, begin, axes);
+            let mut weight = self.part_of(&weights, begin, axes);
+            weight.dims.push((IN, inputs, whole as isize));
+            self.tensors[member.weight] = weight;
             begin += self.count(axes) as isize;
-            self.tensors[*bias] = own;
         }
     }
 
     /// The results of linear maps that are one product.
     fn place_packed_results(&mut self, pack: &Packed) {
         let (whole, mut begin) = (self.scratch[pack.scratch].clone(), 0);
-        for (.., base, axes) in &pack.members {
-            let mut layout = self.part_of(&whole, begin, axes);
-            layout.dims.splice(
-                0..0,
-                whole.dims.iter().filter(|dim| dim.0 != pack.axis).copied(),
-            );
-            begin += self.count(axes) as isize;
-            match base {
-                Base::Series(series) => self.series[*series] = layout,
-                Base::Result(result) => {
-                    self.scratch[*result] = layout;
-                    let of_pack = self.around[pack.scratch].clone();
-                    self.around[*result] = of_pack;
-                }
+        for member in &pack.members {
+            let mut layout = self.part_of(&whole, begin, &member.axes);
+            let steps = whole.dims.iter().filter(|dim| dim.0 != pack.axis);
+            layout.dims.splice(0..0, steps.copied());
+            begin += self.count(&member.axes) as isize;
+            match member.out {
+                Base::Series(series) => self.series[series] = layout,
+                Base::Result(result) => self.scratch[result] = layout,
                 Base::Tensor(_) => {}
             }
         }
@@ -842,20 +727,13 @@ impl<'a> Bound<'a> {
 
     /// The part of a packed array from an entry on, with these axes.
     fn part_of(&self, whole: &Layout, begin: isize, axes: &[Axis]) -> Layout {
-        let (mut stride, mut dims) = (self.count(axes), vec![]);
-        for axis in axes {
-            stride = stride.checked_div(self.lengths[*axis]).unwrap_or(0);
-            dims.push((*axis, self.lengths[*axis], stride as isize));
-        }
-        Layout {
-            offset: whole.offset + begin,
-            dims,
-        }
+        let dims = self.with_lengths(axes);
+        Layout::new(whole.offset + begin, self.count(axes), dims)
     }
 
     /// Axes of an array in the order of memory: the last is that of the file, or one that is twice as long.
-    fn in_memory<'n>(&self, axes: impl Iterator<Item = &'n Axis>) -> Vec<Axis> {
-        let mut axes: Vec<Axis> = axes.copied().collect();
+    fn in_memory(&self, axes: &[Axis]) -> Vec<Axis> {
+        let mut axes = axes.to_vec();
         let length = |dim: usize| self.lengths[axes[dim]];
         if let Some(last) = (0..axes.len())
             .max_by_key(|dim| length(*dim))
@@ -871,8 +749,8 @@ impl<'a> Bound<'a> {
     fn place_series(&mut self, index: usize) -> Layout {
         let (page, program) = (self.page, self.program);
         let series = &program.series[index];
-        if let Source::Parameter(_) = series.source {
-            return Layout::default();
+        if let Source::Parameter(tensor) = series.source {
+            return self.parameter(index, tensor);
         }
         let (mut axes, mut starts) = (vec![], vec![]);
         for block in &series.blocks {
@@ -890,7 +768,7 @@ impl<'a> Bound<'a> {
             axes.push((axis, self.lengths[axis] + usize::from(has_start)));
             starts.extend((has_start && !page.blocks[*block].backwards).then_some(axis));
         }
-        for axis in &self.in_memory(series.axes.iter()) {
+        for axis in &self.in_memory(&series.axes) {
             // Of the target, what was answered before the first step is 0.
             let has_start = series.source == Source::Target && page.is_sequence(*axis);
             axes.push((*axis, self.lengths[*axis] + usize::from(has_start)));
@@ -907,11 +785,7 @@ impl<'a> Bound<'a> {
     // Operations.
 
     fn past_of(&self, view: &View, frames: &[usize]) -> Option<(usize, bool)> {
-        let of_base = match view.base {
-            Base::Series(series) => self.pasts[0][series],
-            Base::Result(result) => self.pasts[1][result],
-            Base::Tensor(_) => None,
-        };
+        let of_base = self.pasts.get(&view.base).copied();
         let cut = view.cuts.iter().find_map(|cut| {
             if let Cut::Past(_, frame, now) = cut {
                 Some((frames[*frame], *now))
@@ -921,20 +795,6 @@ impl<'a> Bound<'a> {
         });
         cut.or(of_base)
             .filter(|_| view.axes.iter().any(|axis| self.is_past(*axis)))
-    }
-
-    fn remember_past(&mut self, operation: &Operation, frames: &[usize]) {
-        if let Some(past) = operation
-            .arguments
-            .iter()
-            .find_map(|view| self.past_of(view, frames))
-        {
-            match operation.out.base {
-                Base::Series(series) => self.pasts[0][series] = Some(past),
-                Base::Result(result) => self.pasts[1][result] = Some(past),
-                Base::Tensor(_) => {}
-            }
-        }
     }
 
     fn bind_one(
@@ -968,19 +828,14 @@ impl<'a> Bound<'a> {
                 .collect(),
             Act::Map(_) | Act::Update(_) => vec![],
         };
-        let mut seen = Vec::new();
-        own.retain(|axis| {
-            !seen.contains(axis) && {
-                seen.push(*axis);
-                true
+        let all = std::mem::take(&mut own);
+        for axis in all {
+            if !own.contains(&axis) {
+                own.push(axis);
             }
-        });
-        let mut loops: Vec<Axis> = out
-            .axes
-            .iter()
-            .copied()
-            .filter(|axis| !own.contains(axis))
-            .collect();
+        }
+        let mut loops: Vec<Axis> = out.axes.clone();
+        loops.retain(|axis| !own.contains(axis));
         loops.extend(&own);
         if let Act::Map(_) | Act::Update(_) = act {
             // The last loop runs along the memory of the result.
@@ -1014,21 +869,19 @@ impl<'a> Bound<'a> {
             }
             dims.push(length);
         }
-        let act = match act {
-            Act::Map(nodes) => Act::Map(
-                nodes
-                    .iter()
-                    .map(|node| match node {
-                        Node::Length(axis) => Node::Number(self.lengths[*axis] as f64),
-                        Node::Index(axis) => Node::Index(
-                            loops.iter().position(|own| own == axis).unwrap_or_default(),
-                        ),
-                        other => *other,
-                    })
-                    .collect(),
-            ),
-            other => other.clone(),
-        };
+        let mut act = act.clone();
+        if let Act::Map(nodes) = &mut act {
+            for node in nodes {
+                match node {
+                    Node::Length(axis) => *node = Node::Number(self.lengths[*axis] as f64),
+                    Node::Index(axis) => {
+                        let dim = loops.iter().position(|own| own == axis);
+                        *axis = dim.unwrap_or_default();
+                    }
+                    _ => {}
+                }
+            }
+        }
         let place = |view: &View, start: Option<usize>| self.resolve(view, &loops, frames, start);
         let arguments: Result<Vec<Place>, Fault> =
             arguments.iter().map(|view| place(view, None)).collect();
@@ -1052,211 +905,129 @@ impl<'a> Bound<'a> {
         frames: &[usize],
         start: Option<usize>,
     ) -> Result<Place, Fault> {
-        let (layout, blocks) = match view.base {
-            Base::Series(series) => match self.program.series[series].source {
-                Source::Parameter(tensor) => (&self.tensors[tensor], &[][..]),
-                _ => (
-                    &self.series[series],
-                    &self.program.series[series].blocks[..],
-                ),
-            },
-            Base::Tensor(tensor) => (&self.tensors[tensor], &[][..]),
-            Base::Result(result) => (&self.scratch[result], &self.around[result][..]),
-        };
-        let mut strides: Vec<(Axis, isize)> = layout
-            .dims
-            .iter()
-            .map(|(axis, _, stride)| (*axis, *stride))
-            .collect();
-        if let Base::Series(series) = view.base {
-            self.name_parameter(series, &mut strides);
-        }
+        let layout = self.layout(view.base);
+        let dims = layout.dims.iter();
+        let mut strides: Vec<(Axis, isize)> = dims.map(|dim| (dim.0, dim.2)).collect();
         let (mut begin, mut moves) = (layout.offset, vec![]);
-        let ring = |frame: usize| self.rings.get(&(view.base, frames[frame])).copied();
+        let ring = |block: usize| self.rings.get(&(view.base, block)).copied();
         let is_backwards = |frame: usize| self.page.blocks[frames[frame]].backwards;
         // Where its gradient stands among those of two steps.
         let slope_ring = self.slope_rings.get(&view.base);
         let is_ring = |block: Option<&usize>| slope_ring.is_some_and(|ring| Some(&ring.0) == block);
-        let mut ring_at = None;
+        let ring_at = Cell::new(None);
+        // Moves with the steps of a block, this far behind them.
+        let mut follow = |begin: &mut isize, frame: usize, behind: isize, stride: isize| {
+            if is_ring(frames.get(frame)) {
+                ring_at.set(Some((Some(frame), behind, stride)));
+            }
+            let ring = ring(frames[frame]);
+            *begin += if ring.is_none() { behind * stride } else { 0 };
+            moves.push(Move {
+                frame,
+                stride,
+                shift: ring.map_or(0, |ring| behind.rem_euclid(ring as isize) as usize),
+                ring: ring.unwrap_or(usize::MAX),
+            });
+        };
         for cut in &view.cuts {
             match cut {
+                Cut::Step(axis, When::Step(usize::MAX)) => {
+                    let mut own = frames.iter().map(|block| self.axis_of(*block));
+                    let frame = own.position(|own| own == Some(*axis));
+                    let frame = frame.ok_or(Fault::NoAxis)?;
+                    follow(&mut begin, frame, 0, take(&mut strides, *axis)?);
+                }
                 Cut::Step(axis, When::Step(frame)) => {
-                    let own = frames
-                        .iter()
-                        .position(|frame| self.axis_of(*frame) == Some(*axis));
-                    let frame = if *frame == usize::MAX {
-                        own.ok_or(Fault::NoAxis)?
-                    } else {
-                        *frame
-                    };
-                    if is_ring(frames.get(frame)) {
-                        ring_at = Some((Some(frame), 0, 0));
-                    }
-                    moves.push(Move {
-                        ring: ring(frame).unwrap_or(usize::MAX),
-                        ..Move::new(frame, take(&mut strides, *axis)?)
-                    });
+                    follow(&mut begin, *frame, 0, take(&mut strides, *axis)?);
                 }
                 Cut::Step(axis, When::Before(frame)) => {
-                    let stride = take(&mut strides, *axis)?;
-                    if is_ring(frames.get(*frame)) {
-                        ring_at = Some((
-                            Some(*frame),
-                            if is_backwards(*frame) { 1 } else { -1 },
-                            stride,
-                        ));
-                    }
-                    if let Some(ring) = ring(*frame) {
-                        moves.push(Move {
-                            frame: *frame,
-                            stride,
-                            shift: if is_backwards(*frame) { 1 } else { ring - 1 },
-                            ring,
-                        });
-                    } else {
-                        moves.push(Move::new(*frame, stride));
-                        begin += if is_backwards(*frame) {
-                            stride
-                        } else {
-                            -stride
-                        };
-                    }
+                    let behind = if is_backwards(*frame) { 1 } else { -1 };
+                    follow(&mut begin, *frame, behind, take(&mut strides, *axis)?);
                 }
                 Cut::Past(axis, frame, _) => {
-                    let (stride, past) = (
-                        take(&mut strides, *axis)?,
-                        self.axis("past").unwrap_or(*axis),
-                    );
+                    let mut stride = take(&mut strides, *axis)?;
                     if is_backwards(*frame) {
                         begin += stride * (self.lengths[*axis] as isize - 1);
-                        strides.push((past, -stride));
-                    } else {
-                        strides.push((past, stride));
+                        stride = -stride;
                     }
-                }
-                Cut::Rename(from, to) => {
-                    let stride = take(&mut strides, *from)?;
-                    strides.push((*to, stride));
+                    strides.push((self.axis("past").unwrap_or(*axis), stride));
                 }
                 Cut::Entry(axis, entry) => {
                     let length = self.lengths[*axis];
-                    let first = self.first_along(view, *axis);
-                    let is_outside = if length == 0 {
-                        first.is_none() || entry.is_some()
-                    } else {
-                        entry.is_some_and(|entry| entry >= length)
+                    let index = match (*entry, self.first_along(view, *axis)) {
+                        (Some(entry), _) if entry < length => entry as isize,
+                        (None, Some(true)) if length == 0 => 0,
+                        (None, first) if length > 0 || first.is_some() => length as isize - 1,
+                        _ => {
+                            return Ok(Place {
+                                at: ZERO,
+                                begin: ZERO,
+                                strides: vec![0; loops.len()],
+                                ..Place::default()
+                            });
+                        }
                     };
-                    if is_outside {
-                        return Ok(Place {
-                            at: ZERO,
-                            begin: ZERO,
-                            strides: vec![0; loops.len()],
-                            ..Place::default()
-                        });
-                    }
-                    let last = if length == 0 && first == Some(true) {
-                        0
-                    } else {
-                        length as isize - 1
-                    };
-                    begin +=
-                        take(&mut strides, *axis)? * entry.map_or(last, |entry| entry as isize);
+                    begin += take(&mut strides, *axis)? * index;
                 }
-                Cut::Part(axis, first, name) => {
+                Cut::Part(axis, before, axes) => {
                     let stride = take(&mut strides, *axis)?;
-                    begin += stride * *first as isize;
-                    strides.push((*name, stride));
-                }
-                Cut::Joined(axis, before, axes) => {
-                    begin += self.part(&mut strides, *axis, before, axes)?;
+                    let mut inner = stride * self.count(axes) as isize;
+                    for axis in axes {
+                        inner = inner.checked_div(self.lengths[*axis] as isize).unwrap_or(0);
+                        strides.push((*axis, inner));
+                    }
+                    begin += stride * self.joined(before) as isize;
                 }
                 Cut::Packed(axis) => {
                     strides.retain(|own| own.0 == IN);
                     strides.push((*axis, 1));
                 }
-                Cut::Input(index, axes) => {
-                    let Base::Tensor(tensor) = view.base else {
-                        continue;
-                    };
-                    begin += self.part(
-                        &mut strides,
-                        IN,
-                        &self.program.tensors[tensor].inputs[..*index],
-                        axes,
-                    )?;
-                }
             }
-        }
-        // A cell's gates have a name of their own in its statement.
-        if strides.iter().any(|(axis, _)| *axis == GATES) {
-            let stride = take(&mut strides, GATES)?;
-            let gates = view
-                .axes
-                .iter()
-                .find(|axis| strides.iter().all(|(own, _)| own != *axis))
-                .ok_or(Fault::NoAxis)?;
-            strides.push((*gates, stride));
         }
         // Blocks that both the array and the statement stand in: the step at hand, or what is before the first one.
         for (axis, stride) in &strides {
-            let block = blocks
-                .iter()
-                .find(|block| self.axis_of(**block) == Some(*axis));
+            let mut blocks = self.blocks_of(view.base).iter();
+            let block = blocks.find(|block| self.axis_of(**block) == Some(*axis));
             if let (Some(block), true) = (block, block == start.as_ref()) {
-                let is_backwards = self.page.blocks[*block].backwards;
-                let before = if is_backwards {
+                let before = if self.page.blocks[*block].backwards {
                     self.lengths[*axis] as isize
                 } else {
                     -1
                 };
                 if is_ring(Some(block)) {
-                    ring_at = Some((None, before, *stride));
+                    ring_at.set(Some((None, before, *stride)));
                 }
-                begin += stride
-                    * self
-                        .rings
-                        .get(&(view.base, *block))
-                        .map_or(before, |ring| before.rem_euclid(*ring as isize));
+                let ring = ring(*block).map(|ring| before.rem_euclid(ring as isize));
+                begin += stride * ring.unwrap_or(before);
             } else if !view.axes.contains(axis) {
                 let frame = block.and_then(|block| frames.iter().position(|frame| frame == block));
-                let frame = frame.ok_or(Fault::NoAxis)?;
-                if is_ring(frames.get(frame)) {
-                    ring_at = Some((Some(frame), 0, 0));
-                }
-                moves.push(Move {
-                    ring: ring(frame).unwrap_or(usize::MAX),
-                    ..Move::new(frame, *stride)
-                });
+                follow(&mut begin, frame.ok_or(Fault::NoAxis)?, 0, *stride);
             }
         }
-        let strides = loops
-            .iter()
-            .map(|axis| {
-                strides
-                    .iter()
-                    .find(|(own, _)| own == axis)
-                    .filter(|_| view.axes.contains(axis))
-                    .map_or(0, |(_, stride)| *stride)
-            })
-            .collect();
-        let slope = !matches!(view.base, Base::Series(series) if matches!(self.program.series[series].source, Source::Target | Source::Noise(_)));
-        let ring = ring_at
-            .zip(slope_ring)
-            .map(|((frame, step, stride), (_, offset))| {
-                let inside = begin - layout.offset - step * stride;
-                Ring {
-                    begin: 2 * self.size as isize + *offset as isize + inside,
-                    frame,
-                    step,
-                    stride: self.slope_ring_size as isize,
-                }
-            });
+        let stride = |axis: &Axis| {
+            let own = strides.iter().find(|(own, _)| own == axis);
+            own.filter(|_| view.axes.contains(axis))
+                .map_or(0, |own| own.1)
+        };
+        let is_data = |series: usize| {
+            let source = self.program.series[series].source;
+            matches!(source, Source::Target | Source::Noise(_))
+        };
+        let ring = ring_at.get().zip(slope_ring);
+        let ring = ring.map(|((frame, step, stride), (_, offset))| Ring {
+            begin: 2 * self.size as isize + *offset as isize + begin
+                - layout.offset
+                - step * stride,
+            frame,
+            step,
+            stride: self.slope_ring_size as isize,
+        });
         Ok(Place {
             at: begin,
             begin,
-            strides,
+            strides: loops.iter().map(stride).collect(),
             moves,
-            slope,
+            slope: !matches!(view.base, Base::Series(series) if is_data(series)),
             ring,
             shift: 0,
         })
@@ -1267,52 +1038,30 @@ impl<'a> Bound<'a> {
         let Base::Series(series) = view.base else {
             return None;
         };
-        let is_along = |block: usize| {
-            self.axis_of(block)
-                .is_some_and(|own| self.program.axes[own].origin == self.program.axes[axis].origin)
-        };
-        let first = self
-            .program
-            .firsts
-            .iter()
-            .find(|first| first.series == series && is_along(first.block))?;
+        let (axes, mut firsts) = (&self.program.axes, self.program.firsts.iter());
+        let first = firsts.find(|first| {
+            let own = self.axis_of(first.block).filter(|_| first.series == series);
+            own.is_some_and(|own| axes[own].origin == axes[axis].origin)
+        })?;
         Some(self.page.blocks[first.block].backwards)
     }
 
-    /// A parameter whose tensor is that of another use has its axes under other names.
-    fn name_parameter(&self, series: usize, strides: &mut [(Axis, isize)]) {
+    /// The tensor of a parameter; where it is that of another use, its axes have other names here.
+    fn parameter(&self, series: usize, tensor: usize) -> Layout {
         let (page, series) = (self.page, &self.program.series[series]);
+        let mut layout = self.tensors[tensor].clone();
         let mut all = page.parameters.iter().filter(|own| {
             own.names[0] == series.name && own.kind == series.kind && page.keeps(own)
         });
-        if let (Source::Parameter(_), Some(parameter)) = (series.source, all.next()) {
-            let axes = series.kind.iter().chain(parameter.given()).copied();
-            strides
+        if let Some(parameter) = all.next() {
+            let axes = series.kind.iter().chain(parameter.given());
+            layout
+                .dims
                 .iter_mut()
                 .zip(axes)
-                .for_each(|((own, _), axis)| *own = axis);
+                .for_each(|(dim, axis)| dim.0 = *axis);
         }
-    }
-
-    /// The part of an axis that holds the values of one of several arguments, under their axes. Returns where it begins.
-    fn part(
-        &self,
-        strides: &mut Vec<(Axis, isize)>,
-        axis: Axis,
-        before: &[Vec<Axis>],
-        axes: &[Axis],
-    ) -> Result<isize, Fault> {
-        let stride = take(strides, axis)?;
-        let mut inner = stride * self.count(axes) as isize;
-        for axis in axes {
-            inner = inner.checked_div(self.lengths[*axis] as isize).unwrap_or(0);
-            strides.push((*axis, inner));
-        }
-        Ok(stride
-            * before
-                .iter()
-                .map(|axes| self.count(axes) as isize)
-                .sum::<isize>())
+        layout
     }
 }
 

@@ -3,13 +3,12 @@
 //! A view selects entries, steps and other names of axes without copying. Element-wise expressions become one `Map`;
 //! sums, products with weights, cosines, shifts and cells become `Contract`s and `Map`s.
 
-use std::collections::HashMap;
-
+use super::bind::{GATES, IN};
 use super::lower::{
-    Axis, AxisInfo, Equation, First, Learned, Length, Op, Program, Source, Tensor, Value, When,
+    Axis, AxisInfo, First, Learned, Length, Op, Program, Series, Source, Tensor, Value, When,
 };
 use super::op::{Act, Node, update::Form};
-use super::tree::{Function, Operator};
+use super::tree::{Function, OPERATORS, Operator};
 
 /// The array under a view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -29,18 +28,18 @@ pub enum Cut {
     Step(Axis, When),
     /// All steps so far along the axis of a block, by its place around the statement, under the name `past`.
     Past(Axis, usize, bool),
-    /// Another name of an axis.
-    Rename(Axis, Axis),
     /// An entry of an axis; none: the last one.
     Entry(Axis, Option<usize>),
-    /// Entries of an axis from one on, as many as the axis of the second name has.
-    Part(Axis, usize, Axis),
-    /// The part of a joined axis that came from an argument, by the axes that it had.
-    Joined(Axis, Vec<Vec<Axis>>, Vec<Axis>),
-    /// The part of `in` of a weight that an argument meets, under new names of its axes.
-    Input(usize, Vec<Axis>),
+    /// The part of an axis that holds the values of one of several arguments, under the axes of this one; those before it
+    /// had these. Of a single argument with one axis, it is another name of the axis, or its first entries.
+    Part(Axis, Vec<Vec<Axis>>, Vec<Axis>),
     /// All axes of a tensor but `in`, and those of the tensors that stand beside it.
     Packed(Axis),
+}
+
+/// Another name of an axis, or its first entries, as many as the axis of this name has.
+fn rename(from: Axis, to: Axis) -> Cut {
+    Cut::Part(from, vec![], vec![to])
 }
 
 /// A view of an array.
@@ -54,6 +53,37 @@ pub struct View {
     pub axes: Vec<Axis>,
 }
 
+impl View {
+    /// A whole array.
+    fn new(base: Base, axes: &[Axis]) -> Self {
+        Self {
+            base,
+            cuts: vec![],
+            axes: axes.to_vec(),
+        }
+    }
+
+    /// Selects a part, with the axes that it has in the place of the one that is cut.
+    fn cut(mut self, cut: Cut) -> Self {
+        let (axis, new) = match &cut {
+            Cut::Part(axis, _, new) => (axis, &new[..]),
+            Cut::Step(axis, _) | Cut::Entry(axis, _) => (axis, &[][..]),
+            Cut::Past(axis, ..) | Cut::Packed(axis) => (axis, std::slice::from_ref(axis)),
+        };
+        let end = self.axes.len();
+        let at = self.axes.iter().position(|own| own == axis);
+        let range = at.map_or(end..end, |at| at..at + 1);
+        self.axes.splice(range, new.iter().copied());
+        self.cuts.push(cut);
+        self
+    }
+
+    /// The entry of an axis.
+    fn entry(&self, axis: Axis, entry: usize) -> Self {
+        self.clone().cut(Cut::Entry(axis, Some(entry)))
+    }
+}
+
 /// An operation.
 #[derive(Clone, Debug)]
 pub struct Operation {
@@ -65,29 +95,15 @@ pub struct Operation {
     pub arguments: Vec<View>,
 }
 
-/// An array that an operation makes and that is no series.
-#[derive(Clone, Debug)]
-pub struct Scratch {
-    /// Axes.
-    pub axes: Vec<Axis>,
-}
-
-/// The operations of a statement or a start.
-#[derive(Clone, Debug, Default)]
-pub struct Work {
-    /// Operations in their order.
-    pub operations: Vec<Operation>,
-}
-
 /// The arrays and operations of a program.
 #[derive(Clone, Debug, Default)]
 pub struct Flat {
-    /// Scratch arrays.
-    pub scratch: Vec<Scratch>,
+    /// Axes of arrays that operations make and that are no series.
+    pub scratch: Vec<Vec<Axis>>,
     /// By the index of the equation.
-    pub equations: Vec<Work>,
+    pub equations: Vec<Vec<Operation>>,
     /// By the index of the start.
-    pub firsts: Vec<Work>,
+    pub firsts: Vec<Vec<Operation>>,
     /// Scratch arrays that say what statements draw, with the index of the equation.
     pub draws: Vec<(usize, usize)>,
     /// Linear maps of one value that are one product.
@@ -95,37 +111,90 @@ pub struct Flat {
 }
 
 /// Linear maps of one value, whose weights, biases and results stand side by side.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Packed {
     /// The scratch array that holds all results.
     pub scratch: usize,
     /// Their axis.
     pub axis: Axis,
-    /// Weight, bias and result of each; the axes of a result in the order of its weight.
-    pub members: Vec<(usize, usize, Base, Vec<Axis>)>,
+    /// The linear maps.
+    pub members: Vec<Member>,
+}
+
+/// A linear map that may join others.
+#[derive(Clone, Debug)]
+pub struct Member {
+    /// Its weight.
+    pub weight: usize,
+    /// Its bias.
+    pub bias: usize,
+    /// Its result.
+    pub out: Base,
+    /// The axes of the result in the order of the weight.
+    pub axes: Vec<Axis>,
+    /// What the maps that it joins have as well: the blocks around it, and the argument.
+    common: (Vec<usize>, View),
+    /// The indices of its statement and of its first operation there.
+    at: (usize, usize),
 }
 
 impl Flat {
     /// The array that an array is a part of.
     pub fn whole(&self, base: Base) -> Base {
-        let holds = |pack: &&Packed| pack.members.iter().any(|member| member.2 == base);
-        self.packs
-            .iter()
-            .find(holds)
-            .map_or(base, |pack| Base::Result(pack.scratch))
+        let holds = |pack: &&Packed| pack.members.iter().any(|member| member.out == base);
+        let pack = self.packs.iter().find(holds);
+        pack.map_or(base, |pack| Base::Result(pack.scratch))
     }
 }
 
-/// A linear map that may join others.
-struct Candidate {
-    blocks: Option<Vec<usize>>,
-    argument: View,
-    weight: usize,
-    bias: usize,
-    out: View,
-    visible: Vec<Axis>,
-    /// The indices of its statement and of its first operation there.
-    at: (usize, usize),
+/// An expression, and the views that its arguments are.
+#[derive(Default)]
+struct Expression {
+    nodes: Vec<Node>,
+    arguments: Vec<View>,
+}
+
+impl Expression {
+    /// Adds a node.
+    fn push(&mut self, node: Node) -> usize {
+        self.nodes.push(node);
+        self.nodes.len() - 1
+    }
+
+    /// Adds an argument, unless it is there.
+    fn argument(&mut self, view: View) -> usize {
+        let known = self.arguments.iter().position(|own| *own == view);
+        let node = Node::Argument(known.unwrap_or(self.arguments.len()));
+        if known.is_none() {
+            self.arguments.push(view);
+        }
+        let place = self.nodes.iter().position(|own| *own == node);
+        place.unwrap_or_else(|| self.push(node))
+    }
+
+    /// Adds nodes in postfix notation: arguments by their index, `e` for the last node so far, functions and operators.
+    fn postfix(mut self, text: &str) -> Self {
+        let (mut stack, last) = (vec![], self.nodes.len().saturating_sub(1));
+        for word in text.split(' ') {
+            let mut pop = || stack.pop().unwrap_or_default();
+            let operator = OPERATORS.iter().find(|own| own.0 == word);
+            let node = if let Some((_, operator, _)) = operator {
+                let right = pop();
+                Node::Binary(*operator, pop(), right)
+            } else if let Some(function) = Function::named(word) {
+                Node::Unary(function, pop())
+            } else if word == "tiny" {
+                Node::AtLeastTiny(pop())
+            } else if let Ok(argument) = word.parse() {
+                Node::Argument(argument)
+            } else {
+                stack.push(last);
+                continue;
+            };
+            stack.push(self.push(node));
+        }
+        self
+    }
 }
 
 /// A sum that sets its result.
@@ -155,43 +224,29 @@ pub enum Feedback {
 pub fn flatten(program: &mut Program, feedback: Feedback) -> Flat {
     let mut flat = Flatten {
         axes: program.axes.clone(),
-        tensors: &program.tensors,
-        scratch: vec![],
-        work: Work::default(),
-        drawn: vec![],
+        program,
+        flat: Flat::default(),
+        work: vec![],
         entries: vec![],
         blocks: None,
         squares: vec![],
-        candidates: vec![],
-        done: 0,
-        makers: HashMap::new(),
+        members: vec![],
         later: vec![],
     };
-    for (index, Equation { makes, .. }) in program.equations.iter().enumerate() {
-        flat.makers.extend(
-            makes
-                .iter()
-                .map(|series| (*series, (index, program.series[*series].blocks.clone()))),
-        );
-    }
-    let (mut equations, mut firsts, mut draws) = (vec![], vec![], vec![]);
-    for (
-        index,
-        Equation {
-            value, makes, head, ..
-        },
-    ) in program.equations.iter().enumerate()
-    {
-        let outs: Vec<View> = makes
-            .iter()
-            .map(|series| entry_of(*series, &program.series[*series].axes, *head))
-            .collect();
-        flat.blocks = Some(program.series[makes[0]].blocks.clone());
-        flat.root(value, &outs);
-        flat.feed_back(program, makes, &outs[0], feedback);
-        draws.extend(flat.drawn.drain(..).map(|scratch| (scratch, index)));
-        equations.push(std::mem::take(&mut flat.work));
-        flat.done += 1;
+    for equation in &flat.program.equations {
+        let entry = |series: &usize| {
+            let axes = &flat.program.series[*series].axes;
+            entry_of(*series, axes, equation.head)
+        };
+        let outs: Vec<View> = equation.makes.iter().map(entry).collect();
+        let made = equation.makes[0];
+        flat.blocks = Some(flat.program.series[made].blocks.clone());
+        flat.compute(&equation.value, &outs);
+        if feedback != Feedback::Target && flat.program.answer() == Some(made) {
+            flat.feed_back(made, &outs[0], feedback);
+        }
+        let work = std::mem::take(&mut flat.work);
+        flat.flat.equations.push(work);
     }
     flat.blocks = None;
     for First {
@@ -200,226 +255,209 @@ pub fn flatten(program: &mut Program, feedback: Feedback) -> Flat {
         axes,
         head,
         ..
-    } in &program.firsts
+    } in &flat.program.firsts
     {
-        flat.root(value, &[entry_of(*series, axes, *head)]);
-        firsts.push(std::mem::take(&mut flat.work));
+        flat.compute(value, &[entry_of(*series, axes, *head)]);
+        let work = std::mem::take(&mut flat.work);
+        flat.flat.firsts.push(work);
     }
     for (maker, operation) in std::mem::take(&mut flat.later) {
-        equations[maker].operations.push(operation);
+        flat.flat.equations[maker].push(operation);
     }
-    let packs = flat.pack(&mut equations);
-    let Flatten { axes, scratch, .. } = flat;
+    flat.pack();
+    let Flatten { axes, flat, .. } = flat;
     program.axes = axes;
-    Flat {
-        scratch,
-        equations,
-        firsts,
-        draws,
-        packs,
-    }
+    flat
 }
 
 /// A series, or its entry of one head.
 pub fn entry_of(series: usize, axes: &[Axis], head: Option<(Axis, usize)>) -> View {
-    let cuts = head
-        .iter()
-        .map(|(axis, head)| Cut::Entry(*axis, Some(*head)))
-        .collect();
-    let axes = axes
-        .iter()
-        .copied()
-        .filter(|axis| head.is_none_or(|(own, _)| own != *axis))
-        .collect();
-    View {
-        base: Base::Series(series),
-        cuts,
-        axes,
+    let whole = View::new(Base::Series(series), axes);
+    match head {
+        Some((axis, head)) => whole.entry(axis, head),
+        None => whole,
     }
 }
 
 struct Flatten<'a> {
+    program: &'a Program,
+    /// The axes of the program, and those that only operations have.
     axes: Vec<AxisInfo>,
-    tensors: &'a [Tensor],
-    scratch: Vec<Scratch>,
-    work: Work,
-    drawn: Vec<usize>,
+    flat: Flat,
+    /// The operations of the statement at hand.
+    work: Vec<Operation>,
     /// Axes of which an expression means one entry.
     entries: Vec<(Axis, usize)>,
     /// The blocks around the statement; none of a start.
     blocks: Option<Vec<usize>>,
     /// Sums of squares of series that statements need, with their blocks: other statements there need them as well.
     squares: Vec<(Vec<usize>, View, View)>,
-    candidates: Vec<Candidate>,
-    /// The statement that makes a series, with its blocks.
-    makers: HashMap<usize, (usize, Vec<usize>)>,
+    members: Vec<Member>,
     /// Operations that belong to other statements.
     later: Vec<(usize, Operation)>,
-    /// The number of statements that are done.
-    done: usize,
 }
 
 impl Flatten<'_> {
-    /// An axis of its own with the length of another one.
-    fn alias(&mut self, axis: Axis) -> Axis {
-        self.axes.push(AxisInfo {
-            length: Length::Origin,
-            ..self.axes[axis].clone()
-        });
-        self.axes.len() - 1
-    }
-
-    fn fixed(&mut self, length: usize) -> Axis {
-        let index = self.axes.len();
-        self.axes.push(AxisInfo {
-            origin: index,
-            trial: length,
-            length: Length::Fixed(length),
-            ..self.axes[0].clone()
-        });
+    /// Adds an axis, and returns it.
+    fn axis(&mut self, like: Axis, length: Length) -> Axis {
+        let (index, mut info) = (self.axes.len(), self.axes[like].clone());
+        if length != Length::Origin {
+            info.origin = index;
+        }
+        info.length = length;
+        self.axes.push(info);
         index
     }
 
-    fn result(&mut self, axes: Vec<Axis>) -> View {
-        self.scratch.push(Scratch { axes: axes.clone() });
-        View {
-            base: Base::Result(self.scratch.len() - 1),
-            cuts: vec![],
-            axes,
-        }
-    }
-
-    /// Takes back a scratch array that nothing writes.
-    fn forget(&mut self, view: &View) {
-        if let Base::Result(result) = view.base {
-            self.scratch[result].axes = vec![self.fixed(0)];
-        }
+    fn result(&mut self, axes: &[Axis]) -> View {
+        self.flat.scratch.push(axes.to_vec());
+        View::new(Base::Result(self.flat.scratch.len() - 1), axes)
     }
 
     fn push(&mut self, act: Act, out: &View, arguments: Vec<View>) {
-        self.work.operations.push(Operation {
+        self.work.push(Operation {
             act,
             out: out.clone(),
             arguments,
         });
     }
 
-    /// Puts an answer in the place of the target, for the step after it.
-    fn feed_back(&mut self, program: &Program, makes: &[usize], answer: &View, feedback: Feedback) {
-        let target = program
-            .series
-            .iter()
-            .position(|series| series.source == Source::Target);
-        let (Some(target), false, true) = (
-            target,
-            feedback == Feedback::Target,
-            program.answer() == Some(makes[0]),
-        ) else {
-            return;
-        };
-        let (mut axes, mut cuts) = (program.series[target].axes.clone(), vec![]);
-        for axis in program.series[target]
-            .axes
-            .iter()
-            .filter(|axis| !answer.axes.contains(axis))
-        {
-            cuts.push(Cut::Step(*axis, When::Step(usize::MAX)));
-            axes.retain(|own| own != axis);
-        }
-        let (&[classes], false) = (&axes[..], cuts.is_empty()) else {
-            return;
-        };
-        let out = View {
-            base: Base::Series(target),
-            cuts,
-            axes,
-        };
-        if feedback == Feedback::Class {
-            let class = self.result(vec![]);
-            self.push(Act::Argmax(classes), &class, vec![answer.clone()]);
-            self.push(Act::Onehot(classes), &out, vec![class]);
-        } else {
-            let least = if &*program.series[makes[0]].name == "p" {
-                0.5
-            } else {
-                0.0
-            };
-            self.push(
-                Act::Map(vec![
-                    Node::Argument(0),
-                    Node::Number(least),
-                    Node::Binary(Operator::More, 0, 1),
-                ]),
-                &out,
-                vec![answer.clone()],
-            );
-        }
-    }
-
-    /// Computes a value into its series.
-    fn root(&mut self, value: &Value, outs: &[View]) {
-        match &value.op {
-            Op::Cell(Function::Lstm, learned) => {
-                self.lstm(value, &learned[0], &outs[0], outs.get(1));
-            }
-            _ => self.into(value, &outs[0]),
-        }
-    }
-
-    /// Computes a value into a view.
-    fn into(&mut self, value: &Value, out: &View) {
-        if let Op::Over(function, axes) = &value.op
-            && (self.terms(value, axes) == 0
-                || !matches!(function, Function::Sum | Function::Product))
-        {
-            return self.over(*function, axes, value, out);
-        }
-        match &value.op {
-            Op::Linear(learned) => {
-                let parts = value.parts.iter().map(|part| self.view(part)).collect();
-                self.linear(parts, learned, out, None);
-            }
-            Op::Cell(Function::Lstm, learned) => {
-                let learned = learned[0].clone();
-                self.lstm(value, &learned, out, None);
-            }
-            Op::Cell(_, learned) => self.gru(value, &learned[0], &learned[1], out),
-            Op::Pick(axis) => {
-                let (axis, arguments) = (
-                    *axis,
-                    value.parts.iter().map(|part| self.view(part)).collect(),
-                );
-                self.push(Act::Pick(axis), out, arguments);
-            }
-            Op::Onehot(axis) => {
-                let argument = self.view(&value.parts[0]);
-                self.push(Act::Onehot(*axis), out, vec![argument]);
-            }
-            Op::Join(axis, taken) => self.join(*axis, taken, value, out),
-            Op::Append(axis, new) => {
-                let (whole, entry) = (self.view(&value.parts[0]), self.view(&value.parts[1]));
-                let mut first = out.clone();
-                replace(&mut first, Cut::Part(*new, 0, *axis), *new, Some(*axis));
-                self.copy(&first, whole);
-                let mut last = out.clone();
-                replace(&mut last, Cut::Entry(*new, None), *new, None);
-                self.copy(&last, entry);
-            }
-            Op::Window(axis, new) => {
-                let argument = self.view(&value.parts[0]);
-                self.push(Act::Window(*axis, *new), out, vec![argument]);
-            }
-            _ if self.update(value, out) => {}
-            _ => {
-                let (mut nodes, mut arguments) = (vec![], vec![]);
-                self.node(value, &mut nodes, &mut arguments);
-                self.push(Act::Map(nodes), out, arguments);
-            }
-        }
+    /// Computes an expression in postfix notation.
+    fn postfix(&mut self, text: &str, out: &View, arguments: Vec<View>) {
+        let Expression { nodes, .. } = Expression::default().postfix(text);
+        self.push(Act::Map(nodes), out, arguments);
     }
 
     fn copy(&mut self, out: &View, from: View) {
-        self.push(Act::Map(vec![Node::Argument(0)]), out, vec![from]);
+        self.postfix("0", out, vec![from]);
+    }
+
+    /// Puts an answer in the place of the target, for the step after it.
+    fn feed_back(&mut self, made: usize, answer: &View, feedback: Feedback) {
+        let series = &self.program.series;
+        let is_target = |series: &Series| series.source == Source::Target;
+        let Some(target) = series.iter().position(is_target) else {
+            return;
+        };
+        let (axes, is_bits) = (&series[target].axes, &*series[made].name == "p");
+        let mut out = View::new(Base::Series(target), axes);
+        for axis in axes.iter().filter(|axis| !answer.axes.contains(axis)) {
+            out = out.cut(Cut::Step(*axis, When::Step(usize::MAX)));
+        }
+        let (&[classes], false) = (&out.axes[..], out.cuts.is_empty()) else {
+            return;
+        };
+        if feedback == Feedback::Class {
+            let class = self.result(&[]);
+            self.push(Act::Argmax(classes), &class, vec![answer.clone()]);
+            self.push(Act::Onehot(classes), &out, vec![class]);
+        } else {
+            let least = Node::Number(if is_bits { 0.5 } else { 0.0 });
+            let nodes = vec![least];
+            let arguments = vec![answer.clone()];
+            let bits = Expression { nodes, arguments }.postfix("0 e >");
+            self.push(Act::Map(bits.nodes), &out, bits.arguments);
+        }
+    }
+
+    /// Computes a value into a view; the cell of an LSTM into a second one.
+    fn compute(&mut self, value: &Value, outs: &[View]) {
+        let (out, mut parts) = (&outs[0], &value.parts[..]);
+        let act = match &value.op {
+            _ if self.terms(value).is_some() => return self.expression(value, out),
+            Op::Linear(learned) => {
+                let parts = self.views(parts);
+                return self.linear(parts, learned, out, None);
+            }
+            Op::Cell(Function::Lstm, learned) => return self.lstm(value, &learned[0], outs),
+            Op::Cell(_, learned) => return self.gru(value, learned, out),
+            Op::Join(axis, taken) => {
+                for (index, (part, axes)) in parts.iter().zip(taken).enumerate() {
+                    let cut = Cut::Part(*axis, taken[..index].to_vec(), axes.clone());
+                    let from = self.view(part);
+                    self.copy(&out.clone().cut(cut), from);
+                }
+                return;
+            }
+            Op::Append(axis, new) => {
+                let cuts = [rename(*new, *axis), Cut::Entry(*new, None)];
+                for (part, cut) in parts.iter().zip(cuts) {
+                    let from = self.view(part);
+                    self.copy(&out.clone().cut(cut), from);
+                }
+                return;
+            }
+            Op::Over(Function::Norm, _) => {
+                let squares = self.squares(&parts[0], &value.axes);
+                return self.postfix("0 sqrt", out, vec![squares]);
+            }
+            Op::Over(Function::Cosine, axes) => return self.cosine(value, axes, out),
+            Op::Over(Function::Sharpen, axes) => {
+                let (powers, base) = (self.result(&value.axes), self.view(&parts[0]));
+                let mut gamma = Expression::default();
+                gamma.arguments.push(base);
+                self.node(&parts[1], &mut gamma);
+                let Expression { nodes, arguments } = gamma.postfix("0 tiny log e *");
+                self.push(Act::Map(nodes), &powers, arguments);
+                return self.push(Act::Softmax(axes.clone()), out, vec![powers]);
+            }
+            Op::Over(function, axes) => {
+                if let (Function::Sum, [part]) = (function, parts)
+                    && part.op_is(Operator::Multiply)
+                {
+                    parts = &part.parts;
+                }
+                match function {
+                    Function::Sum | Function::Dot => SUM,
+                    Function::Mean => Act::Contract {
+                        adds: false,
+                        is_mean: true,
+                    },
+                    Function::Softmax => Act::Softmax(axes.clone()),
+                    Function::LogSoftmax => Act::LogSoftmax(axes.clone()),
+                    Function::Product => Act::Product(axes.clone()),
+                    Function::Maximum => Act::Maximum(axes.clone()),
+                    Function::Rank => Act::Rank(axes[0]),
+                    Function::Allocation => Act::Allocation(axes[0]),
+                    Function::Shift => Act::Shift(axes[0], axes[1]),
+                    Function::Draw => Act::Draw(axes[0]),
+                    _ => Act::Argmax(axes[0]),
+                }
+            }
+            Op::Pick(axis) => Act::Pick(*axis),
+            Op::Onehot(axis) => Act::Onehot(*axis),
+            Op::Window(axis, new) => Act::Window(*axis, *new),
+            _ => return self.expression(value, out),
+        };
+        let mut arguments = self.views(parts);
+        if let Act::Draw(_) = act {
+            let drawn = (self.flat.scratch.len(), self.flat.equations.len());
+            self.flat.draws.extend(self.blocks.as_ref().map(|_| drawn));
+            arguments.push(self.result(&value.axes));
+        }
+        self.push(act, out, arguments);
+    }
+
+    /// Computes what no other operation does: the update of a memory, or an element-wise expression.
+    fn expression(&mut self, value: &Value, out: &View) {
+        if let Some((form, parts)) = self.update(value).filter(|_| out.axes.len() >= 2) {
+            let view = |(part, entry): (&Value, Option<(Axis, usize)>)| {
+                self.entries.extend(entry);
+                let view = self.view(part);
+                self.entries
+                    .truncate(self.entries.len() - usize::from(entry.is_some()));
+                view
+            };
+            let arguments = parts.map(view).into();
+            return self.push(Act::Update(form), out, arguments);
+        }
+        let mut whole = Expression::default();
+        self.node(value, &mut whole);
+        self.push(Act::Map(whole.nodes), out, whole.arguments);
+    }
+
+    fn views(&mut self, values: &[Value]) -> Vec<View> {
+        values.iter().map(|value| self.view(value)).collect()
     }
 
     /// A view of a value: of its array where it has one, else of a scratch array.
@@ -428,7 +466,7 @@ impl Flatten<'_> {
         let mut view = self.whole(value);
         for (axis, entry) in &entries {
             if view.axes.contains(axis) {
-                replace(&mut view, Cut::Entry(*axis, Some(*entry)), *axis, None);
+                view = view.entry(*axis, *entry);
             }
         }
         self.entries = entries;
@@ -436,33 +474,29 @@ impl Flatten<'_> {
     }
 
     fn whole(&mut self, value: &Value) -> View {
-        let steps = |at: &[(Axis, When)]| {
-            at.iter()
-                .map(|(axis, when)| Cut::Step(*axis, *when))
-                .collect::<Vec<_>>()
-        };
+        let step = |(axis, when): &(Axis, When)| Cut::Step(*axis, *when);
         let (base, cuts) = match &value.op {
-            Op::Read(series, at) => (Base::Series(*series), steps(at)),
-            Op::Past(series, at, (axis, frame), now) => (
-                Base::Series(*series),
-                [steps(at), vec![Cut::Past(*axis, *frame, *now)]].concat(),
-            ),
-            Op::Tensor(tensor, axes) => (
-                Base::Tensor(*tensor),
-                own_entry(&self.tensors[*tensor], axes),
-            ),
-            Op::Rename(..) | Op::Entry(..) => {
-                let View { base, mut cuts, .. } = self.view(&value.parts[0]);
-                match value.op {
-                    Op::Rename(from, to) => cuts.push(Cut::Rename(from, to)),
-                    Op::Entry(axis, entry) => cuts.push(Cut::Entry(axis, entry)),
-                    _ => {}
-                }
-                (base, cuts)
+            Op::Read(series, at) => (Base::Series(*series), at.iter().map(step).collect()),
+            Op::Past(series, at, (axis, frame), now) => {
+                let past = Cut::Past(*axis, *frame, *now);
+                let cuts = at.iter().map(step).chain([past]).collect();
+                (Base::Series(*series), cuts)
+            }
+            Op::Tensor(tensor, axes) => {
+                let cuts = own_entry(&self.program.tensors[*tensor], axes);
+                (Base::Tensor(*tensor), cuts)
+            }
+            Op::Rename(from, to) => {
+                let part = self.view(&value.parts[0]).cut(rename(*from, *to));
+                (part.base, part.cuts)
+            }
+            Op::Entry(axis, entry) => {
+                let part = self.view(&value.parts[0]).cut(Cut::Entry(*axis, *entry));
+                (part.base, part.cuts)
             }
             _ => {
-                let out = self.result(value.axes.clone());
-                self.into(value, &out);
+                let out = self.result(&value.axes);
+                self.compute(value, std::slice::from_ref(&out));
                 return out;
             }
         };
@@ -474,338 +508,178 @@ impl Flatten<'_> {
     }
 
     /// Adds a value to an element-wise expression.
-    fn node(&mut self, value: &Value, nodes: &mut Vec<Node>, arguments: &mut Vec<View>) -> usize {
-        let inner =
-            |own: &mut Self, index: usize, nodes: &mut Vec<Node>, arguments: &mut Vec<View>| {
-                let part = &value.parts[index];
-                // What is costly and has fewer axes than the whole is computed once for all of them.
-                let is_costly = part.axes.len() < value.axes.len() && part.has_function();
-                if is_costly || nodes.len() > MOST_NODES {
-                    let view = own.view(part);
-                    arguments.push(view);
-                    nodes.push(Node::Argument(arguments.len() - 1));
-                    nodes.len() - 1
-                } else {
-                    own.node(part, nodes, arguments)
-                }
+    fn node(&mut self, value: &Value, to: &mut Expression) -> usize {
+        if let Some((axis, count)) = self.terms(value) {
+            let operator = match value.op {
+                Op::Over(Function::Sum, _) => Operator::Add,
+                _ => Operator::Multiply,
             };
-        let node = match &value.op {
-            Op::Number(number) => Node::Number(*number),
-            Op::Constant(constant) => Node::Constant(*constant),
-            Op::Length(axis) => Node::Length(*axis),
-            Op::Index(axis) => Node::Index(*axis),
-            Op::Step(frame) => Node::Step(*frame),
-            Op::Negative => Node::Negative(inner(self, 0, nodes, arguments)),
-            Op::Binary(operator) => {
-                let left = inner(self, 0, nodes, arguments);
-                Node::Binary(*operator, left, inner(self, 1, nodes, arguments))
+            let mut sum = None;
+            for entry in 0..count {
+                self.entries.push((axis, entry));
+                let term = self.node(&value.parts[0], to);
+                self.entries.pop();
+                let joined = sum.map(|sum| to.push(Node::Binary(operator, sum, term)));
+                sum = joined.or(Some(term));
             }
-            Op::Element(function @ (Function::Max | Function::Min)) => {
-                let left = inner(self, 0, nodes, arguments);
-                Node::Extreme(*function, left, inner(self, 1, nodes, arguments))
-            }
-            Op::Element(Function::Where) => {
-                let condition = inner(self, 0, nodes, arguments);
-                let yes = inner(self, 1, nodes, arguments);
-                Node::Where(condition, yes, inner(self, 2, nodes, arguments))
-            }
-            Op::Element(function) => Node::Unary(*function, inner(self, 0, nodes, arguments)),
-            Op::Over(function @ (Function::Sum | Function::Product), axes)
-                if self.terms(value, axes) > 0 =>
-            {
-                let operator = if *function == Function::Sum {
-                    Operator::Add
-                } else {
-                    Operator::Multiply
-                };
-                let mut before = None;
-                for entry in 0..self.terms(value, axes) {
-                    self.entries.push((axes[0], entry));
-                    let term = self.node(&value.parts[0], nodes, arguments);
-                    self.entries.pop();
-                    let joined = before.map(|before| {
-                        nodes.push(Node::Binary(operator, before, term));
-                        nodes.len() - 1
+            return sum.unwrap_or_default();
+        }
+        let node = match value.op {
+            Op::Number(number) => Node::Number(number),
+            Op::Constant(constant) => Node::Constant(constant),
+            Op::Length(axis) => Node::Length(axis),
+            Op::Index(axis) => Node::Index(axis),
+            Op::Step(frame) => Node::Step(frame),
+            Op::Negative | Op::Binary(_) | Op::Element(_) => {
+                let mut parts = vec![];
+                for part in &value.parts {
+                    // What is costly and has fewer axes than the whole is computed once for all of them.
+                    let is_costly = part.axes.len() < value.axes.len() && part.has_function();
+                    parts.push(if is_costly || to.nodes.len() > MOST_NODES {
+                        to.argument(self.view(part))
+                    } else {
+                        self.node(part, to)
                     });
-                    before = Some(joined.unwrap_or(term));
                 }
-                return before.unwrap_or(0);
+                match (&value.op, &parts[..]) {
+                    (Op::Binary(operator), [x, y]) => Node::Binary(*operator, *x, *y),
+                    (Op::Element(function), [x, y]) => Node::Extreme(*function, *x, *y),
+                    (Op::Element(function), [x]) => Node::Unary(*function, *x),
+                    (_, [condition, x, y]) => Node::Where(*condition, *x, *y),
+                    _ => Node::Negative(parts[0]),
+                }
             }
-            Op::Linear(learned) if value.parts.len() > 1 && self.entries.is_empty() => {
-                let parts = value.parts.iter().map(|part| self.view(part)).collect();
-                let first = self.result(value.axes.clone());
-                let terms = self.terms_of_linear(parts, learned, &first, None);
-                let from = arguments.len();
+            Op::Linear(ref learned) if value.parts.len() > 1 && self.entries.is_empty() => {
+                let (parts, out) = (self.views(&value.parts), self.result(&value.axes));
+                let mut terms = self.terms_of_linear(parts, learned, &out, None);
                 if terms.is_empty() {
-                    arguments.push(first);
-                } else {
-                    self.forget(&first);
-                    arguments.extend(terms);
+                    terms.push(out);
                 }
-                add_all(nodes, from..arguments.len());
-                return nodes.len() - 1;
+                return add_all(to, terms);
             }
-            _ => {
-                let view = self.view(value);
-                let index = arguments
-                    .iter()
-                    .position(|own| *own == view)
-                    .unwrap_or(arguments.len());
-                if index == arguments.len() {
-                    arguments.push(view);
-                } else if let Some(node) =
-                    nodes.iter().position(|node| *node == Node::Argument(index))
-                {
-                    return node;
-                }
-                Node::Argument(index)
-            }
+            _ => return to.argument(self.view(value)),
         };
-        nodes.push(node);
-        nodes.len() - 1
+        to.push(node)
     }
 
-    /// The update of a memory: x (1 − w e) + v a, or x (1 − w − e) + v a where the links of a row to itself are 0.
-    fn update(&mut self, value: &Value, out: &View) -> bool {
-        let pair = |value: &Value, operator| match &value.parts[..] {
-            [left, right] if value.op_is(operator) => Some((left.clone(), right.clone())),
-            _ => None,
-        };
-        // The only term of a sum or product.
-        let only = |own: &Self, value: &Value| match &value.op {
-            Op::Over(Function::Sum | Function::Product, axes) if own.terms(value, axes) == 1 => {
-                (value.parts[0].clone(), Some((axes[0], 0)))
+    /// The parts of an update of a memory: x (1 − w e) + v a, or x (1 − w − e) + v a where the links of a row to itself are
+    /// 0; with the entry that they mean, where they stand in a sum or a product of one term.
+    #[expect(clippy::type_complexity, reason = "of one use")]
+    fn update<'v>(
+        &self,
+        value: &'v Value,
+    ) -> Option<(Form, [(&'v Value, Option<(Axis, usize)>); 5])> {
+        fn pair(value: &Value, operator: Operator) -> Option<[&Value; 2]> {
+            match &value.parts[..] {
+                [left, right] if value.op_is(operator) => Some([left, right]),
+                _ => None,
             }
-            _ => (value.clone(), None),
+        }
+        let only = |value: &'v Value| match self.terms(value) {
+            Some((axis, 1)) => (&value.parts[0], Some((axis, 0))),
+            _ => (value, None),
         };
+        let is_index = |part: &Value| matches!(part.op, Op::Index(_));
         let (whole, is_hollow) = match (&value.op, &value.parts[..]) {
             (Op::Element(Function::Where), [same, zero, rest])
                 if matches!(zero.op, Op::Number(0.0))
                     && same.op_is(Operator::Equal)
-                    && same
-                        .parts
-                        .iter()
-                        .all(|part| matches!(part.op, Op::Index(_))) =>
+                    && same.parts.iter().all(is_index)
+                    && same.axes.len() == 2
+                    && value.axes.ends_with(&same.axes) =>
             {
-                (
-                    rest,
-                    same.axes.len() == 2 && value.axes.ends_with(&same.axes),
-                )
+                (rest, true)
             }
             _ => (value, false),
         };
-        let found = pair(whole, Operator::Add).and_then(|(left, right)| {
-            let ((x, kept), (added, added_in)) =
-                (pair(&left, Operator::Multiply)?, only(self, &right));
-            let (x, (kept, kept_in)) =
-                if kept.axes.len() > x.axes.len() || pair(&x, Operator::Subtract).is_some() {
-                    (kept, only(self, &x))
-                } else {
-                    (x, only(self, &kept))
-                };
-            let ((one, taken), (v, a)) = (
-                pair(&kept, Operator::Subtract)?,
-                pair(&added, Operator::Multiply)?,
-            );
-            let is_one = |value: &Value| matches!(value.op, Op::Number(1.0));
-            let sum = pair(&one, Operator::Subtract).filter(|(one, _)| is_one(one));
-            let (w, e) = if let Some((_, first)) = &sum {
-                (first.clone(), taken)
-            } else {
-                pair(&taken, Operator::Multiply).filter(|_| is_one(&one))?
-            };
-            Some((
-                [
-                    (x, None),
-                    (w, kept_in),
-                    (e, kept_in),
-                    (v, added_in),
-                    (a, added_in),
-                ],
-                sum.is_some(),
-            ))
-        });
-        let Some((parts, is_sum)) = found.filter(|_| is_hollow || std::ptr::eq(whole, value))
-        else {
-            return false;
+        let [kept, added] = pair(whole, Operator::Add)?;
+        let [mut x, mut kept] = pair(kept, Operator::Multiply)?;
+        if kept.axes.len() > x.axes.len() || pair(x, Operator::Subtract).is_some() {
+            (x, kept) = (kept, x);
+        }
+        let ((kept, kept_in), (added, added_in)) = (only(kept), only(added));
+        let [mut one, taken] = pair(kept, Operator::Subtract)?;
+        let [v, a] = pair(added, Operator::Multiply)?;
+        let sum = pair(one, Operator::Subtract);
+        let [w, e] = if let Some([whole, w]) = sum {
+            one = whole;
+            [w, taken]
+        } else {
+            pair(taken, Operator::Multiply)?
         };
         let is_plain =
-            |value: &Value| matches!(value.op, Op::Read(..) | Op::Rename(..) | Op::Entry(..));
-        if out.axes.len() < 2
-            || parts[0].0.axes != value.axes
-            || !parts.iter().all(|(part, _)| is_plain(part))
-        {
-            return false;
-        }
-        let arguments = parts.iter().map(|(part, entry)| {
-            self.entries.extend(entry);
-            let view = self.view(part);
-            entry.iter().for_each(|_| _ = self.entries.pop());
-            view
-        });
-        let arguments = arguments.collect();
-        self.push(Act::Update(Form { is_sum, is_hollow }), out, arguments);
-        true
+            |part: &&Value| matches!(part.op, Op::Read(..) | Op::Rename(..) | Op::Entry(..));
+        let fits = x.axes == value.axes
+            && matches!(one.op, Op::Number(1.0))
+            && [x, w, e, v, a].iter().all(is_plain);
+        let parts = [
+            (x, None),
+            (w, kept_in),
+            (e, kept_in),
+            (v, added_in),
+            (a, added_in),
+        ];
+        let is_sum = sum.is_some();
+        fits.then_some((Form { is_sum, is_hollow }, parts))
     }
 
-    /// The number of terms of a sum or product that the expression around it computes, or 0.
-    fn terms(&self, value: &Value, axes: &[Axis]) -> usize {
+    /// The axis and the number of terms of a sum or product that the expression around it computes.
+    fn terms(&self, value: &Value) -> Option<(Axis, usize)> {
         fn is_plain(value: &Value) -> bool {
-            matches!(
-                value.op,
-                Op::Number(_) | Op::Constant(_) | Op::Read(..) | Op::Tensor(..)
-            ) || matches!(value.op, Op::Negative | Op::Binary(_) | Op::Element(_))
-                && value.parts.iter().all(is_plain)
+            match value.op {
+                Op::Number(_) | Op::Constant(_) | Op::Read(..) | Op::Tensor(..) => true,
+                Op::Negative | Op::Binary(_) | Op::Element(_) => value.parts.iter().all(is_plain),
+                _ => false,
+            }
         }
-        match (axes, &value.parts[..]) {
-            ([axis], [part]) if is_plain(part) => match self.axes[*axis].length {
-                Length::Fixed(length @ 1..=MOST_TERMS) => length,
-                _ => 0,
-            },
-            _ => 0,
+        match (&value.op, &value.parts[..]) {
+            (Op::Over(Function::Sum | Function::Product, axes), [part]) if is_plain(part) => {
+                match (&axes[..], &self.axes[axes[0]].length) {
+                    ([axis], Length::Fixed(length @ 1..=MOST_TERMS)) => Some((*axis, *length)),
+                    _ => None,
+                }
+            }
+            _ => None,
         }
     }
 
-    #[expect(clippy::too_many_lines, reason = "an arm for each function")]
-    fn over(&mut self, function: Function, axes: &[Axis], value: &Value, out: &View) {
-        match function {
-            Function::Sum | Function::Dot => {
-                let factors: Vec<&Value> = match (&value.parts[..], function) {
-                    ([left, right], _) => vec![left, right],
-                    ([part], _) if part.op_is(Operator::Multiply) => part.parts.iter().collect(),
-                    (parts, _) => parts.iter().collect(),
-                };
-                let arguments = factors.iter().map(|factor| self.view(factor)).collect();
-                self.push(SUM, out, arguments);
-            }
-            Function::Mean => {
-                let argument = self.view(&value.parts[0]);
-                self.push(
-                    Act::Contract {
-                        adds: false,
-                        is_mean: true,
-                    },
-                    out,
-                    vec![argument],
-                );
-            }
-            Function::Norm => {
-                let squares = self.squares(&value.parts[0], &value.axes);
-                self.push(
-                    Act::Map(vec![Node::Argument(0), Node::Unary(Function::Sqrt, 0)]),
-                    out,
-                    vec![squares],
-                );
-            }
-            Function::Cosine => {
-                let [key, row] = [&value.parts[0], &value.parts[1]];
-                let product = self.result(value.axes.clone());
-                let arguments = vec![self.view(key), self.view(row)];
-                self.push(SUM, &product, arguments);
-                let without = |part: &Value| {
-                    part.axes
-                        .iter()
-                        .copied()
-                        .filter(|axis| !axes.contains(axis))
-                        .collect::<Vec<_>>()
-                };
-                let mut arguments = vec![
-                    product,
-                    self.squares(key, &without(key)),
-                    self.squares(row, &without(row)),
-                ];
-                let (mut nodes, root) =
-                    (vec![Node::Argument(0)], |nodes: &mut Vec<Node>, index| {
-                        nodes.push(Node::Argument(index));
-                        nodes.push(Node::Binary(Operator::Add, 1, nodes.len() - 1));
-                        nodes.push(Node::Unary(Function::Sqrt, nodes.len() - 1));
-                        nodes.len() - 1
-                    });
-                match value.parts.get(2) {
-                    Some(epsilon) => _ = self.node(epsilon, &mut nodes, &mut arguments),
-                    None => nodes.push(Node::Number(0.0)),
-                }
-                let (one, other) = (root(&mut nodes, 1), root(&mut nodes, 2));
-                nodes.push(Node::Binary(Operator::Multiply, one, other));
-                nodes.push(Node::Binary(Operator::Divide, 0, nodes.len() - 1));
-                self.push(Act::Map(nodes), out, arguments);
-            }
-            Function::Shift => {
-                let arguments = value.parts.iter().map(|part| self.view(part)).collect();
-                self.push(Act::Shift(axes[0], axes[1]), out, arguments);
-            }
-            Function::Sharpen => {
-                let powers = self.result(value.axes.clone());
-                let mut arguments = vec![self.view(&value.parts[0])];
-                let mut nodes = vec![
-                    Node::Argument(0),
-                    Node::AtLeastTiny(0),
-                    Node::Unary(Function::Log, 1),
-                ];
-                let gamma = self.node(&value.parts[1], &mut nodes, &mut arguments);
-                nodes.push(Node::Binary(Operator::Multiply, 2, gamma));
-                self.push(Act::Map(nodes), &powers, arguments);
-                self.push(Act::Softmax(axes.to_vec()), out, vec![powers]);
-            }
-            Function::Draw => {
-                let chance = self.result(value.axes.clone());
-                let Base::Result(scratch) = chance.base else {
-                    return;
-                };
-                self.drawn.push(scratch);
-                let argument = self.view(&value.parts[0]);
-                self.push(Act::Draw(axes[0]), out, vec![argument, chance]);
-            }
-            _ => {
-                let argument = self.view(&value.parts[0]);
-                let act = match function {
-                    Function::Softmax => Act::Softmax(axes.to_vec()),
-                    Function::LogSoftmax => Act::LogSoftmax(axes.to_vec()),
-                    Function::Product => Act::Product(axes.to_vec()),
-                    Function::Maximum => Act::Maximum(axes.to_vec()),
-                    Function::Rank => Act::Rank(axes[0]),
-                    Function::Allocation => Act::Allocation(axes[0]),
-                    _ => Act::Argmax(axes[0]),
-                };
-                self.push(act, out, vec![argument]);
-            }
+    fn cosine(&mut self, value: &Value, axes: &[Axis], out: &View) {
+        let product = self.result(&value.axes);
+        let factors = self.views(&value.parts[..2]);
+        self.push(SUM, &product, factors);
+        let mut whole = Expression::default();
+        whole.arguments.push(product);
+        for part in &value.parts[..2] {
+            let rest = part.axes.iter().copied();
+            let rest: Vec<Axis> = rest.filter(|axis| !axes.contains(axis)).collect();
+            whole.arguments.push(self.squares(part, &rest));
         }
+        match value.parts.get(2) {
+            Some(epsilon) => self.node(epsilon, &mut whole),
+            None => whole.push(Node::Number(0.0)),
+        };
+        let whole = whole.postfix("0 e 1 + sqrt e 2 + sqrt * /");
+        self.push(Act::Map(whole.nodes), out, whole.arguments);
     }
 
     fn squares(&mut self, value: &Value, axes: &[Axis]) -> View {
         let view = self.view(value);
-        let blocks = self
-            .blocks
-            .clone()
-            .filter(|_| matches!(view.base, Base::Series(_)));
+        let is_series = matches!(view.base, Base::Series(_));
+        let blocks = self.blocks.clone().filter(|_| is_series);
         let known = self.squares.iter().find(|(around, own, out)| {
             Some(around) == blocks.as_ref() && *own == view && out.axes == axes
         });
         if let Some((_, _, out)) = known {
             return out.clone();
         }
-        let out = self.result(axes.to_vec());
+        let out = self.result(axes);
         self.push(SUM, &out, vec![view.clone(), view.clone()]);
-        self.squares
-            .extend(blocks.map(|blocks| (blocks, view, out.clone())));
+        let entry = blocks.map(|blocks| (blocks, view, out.clone()));
+        self.squares.extend(entry);
         out
     }
 
-    fn join(&mut self, axis: Axis, taken: &[Vec<Axis>], value: &Value, out: &View) {
-        for (index, (part, axes)) in value.parts.iter().zip(taken).enumerate() {
-            let from = self.view(part);
-            let mut part_of = out.clone();
-            part_of
-                .cuts
-                .push(Cut::Joined(axis, taken[..index].to_vec(), axes.clone()));
-            part_of.axes.retain(|own| *own != axis);
-            part_of.axes.extend(axes);
-            self.copy(&part_of, from);
-        }
-    }
-
-    /// Computes bias + Σ weight · argument, or the terms of this sum where they have different axes.
-    #[expect(clippy::too_many_lines, reason = "one step after another")]
+    /// Computes bias + Σ weight · argument, or returns the terms of this sum where they have different axes.
     fn terms_of_linear(
         &mut self,
         parts: Vec<View>,
@@ -813,401 +687,254 @@ impl Flatten<'_> {
         out: &View,
         gates: Option<Axis>,
     ) -> Vec<View> {
-        let own = own_entry(&self.tensors[learned.weight], &learned.axes);
-        let weight = &self.tensors[learned.weight];
-        let mut visible = learned.axes.clone();
-        gates.into_iter().for_each(|gates| {
-            visible.insert(
-                weight.before_gates + learned.axes.len() - weight.axes.len(),
-                gates,
-            );
-        });
+        let weight = &self.program.tensors[learned.weight];
+        let mut own = own_entry(weight, &learned.axes);
+        let (is_shared, mut visible) = (own.is_empty(), learned.axes.clone());
+        if let Some(gates) = gates {
+            let at = weight.before_gates + visible.len() - weight.axes.len();
+            visible.insert(at, gates);
+            own.push(rename(GATES, gates));
+        }
+        let tensor = |tensor: usize| View {
+            base: Base::Tensor(tensor),
+            cuts: own.clone(),
+            axes: visible.clone(),
+        };
+        let bias = learned.bias.map(tensor);
         self.order(out, &visible);
-        if let ([argument], Some(bias), None, true, Some(_)) = (
-            &parts[..],
-            learned.bias,
-            gates,
-            own.is_empty(),
-            &self.blocks,
-        ) && out.cuts.is_empty()
-            && learned
-                .inputs
+        if let ([argument], Some(bias), None, true, Some(blocks)) =
+            (&parts[..], learned.bias, gates, is_shared, &self.blocks)
+            && out.cuts.is_empty()
+            && argument
+                .axes
                 .iter()
-                .all(|taken| argument.axes.iter().all(|axis| taken.contains(axis)))
+                .all(|axis| learned.inputs[0].contains(axis))
             && visible.iter().all(|axis| out.axes.contains(axis))
         {
-            let (blocks, at) = (self.blocks.clone(), (self.done, self.work.operations.len()));
-            self.candidates.push(Candidate {
-                blocks,
-                argument: argument.clone(),
+            self.members.push(Member {
                 weight: learned.weight,
                 bias,
-                out: out.clone(),
-                visible: visible.clone(),
-                at,
+                out: out.base,
+                axes: visible.clone(),
+                common: (blocks.clone(), argument.clone()),
+                at: (self.flat.equations.len(), self.work.len()),
             });
         }
         let mut products = Vec::new();
         for (index, (mut argument, taken)) in parts.into_iter().zip(&learned.inputs).enumerate() {
-            let mut view = View {
-                base: Base::Tensor(learned.weight),
-                cuts: own.clone(),
-                axes: visible.clone(),
-            };
             let mut inner = Vec::new();
             for axis in taken {
-                let other = self.alias(*axis);
-                replace(&mut argument, Cut::Rename(*axis, other), *axis, Some(other));
-                inner.push(other);
+                inner.push(self.axis(*axis, Length::Origin));
+                argument = argument.cut(rename(*axis, inner[inner.len() - 1]));
             }
-            view.cuts.push(Cut::Input(index, inner.clone()));
-            view.axes.extend(inner);
-            products.push([argument, view]);
+            let input = Cut::Part(IN, weight.inputs[..index].to_vec(), inner);
+            let weight = tensor(learned.weight).cut(input);
+            products.push(self.write_once(argument, weight, out));
         }
-        let bias = learned.bias.map(|bias| View {
-            base: Base::Tensor(bias),
-            cuts: own,
-            axes: visible,
-        });
-        for product in &mut products {
-            self.write_once(product, out);
-        }
-        let axes = |[argument, view]: &[View; 2]| -> Vec<Axis> {
-            out.axes
-                .iter()
-                .copied()
-                .filter(|axis| argument.axes.contains(axis) || view.axes.contains(axis))
-                .collect()
+        let axes = |product: &[View]| -> Vec<Axis> {
+            let has = |axis: &Axis| product.iter().any(|view| view.axes.contains(axis));
+            out.axes.iter().copied().filter(has).collect()
         };
-        if products
-            .iter()
-            .all(|product| axes(product) == axes(&products[0]))
-        {
+        if products.iter().all(|own| axes(own) == axes(&products[0])) {
             match bias {
                 Some(bias) => self.copy(out, bias),
                 None => self.push(Act::Map(vec![Node::Number(0.0)]), out, vec![]),
             }
-            for [argument, weight] in products {
-                let arguments = if argument == weight {
-                    vec![argument]
-                } else {
-                    vec![argument, weight]
-                };
-                self.push(
-                    Act::Contract {
-                        adds: true,
-                        is_mean: false,
-                    },
-                    out,
-                    arguments,
-                );
+            let add = Act::Contract {
+                adds: true,
+                is_mean: false,
+            };
+            for product in products {
+                self.push(add.clone(), out, product);
             }
             return vec![];
         }
         // Products that vary along different axes are computed apart: what does not change in a loop is computed once.
-        let mut arguments: Vec<View> = bias.into_iter().collect();
+        let mut terms: Vec<View> = bias.into_iter().collect();
         for product in products {
-            let [argument, weight] = &product;
-            if argument == weight {
-                arguments.push(argument.clone());
-                continue;
+            if let [_, weight] = &product[..] {
+                let part = self.result(&axes(&product));
+                self.order(&part, &weight.axes);
+                self.push(SUM, &part, product);
+                terms.push(part);
+            } else {
+                terms.extend(product);
             }
-            let part = self.result(axes(&product));
-            self.order(&part, &product[1].axes);
-            self.push(SUM, &part, product.into());
-            arguments.push(part);
         }
-        arguments
+        terms
     }
 
     /// out = bias + Σ weight · argument.
     fn linear(&mut self, parts: Vec<View>, learned: &Learned, out: &View, gates: Option<Axis>) {
         let terms = self.terms_of_linear(parts, learned, out, gates);
         if !terms.is_empty() {
-            let mut nodes = vec![];
-            add_all(&mut nodes, 0..terms.len());
-            self.push(Act::Map(nodes), out, terms);
+            let mut sum = Expression::default();
+            add_all(&mut sum, terms);
+            self.push(Act::Map(sum.nodes), out, sum.arguments);
         }
     }
 
     /// Makes one product of linear maps of one value.
-    fn pack(&mut self, equations: &mut [Work]) -> Vec<Packed> {
+    fn pack(&mut self) {
         let uses = |tensor: usize| {
-            let all = equations
-                .iter()
-                .flat_map(|work| &work.operations)
-                .flat_map(|operation| &operation.arguments);
-            all.filter(|view| view.base == Base::Tensor(tensor)).count()
+            let all = self.flat.equations.iter().flatten();
+            let views = all.flat_map(|operation| &operation.arguments);
+            views
+                .filter(|view| view.base == Base::Tensor(tensor))
+                .count()
         };
-        let mut left: Vec<Candidate> = std::mem::take(&mut self.candidates);
+        let mut left = std::mem::take(&mut self.members);
         left.retain(|own| uses(own.weight) == 1 && uses(own.bias) == 1);
-        let (mut packs, mut gone) = (vec![], vec![]);
-        while let Some(first) = left.first() {
-            let is_like =
-                |own: &Candidate| own.blocks == first.blocks && own.argument == first.argument;
-            let (group, rest): (Vec<Candidate>, Vec<Candidate>) = {
-                let like: Vec<bool> = left.iter().map(is_like).collect();
-                let mut like = like.into_iter();
-                left.into_iter()
-                    .partition(|_| like.next().unwrap_or_default())
-            };
+        let mut gone = vec![];
+        while let Some(first) = left.first().cloned() {
+            let (members, rest): (Vec<Member>, _) =
+                left.into_iter().partition(|own| own.common == first.common);
             left = rest;
-            if group.len() < 2 {
+            if members.len() < 2 {
                 continue;
             }
-            let axis = self.axes.len();
-            let parts = group.iter().map(|own| own.visible.clone()).collect();
-            self.axes.push(AxisInfo {
-                origin: axis,
-                length: Length::Packed(parts),
-                ..self.axes[0].clone()
-            });
-            let out = self.result(vec![axis]);
-            let Base::Result(scratch) = out.base else {
-                continue;
-            };
-            for own in &group {
-                gone.push(own.at);
+            let parts = members.iter().map(|own| own.axes.clone()).collect();
+            let axis = self.axis(0, Length::Packed(parts));
+            let (scratch, out) = (self.flat.scratch.len(), self.result(&[axis]));
+            gone.extend(members[1..].iter().map(|own| own.at));
+            let (statement, operation) = first.at;
+            let operations = &mut self.flat.equations[statement][operation..operation + 2];
+            for own in &mut *operations {
+                own.out = out.clone();
             }
-            let (statement, operation) = group[0].at;
-            let [bias, product] = &mut equations[statement].operations[operation..operation + 2]
-            else {
-                continue;
-            };
-            (bias.out, product.out) = (out.clone(), out);
-            let cuts = vec![Cut::Packed(axis)];
-            bias.arguments = vec![View {
-                base: Base::Tensor(group[0].bias),
-                cuts,
-                axes: vec![axis],
-            }];
-            let weight = &mut product.arguments[1];
-            let inner: Vec<Axis> = weight.axes[group[0].visible.len()..].to_vec();
+            let bias = View::new(Base::Tensor(first.bias), &[]);
+            operations[0].arguments = vec![bias.cut(Cut::Packed(axis))];
+            let weight = &mut operations[1].arguments[1];
             weight.cuts.insert(0, Cut::Packed(axis));
-            weight.axes = [vec![axis], inner].concat();
-            let members = group
-                .into_iter()
-                .map(|own| (own.weight, own.bias, own.out.base, own.visible))
-                .collect();
-            packs.push(Packed {
+            weight.axes.splice(..first.axes.len(), [axis]);
+            self.flat.packs.push(Packed {
                 scratch,
                 axis,
                 members,
             });
-            gone.retain(|at| *at != (statement, operation));
         }
         gone.sort_unstable();
         for (statement, operation) in gone.into_iter().rev() {
-            equations[statement]
-                .operations
-                .drain(operation..operation + 2);
+            self.flat.equations[statement].drain(operation..operation + 2);
         }
-        packs
     }
 
-    /// A product with a tape: each row is multiplied when it is written, not at every step after it.
-    fn write_once(&mut self, [argument, weight]: &mut [View; 2], out: &View) {
-        let (Base::Series(series), Some(around)) = (argument.base, self.blocks.clone()) else {
-            return;
-        };
-        let Some(at) = argument
-            .cuts
-            .iter()
-            .position(|cut| matches!(cut, Cut::Past(..)))
-        else {
-            return;
-        };
-        let Some((maker, blocks)) = self.makers.get(&series).cloned() else {
-            return;
-        };
-        let Cut::Past(axis, frame, now) = argument.cuts[at] else {
-            return;
-        };
-        let past = argument
-            .axes
-            .iter()
-            .copied()
-            .find(|own| self.axes[self.axes[*own].origin].length == Length::Past);
-        // A row of the step at hand, without the tape.
-        let (Some(past), true) = (
-            past,
-            blocks == around && frame + 1 == around.len() && at < argument.cuts.len(),
+    /// The factors of a product. With a tape, each row is multiplied when it is written, not at every step after it.
+    fn write_once(&mut self, argument: View, weight: View, out: &View) -> Vec<View> {
+        let is_tape = |cut: &Cut| matches!(cut, Cut::Past(..));
+        let is_past = |own: &&Axis| self.axes[self.axes[**own].origin].length == Length::Past;
+        let (Base::Series(series), Some(around), Some(at), Some(past)) = (
+            argument.base,
+            &self.blocks,
+            argument.cuts.iter().position(is_tape),
+            argument.axes.iter().find(is_past).copied(),
         ) else {
-            return;
+            return vec![argument, weight];
         };
-        let mut row = argument.clone();
-        row.cuts[at] = Cut::Step(axis, When::Step(frame));
+        let makes = &self.program.equations;
+        let maker = makes.iter().rposition(|own| own.makes.contains(&series));
+        let blocks = &self.program.series[series].blocks;
+        let tape = argument.cuts[at].clone();
+        let (Some(maker), Cut::Past(axis, frame, _), true) = (maker, &tape, blocks == around)
+        else {
+            return vec![argument, weight];
+        };
+        if frame + 1 != around.len() {
+            return vec![argument, weight];
+        }
+        // A row of the step at hand, without the tape.
+        let mut row = argument;
+        row.cuts[at] = Cut::Step(*axis, When::Step(*frame));
         row.axes.retain(|own| *own != past);
-        let axes = out
-            .axes
-            .iter()
-            .copied()
-            .filter(|own| *own != past && (row.axes.contains(own) || weight.axes.contains(own)))
-            .collect();
-        let part = self.result(axes);
+        let has = |own: &Axis| row.axes.contains(own) || weight.axes.contains(own);
+        let axes = out.axes.iter().copied();
+        let axes: Vec<Axis> = axes.filter(|own| *own != past && has(own)).collect();
+        let mut part = self.result(&axes);
         self.order(&part, &weight.axes);
-        self.later.push((
-            maker,
-            Operation {
-                act: SUM,
-                out: part.clone(),
-                arguments: vec![row, weight.clone()],
-            },
-        ));
-        let axes = part.axes.iter().copied().chain([past]).collect();
-        *argument = View {
-            cuts: vec![Cut::Past(axis, frame, now)],
-            axes,
-            ..part
+        let operation = Operation {
+            act: SUM,
+            out: part.clone(),
+            arguments: vec![row, weight],
         };
-        *weight = argument.clone();
+        self.later.push((maker, operation));
+        part.axes.push(past);
+        part.cuts.push(tape);
+        vec![part]
     }
 
     /// Gives a scratch array the order of a weight: then its product with it runs along memory.
     fn order(&mut self, out: &View, visible: &[Axis]) {
         if let Base::Result(result) = out.base {
-            let axes = &mut self.scratch[result].axes;
-            let last: Vec<Axis> = visible
-                .iter()
-                .copied()
-                .filter(|axis| axes.contains(axis))
-                .collect();
+            let axes = &mut self.flat.scratch[result];
+            let last = visible.iter().copied();
+            let last: Vec<Axis> = last.filter(|axis| axes.contains(axis)).collect();
             axes.retain(|axis| !last.contains(axis));
             axes.extend(last);
         }
     }
 
-    fn gate(gates: &View, axis: Axis, index: usize) -> View {
-        let mut gate = gates.clone();
-        replace(&mut gate, Cut::Entry(axis, Some(index)), axis, None);
-        gate
+    /// The gates of a cell, and the arguments that they are computed from.
+    fn gates(
+        &mut self,
+        value: &Value,
+        learned: &Learned,
+        seen: &[View],
+        count: usize,
+    ) -> Vec<View> {
+        let axis = self.axis(0, Length::Fixed(count));
+        let gates = self.result(&[&[axis], &value.axes[..]].concat());
+        self.linear(seen.to_vec(), learned, &gates, Some(axis));
+        (0..count).map(|gate| gates.entry(axis, gate)).collect()
     }
 
     /// c' = σ(f) c + σ(i) tanh(g); h' = σ(o) tanh(c').
-    fn lstm(&mut self, value: &Value, learned: &Learned, hidden: &View, cell: Option<&View>) {
-        let axis = self.fixed(4);
-        let gates = self.result([&[axis], &value.axes[..]].concat());
-        let seen = value.parts[..value.parts.len() - 1]
-            .iter()
-            .map(|part| self.view(part))
-            .collect();
-        self.linear(seen, learned, &gates, Some(axis));
-        let before = self.view(&value.parts[value.parts.len() - 1]);
-        let new = cell
-            .cloned()
-            .unwrap_or_else(|| self.result(value.axes.clone()));
-        let gate = |index| Self::gate(&gates, axis, index);
-        let sigmoid = |index| Node::Unary(Function::Sigmoid, index);
-        let tanh = |index| Node::Unary(Function::Tanh, index);
-        let multiply = |one, other| Node::Binary(Operator::Multiply, one, other);
-        let nodes = vec![
-            Node::Argument(0),
-            sigmoid(0),
-            Node::Argument(3),
-            multiply(1, 2),
-            Node::Argument(1),
-            sigmoid(4),
-            Node::Argument(2),
-            tanh(6),
-            multiply(5, 7),
-            Node::Binary(Operator::Add, 3, 8),
-        ];
-        self.push(
-            Act::Map(nodes),
-            &new,
-            vec![gate(1), gate(0), gate(2), before],
+    fn lstm(&mut self, value: &Value, learned: &Learned, outs: &[View]) {
+        let mut seen = self.views(&value.parts);
+        let before = seen.split_off(seen.len() - 1);
+        let mut gates = self.gates(value, learned, &seen, 4);
+        let output = gates.split_off(3);
+        let cell = outs.get(1).cloned();
+        let cell = cell.unwrap_or_else(|| self.result(&value.axes));
+        let text = "1 sigmoid 3 * 0 sigmoid 2 tanh * +";
+        self.postfix(text, &cell, [gates, before].concat());
+        self.postfix(
+            "0 sigmoid 1 tanh *",
+            &outs[0],
+            [output, vec![cell]].concat(),
         );
-        let nodes = vec![
-            Node::Argument(0),
-            sigmoid(0),
-            Node::Argument(1),
-            tanh(2),
-            multiply(1, 3),
-        ];
-        self.push(Act::Map(nodes), hidden, vec![gate(3), new]);
     }
 
-    /// h' = (1 − z) h + z h̃.
-    fn gru(&mut self, value: &Value, first: &Learned, second: &Learned, out: &View) {
-        let axis = self.fixed(2);
-        let gates = self.result([&[axis], &value.axes[..]].concat());
-        let mut seen: Vec<View> = value.parts.iter().map(|part| self.view(part)).collect();
-        self.linear(seen.clone(), first, &gates, Some(axis));
-        let before = seen.remove(seen.len() - 1);
-        let reset = self.result(value.axes.clone());
-        let multiply = |one, other| Node::Binary(Operator::Multiply, one, other);
-        let nodes = vec![
-            Node::Argument(0),
-            Node::Unary(Function::Sigmoid, 0),
-            Node::Argument(1),
-            multiply(1, 2),
-        ];
-        self.push(
-            Act::Map(nodes),
-            &reset,
-            vec![Self::gate(&gates, axis, 1), before.clone()],
-        );
-        let candidate = self.result(value.axes.clone());
+    /// h' = (1 − z) h + z h̃ = h + z (h̃ − h).
+    fn gru(&mut self, value: &Value, learned: &[Learned], out: &View) {
+        let mut seen = self.views(&value.parts);
+        let mut gates = self.gates(value, &learned[0], &seen, 2);
+        let before = seen.split_off(seen.len() - 1);
+        let reset = self.result(&value.axes);
+        let arguments = [gates.split_off(1), before.clone()].concat();
+        self.postfix("0 sigmoid 1 *", &reset, arguments);
+        let candidate = self.result(&value.axes);
         seen.push(reset);
-        self.linear(seen, second, &candidate, None);
-        let nodes = vec![
-            Node::Argument(0),
-            Node::Unary(Function::Sigmoid, 0),
-            Node::Number(1.0),
-            Node::Binary(Operator::Subtract, 2, 1),
-            Node::Argument(1),
-            multiply(3, 4),
-            Node::Argument(2),
-            Node::Unary(Function::Tanh, 6),
-            multiply(1, 7),
-            Node::Binary(Operator::Add, 5, 8),
-        ];
-        self.push(
-            Act::Map(nodes),
-            out,
-            vec![Self::gate(&gates, axis, 0), before, candidate],
-        );
+        self.linear(seen, &learned[1], &candidate, None);
+        let arguments = [gates, before, vec![candidate]].concat();
+        self.postfix("1 0 sigmoid 2 tanh 1 - * +", out, arguments);
     }
 }
 
-/// Adds nodes for the sum of these arguments.
-fn add_all(nodes: &mut Vec<Node>, arguments: std::ops::Range<usize>) {
-    for argument in arguments.clone() {
-        nodes.push(Node::Argument(argument));
-        if argument > arguments.start {
-            nodes.push(Node::Binary(
-                Operator::Add,
-                nodes.len() - 2,
-                nodes.len() - 1,
-            ));
-        }
-    }
+/// Adds the sum of these arguments to an expression.
+fn add_all(to: &mut Expression, arguments: Vec<View>) -> usize {
+    let all = arguments.into_iter();
+    let nodes: Vec<usize> = all.map(|view| to.argument(view)).collect();
+    let sum = nodes
+        .into_iter()
+        .reduce(|sum, node| to.push(Node::Binary(Operator::Add, sum, node)));
+    sum.unwrap_or_default()
 }
 
 /// The entry of a tensor in blocks whose entries have tensors of their own, under the names that its other axes have here.
 fn own_entry(tensor: &Tensor, axes: &[Axis]) -> Vec<Cut> {
     let (own, rest) = tensor.axes.split_at(tensor.axes.len() - axes.len());
-    let own = own
-        .iter()
-        .map(|axis| Cut::Step(*axis, When::Step(usize::MAX)));
-    own.chain(
-        rest.iter()
-            .zip(axes)
-            .filter(|(one, other)| one != other)
-            .map(|(one, other)| Cut::Rename(*one, *other)),
-    )
-    .collect()
-}
-
-/// Adds a cut to a view that takes away an axis, or gives it another name.
-fn replace(view: &mut View, cut: Cut, axis: Axis, new: Option<Axis>) {
-    view.cuts.push(cut);
-    match new {
-        Some(new) => view
-            .axes
-            .iter_mut()
-            .filter(|own| **own == axis)
-            .for_each(|own| *own = new),
-        None => view.axes.retain(|own| *own != axis),
-    }
+    let step = |axis: &Axis| Cut::Step(*axis, When::Step(usize::MAX));
+    let names = rest.iter().zip(axes).filter(|(one, other)| one != other);
+    let names = names.map(|(one, other)| rename(*one, *other));
+    own.iter().map(step).chain(names).collect()
 }

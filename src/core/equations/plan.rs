@@ -43,11 +43,8 @@ pub struct Plan {
 
 /// Plans a program, and makes the operations that run over all steps loop over them.
 pub fn plan(bound: &mut Bound, flat: &Flat) -> Plan {
-    let operations = bound
-        .works(flat)
-        .into_iter()
-        .flat_map(|(work, _)| &work.operations)
-        .collect();
+    let all = flat.equations.iter().chain(&flat.firsts);
+    let operations = all.flatten().collect();
     let mut planner = Planner {
         equation_of: vec![None; bound.page.statements.len()],
         ends: vec![vec![]; bound.execs.len()],
@@ -61,17 +58,15 @@ pub fn plan(bound: &mut Bound, flat: &Flat) -> Plan {
         if let Some(last) = planner.bound.ranges[index].clone().rev().find(makes) {
             planner.ends[last].push(index);
         }
-        for (pack, member) in flat
-            .packs
-            .iter()
-            .flat_map(|pack| pack.members.iter().map(move |member| (pack, member)))
-        {
-            let makes = |base: &Base| matches!(base, Base::Series(series) if equation.makes.contains(series));
-            let product = planner
-                .operations
-                .iter()
-                .rposition(|operation| operation.out.base == Base::Result(pack.scratch));
-            if let Some(product) = product.filter(|_| makes(&member.2)) {
+        for pack in &flat.packs {
+            let made = |series: &usize| {
+                let mut members = pack.members.iter();
+                members.any(|member| member.out == Base::Series(*series))
+            };
+            let is_product = |own: &&Operation| own.out.base == Base::Result(pack.scratch);
+            let product = planner.operations.iter().rposition(is_product);
+            let count = equation.makes.iter().filter(|series| made(series)).count();
+            if let Some(product) = product.filter(|_| count > 0) {
                 planner.ends[product].push(index);
             }
         }
@@ -197,7 +192,7 @@ impl Planner<'_, '_, '_> {
     fn can_lift(&self, item: &Item, frame: usize) -> bool {
         let mut can_lift = true;
         each_operation(item, &mut |operation| {
-            can_lift &= self.bound.execs[operation].can_lift(frame);
+            can_lift &= self.bound.execs[operation].can_lift(&[frame]);
         });
         can_lift
     }
@@ -228,34 +223,29 @@ impl Planner<'_, '_, '_> {
                     around.pop();
                 }
                 Item::Operation(index) => {
-                    let exec = &mut self.bound.execs[*index];
-                    let is_plain = matches!(&exec.act, Act::Contract { .. })
-                        || matches!(&exec.act, Act::Map(nodes) if nodes[..] == [Node::Argument(0)]);
-                    if !is_plain || around.is_empty() || !exec.can_lift_all(around) {
+                    let exec = &self.bound.execs[*index];
+                    let frames: Vec<usize> = around.iter().map(|own| own.0).collect();
+                    let is_plain = match &exec.act {
+                        Act::Contract { .. } => true,
+                        Act::Map(nodes) => nodes[..] == [Node::Argument(0)],
+                        _ => false,
+                    };
+                    if !is_plain || around.is_empty() || !exec.can_lift(&frames) {
                         continue;
                     }
                     for (argument, view) in self.operations[*index].arguments.iter().enumerate() {
-                        let is_tensor = match view.base {
-                            Base::Tensor(_) => true,
-                            Base::Series(series) => matches!(
-                                self.bound.program.series[series].source,
-                                Source::Parameter(_)
-                            ),
-                            Base::Result(_) => false,
-                        };
-                        if is_tensor {
-                            let mut all = exec.clone();
-                            all.arguments
-                                .iter_mut()
-                                .enumerate()
-                                .for_each(|(index, place)| place.slope = index == argument);
-                            around
-                                .iter()
-                                .rev()
-                                .for_each(|(frame, length)| all.lift(*frame, *length));
-                            exec.arguments[argument].slope = false;
-                            late.push(all);
+                        if !self.bound.is_tensor(view.base) {
+                            continue;
                         }
+                        let mut all = self.bound.execs[*index].clone();
+                        for (index, place) in all.arguments.iter_mut().enumerate() {
+                            place.slope = index == argument;
+                        }
+                        for (frame, length) in around.iter().rev() {
+                            all.lift(*frame, *length);
+                        }
+                        self.bound.execs[*index].arguments[argument].slope = false;
+                        late.push(all);
                     }
                 }
             }
@@ -271,65 +261,33 @@ fn each_operation(item: &Item, see: &mut impl FnMut(usize)) {
     }
 }
 
-/// Arrays that only one loop along a block at the top needs, but for their starts: with the block, and the number of steps
-/// that are read at a time.
-pub fn rings(
-    bound: &Bound,
-    flat: &Flat,
-    plan: &Plan,
-    wanted: &[usize],
-) -> HashMap<(Base, usize), usize> {
-    in_one_loop(bound, flat, plan, wanted)
-        .into_iter()
-        .map(|(own, (steps, _))| (own, steps))
-        .collect()
-}
-
-/// Arrays that only one loop needs: the number of steps, and the loop.
-fn in_one_loop(
+/// Arrays that only one loop along a block at the top needs, but for their starts, with the block: the number of steps that
+/// are read at a time, and the loop.
+pub fn in_one_loop(
     bound: &Bound,
     flat: &Flat,
     plan: &Plan,
     wanted: &[usize],
 ) -> HashMap<(Base, usize), (usize, usize)> {
-    let operations: Vec<(&Operation, usize, bool)> = bound
-        .works(flat)
-        .into_iter()
-        .enumerate()
-        .flat_map(|(index, (work, frames))| {
-            let first = index
-                .checked_sub(bound.program.equations.len())
-                .map(|first| bound.program.firsts[first].block);
-            let block = frames.first().copied().or(first).unwrap_or(0);
-            work.operations
-                .iter()
-                .map(move |operation| (operation, block, frames.is_empty()))
-        })
-        .collect();
+    let mut operations: Vec<(&Operation, usize, bool)> = vec![];
+    for (own, frames, start) in bound.works(flat) {
+        let block = frames.first().copied().or(start).unwrap_or(0);
+        operations.extend(own.iter().map(|own| (own, block, frames.is_empty())));
+    }
     let mut place = vec![usize::MAX; operations.len()];
-    for (index, item) in plan
-        .items
-        .iter()
-        .enumerate()
-        .filter(|(_, item)| matches!(item, Item::Loop { frame: 0, .. }))
-    {
-        each_operation(item, &mut |operation| place[operation] = index);
+    for (index, item) in plan.items.iter().enumerate() {
+        if matches!(item, Item::Loop { frame: 0, .. }) {
+            each_operation(item, &mut |operation| place[operation] = index);
+        }
     }
     // Of each array the loop that needs it, and the steps; no loop where something else needs it.
     let mut found: HashMap<Base, (usize, usize, usize)> = HashMap::new();
     for (index, (operation, block, is_start)) in operations.iter().enumerate() {
         let mut see = |view: &View, is_out: bool| {
-            let is_past = view
-                .cuts
-                .iter()
-                .any(|cut| matches!(cut, Cut::Past(_, 0, _)));
-            let steps = 1 + usize::from(
-                is_start & is_out
-                    || view
-                        .cuts
-                        .iter()
-                        .any(|cut| matches!(cut, Cut::Step(_, When::Before(0)))),
-            );
+            let has = |is: fn(&Cut) -> bool| view.cuts.iter().any(is);
+            let is_past = has(|cut| matches!(cut, Cut::Past(_, 0, _)));
+            let is_before = has(|cut| matches!(cut, Cut::Step(_, When::Before(0))));
+            let steps = 1 + usize::from(is_start & is_out || is_before);
             let place = if is_start & is_out {
                 found.get(&view.base).map_or(usize::MAX, |own| own.0)
             } else {
@@ -371,13 +329,8 @@ pub fn slope_rings(bound: &Bound, flat: &Flat, plan: &Plan) -> HashMap<Base, (us
     let wanted: Vec<usize> = (0..bound.program.series.len())
         .filter(|series| is_wanted(&bound.program.series[*series].name))
         .collect();
-    let is_tensor = |view: &View| match view.base {
-        Base::Tensor(_) => true,
-        Base::Series(series) => matches!(bound.program.series[series].source, Source::Parameter(_)),
-        Base::Result(_) => false,
-    };
-    let works = bound.works(flat);
-    let operations = works.iter().flat_map(|(work, _)| &work.operations);
+    let is_tensor = |view: &View| bound.is_tensor(view.base);
+    let operations = flat.equations.iter().chain(&flat.firsts).flatten();
     let whole: Vec<Base> = operations
         .filter(|operation| operation.arguments.iter().any(is_tensor))
         .map(|operation| operation.out.base)

@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::bind::{Bound, Layout};
-use super::flatten::{Base, Flat};
-use super::lower::{Axis, Source};
+use super::bind::{Bound, Exec, Layout};
+use super::flatten::Flat;
+use super::lower::Axis;
 use super::op::{self, Act, Memory, Real, Room};
 use super::plan::{Item, Plan, plan};
 
@@ -38,34 +38,21 @@ impl<'a, R: Real> Engine<'a, R> {
     /// Prepares a program whose arrays have their places. `learns`: whether gradients are wanted.
     pub fn new(mut bound: Bound<'a>, flat: &Flat, learns: bool) -> Self {
         let (page, program) = (bound.page, bound.program);
-        let row = bound
-            .execs
-            .iter()
-            .map(|exec| exec.dims[exec.dims.len() - exec.inner..].iter().product())
-            .max()
-            .unwrap_or(0);
-        let nodes = bound
-            .execs
-            .iter()
-            .map(|exec| {
-                if let Act::Map(nodes) = &exec.act {
-                    nodes.len()
-                } else {
-                    0
-                }
-            })
-            .max()
-            .unwrap_or(0);
+        let row = |exec: &Exec| exec.dims[exec.dims.len() - exec.inner..].iter().product();
+        let rows = bound.execs.iter().map(row);
+        let nodes = bound.execs.iter().map(|exec| match &exec.act {
+            Act::Map(nodes) => nodes.len(),
+            _ => 0,
+        });
+        let room = Room::new(rows.max().unwrap_or(0), nodes.max().unwrap_or(0));
         let plan = plan(&mut bound, flat);
         let constants = page.keys.iter().map(|key| R::from_f64(key.value)).collect();
+        let size = bound.size * (1 + usize::from(learns)) + 2 * bound.slope_ring_size + 16;
         let mut memory = Memory {
-            arena: vec![
-                R::ZERO;
-                bound.size * (1 + usize::from(learns)) + 2 * bound.slope_ring_size + 16
-            ],
+            arena: vec![R::ZERO; size],
             gradients: bound.size,
             constants,
-            room: Room::new(row, nodes),
+            room,
         };
         memory.arena[0] = R::from_f64(1.0);
         for (scratch, _) in &flat.draws {
@@ -183,10 +170,8 @@ impl<'a, R: Real> Engine<'a, R> {
                         self.end(self.plan.ends[*index][end]);
                     }
                 } else {
-                    for (place, _) in self.plan.ends[*index]
-                        .iter()
-                        .flat_map(|equation| &self.set[*equation])
-                    {
+                    let ends = self.plan.ends[*index].iter();
+                    for (place, _) in ends.flat_map(|equation| &self.set[*equation]) {
                         self.memory.arena[*place + self.memory.gradients] = R::ZERO;
                     }
                     op::reverse(exec, &mut self.memory, &self.steps);
@@ -205,92 +190,56 @@ impl<'a, R: Real> Engine<'a, R> {
         };
         for probe in &mut self.bound.probes[equation] {
             probe.go_to(&self.steps);
-            op::each(
-                &probe.dims,
-                [&probe.out.strides],
-                [probe.out.at],
-                &mut |[at]| {
-                    let (found, kept) = (
-                        self.memory.arena[at as usize].to_f64(),
-                        recorded[at as usize].to_f64(),
-                    );
-                    let difference = if found == kept || (found.is_nan() && kept.is_nan()) {
-                        0.0
-                    } else {
-                        (found - kept).abs()
-                    };
-                    if difference > differences[equation] || difference.is_nan() {
-                        differences[equation] = difference;
-                    }
-                    self.memory.arena[at as usize] = recorded[at as usize];
-                },
-            );
+            let mut see = |[at]: [isize; 1]| {
+                let own = &mut self.memory.arena[at as usize];
+                let (found, kept) = (own.to_f64(), recorded[at as usize].to_f64());
+                let is_same = found == kept || found.is_nan() && kept.is_nan();
+                let difference = if is_same { 0.0 } else { (found - kept).abs() };
+                if difference > differences[equation] || difference.is_nan() {
+                    differences[equation] = difference;
+                }
+                *own = recorded[at as usize];
+            };
+            let (strides, at) = ([&probe.out.strides[..]], [probe.out.at]);
+            op::each(&probe.dims, strides, at, &mut see);
         }
     }
 
     /// Times of all operations, forward and reverse, in microseconds of a step: a line for each, in the order of the plan.
     pub fn report(&mut self, steps: usize) -> String {
-        let mut lines = String::new();
-        let items = self.plan.items.clone();
-        let mut list = Vec::new();
-        operations(&items, 0, &mut list);
+        let (mut lines, mut list) = (String::new(), vec![]);
+        operations(&self.plan.items, 0, &mut list);
+        let program = self.bound.program;
         for (index, depth) in list {
-            let range = self
-                .bound
-                .ranges
-                .iter()
-                .position(|range| range.contains(&index))
-                .unwrap_or(0);
-            let program = self.bound.program;
-            let name = match program.equations.get(range) {
-                Some(equation) => program.series[equation.makes[0]].name.to_string(),
-                None => format!(
-                    "{} (start)",
-                    program.series[program.firsts[range - program.equations.len()].series].name
-                ),
-            };
-            let mut times = [0.0; 2];
+            let mut ranges = self.bound.ranges.iter();
+            let range = ranges.position(|range| range.contains(&index)).unwrap_or(0);
+            let first = range.checked_sub(program.equations.len());
+            let series = first.map(|first| program.firsts[first].series);
+            let series = series.unwrap_or_else(|| program.equations[range].makes[0]);
+            let start = if first.is_some() { " (start)" } else { "" };
+            let name = format!("{}{start}", program.series[series].name);
             let exec = &mut self.bound.execs[index];
-            let count = if depth > 0 { 200 } else { 5 };
-            for (way, time) in times.iter_mut().enumerate() {
-                *time = f64::INFINITY;
-                for _ in 0..count {
+            let (count, share) = if depth > 0 { (200, 1) } else { (5, steps) };
+            let mut time = |run: fn(&Exec, &mut Memory<R>, &[usize])| {
+                let times = (0..count).map(|_| {
                     let begin = web_time::Instant::now();
                     exec.go_to(&self.steps);
-                    if way == 0 {
-                        op::forward(exec, &mut self.memory, &self.steps);
-                    } else {
-                        op::reverse(exec, &mut self.memory, &self.steps);
-                    }
-                    *time = time.min(
-                        begin.elapsed().as_secs_f64() * 1e6
-                            / if depth > 0 { 1.0 } else { steps as f64 },
-                    );
-                }
-            }
-            let act = format!("{:?}", exec.act);
-            let _ = writeln!(
-                lines,
-                "{:indent$}{name:20} {:8.2} {:8.2}  {:?} {}",
-                "",
-                times[0],
-                times[1],
-                exec.dims,
-                &act[..act.len().min(70)],
-                indent = 2 * depth
-            );
+                    run(exec, &mut self.memory, &self.steps);
+                    begin.elapsed().as_secs_f64() * 1e6 / share as f64
+                });
+                times.fold(f64::INFINITY, f64::min)
+            };
+            let (forward, reverse) = (time(op::forward), time(op::reverse));
+            let (indent, act) = (2 * depth, format!("{:?}", exec.act));
+            let (dims, act) = (&exec.dims, &act[..act.len().min(70)]);
+            let times = format!("{forward:8.2} {reverse:8.2}");
+            let _ = writeln!(lines, "{:indent$}{name:20} {times}  {dims:?} {act}", "");
         }
         for late in &mut self.plan.late {
             let begin = web_time::Instant::now();
-            for _ in 0..5 {
-                op::reverse(late, &mut self.memory, &self.steps);
-            }
-            let _ = writeln!(
-                lines,
-                "late {:31.2}  {:?}",
-                begin.elapsed().as_secs_f64() * 1e6 / 5.0 / steps as f64,
-                late.dims
-            );
+            (0..5).for_each(|_| op::reverse(late, &mut self.memory, &self.steps));
+            let time = begin.elapsed().as_secs_f64() * 1e6 / 5.0 / steps as f64;
+            let _ = writeln!(lines, "late {time:31.2}  {:?}", late.dims);
         }
         lines
     }
@@ -299,20 +248,15 @@ impl<'a, R: Real> Engine<'a, R> {
 
     /// The layout of a series: that of the tensor of a parameter.
     pub fn layout(&self, series: usize) -> &Layout {
-        match self.bound.program.series[series].source {
-            Source::Parameter(tensor) => &self.bound.tensors[tensor],
-            _ => &self.bound.series[series],
-        }
+        &self.bound.series[series]
     }
 
     /// Arrays that say what a statement draws, by the name of what it makes.
     pub fn draws(&self) -> impl Iterator<Item = (&str, &Layout)> {
         let program = self.bound.program;
         self.draws.iter().map(|(scratch, equation)| {
-            (
-                &*program.series[program.equations[*equation].makes[0]].name,
-                &self.bound.scratch[*scratch],
-            )
+            let made = program.equations[*equation].makes[0];
+            (&*program.series[made].name, &self.bound.scratch[*scratch])
         })
     }
 }
@@ -323,22 +267,14 @@ fn cleared(bound: &Bound, learns: bool) -> Vec<std::ops::Range<usize>> {
     if !learns {
         return out;
     }
-    let layouts = bound.slope_rings.keys().filter_map(|base| match base {
-        Base::Series(series) => bound.series.get(*series),
-        Base::Result(result) => bound.scratch.get(*result),
-        Base::Tensor(_) => None,
-    });
-    let mut gone: Vec<(usize, usize)> = layouts
-        .filter_map(|layout| {
-            let last: isize = layout
-                .dims
-                .iter()
-                .map(|dim| (dim.1 as isize - 1) * dim.2)
-                .sum();
-            (!layout.dims.iter().any(|dim| dim.1 == 0))
-                .then_some((layout.offset as usize, (layout.offset + last) as usize + 1))
-        })
-        .collect();
+    let layouts = bound.slope_rings.keys().map(|base| bound.layout(*base));
+    let range = |layout: &Layout| {
+        let far = |dim: &(Axis, usize, isize)| (dim.1 as isize - 1) * dim.2;
+        let last = layout.offset + layout.dims.iter().map(far).sum::<isize>();
+        (layout.offset as usize, last as usize + 1)
+    };
+    let whole = layouts.filter(|layout| layout.dims.iter().all(|dim| dim.1 > 0));
+    let mut gone: Vec<(usize, usize)> = whole.map(range).collect();
     gone.sort_unstable();
     for (begin, end) in gone {
         out.push(from..size + begin);

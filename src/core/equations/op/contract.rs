@@ -108,24 +108,15 @@ pub fn reverse<R: Real>(exec: &Exec, is_mean: bool, memory: &mut Memory<R>) {
         exec.out.at + exec.out.to_slope(gradients),
         &exec.out.strides[..],
     );
-    for (index, argument) in exec
-        .arguments
-        .iter()
-        .enumerate()
-        .filter(|(_, own)| own.slope)
-    {
-        let to = (
-            argument.at + argument.to_slope(gradients),
-            &argument.strides[..],
-        );
+    for (index, argument) in exec.arguments.iter().enumerate() {
+        if !argument.slope {
+            continue;
+        }
+        let at = argument.at + argument.to_slope(gradients);
         let twice = R::from_f64(if is_square { 2.0 } else { 1.0 });
-        multiply_add(
-            memory,
-            exec,
-            index + 1,
-            [to, slope, factors[1 - index]],
-            twice * scale(exec, is_mean),
-        );
+        let operands = [(at, &argument.strides[..]), slope, factors[1 - index]];
+        let factor = twice * scale(exec, is_mean);
+        multiply_add(memory, exec, index + 1, operands, factor);
         if is_square {
             return;
         }
@@ -337,16 +328,16 @@ fn rows<R: Real, S: Simd>(
     let mut first = 0;
     while first < count {
         let from = [0, 1, 2].map(|own| (at[own] as isize + first as isize * steps[own]) as usize);
+        let pass = &mut Pass {
+            y: &mut *y,
+            factors,
+            at: from,
+            sum,
+            steps,
+            factor,
+        };
+        let mut done = 0;
         if count - first >= 4 {
-            let pass = &mut Pass {
-                y: &mut *y,
-                factors,
-                at: from,
-                sum,
-                steps,
-                factor,
-            };
-            let mut done = 0;
             if has_many {
                 done = pass.tiles::<S, 4, 4>(simd, done, along.0);
             }
@@ -355,15 +346,6 @@ fn rows<R: Real, S: Simd>(
             pass.rest::<S, 4>(simd, done, along.0);
             first += 4;
         } else {
-            let pass = &mut Pass {
-                y: &mut *y,
-                factors,
-                at: from,
-                sum,
-                steps,
-                factor,
-            };
-            let mut done = 0;
             if has_many {
                 done = pass.tiles::<S, 1, 14>(simd, done, along.0);
                 done = pass.tiles::<S, 1, 8>(simd, done, along.0);

@@ -125,10 +125,7 @@ impl<R: Real> Kernel for Map<'_, R> {
             if is_reverse {
                 back(simd, exec, nodes, memory, tile);
             } else {
-                store(exec, nodes.len() - 1, &exec.out, memory, tile);
-                for (node, place) in &exec.more {
-                    store(exec, *node, place, memory, tile);
-                }
+                store(nodes.len() - 1, &exec.out, memory, tile);
             }
             tiles = tile.next(exec);
         }
@@ -137,7 +134,7 @@ impl<R: Real> Kernel for Map<'_, R> {
 
 /// Puts the values of a node where they belong.
 #[inline(always)]
-fn store<R: Real>(_: &Exec, node: usize, place: &Place, memory: &mut Memory<R>, tile: &Tile) {
+fn store<R: Real>(node: usize, place: &Place, memory: &mut Memory<R>, tile: &Tile) {
     let Memory { arena, room, .. } = memory;
     let (count, length, stride, next, mut at) = tile.pieces(place);
     let from = room.places[node];
@@ -210,38 +207,10 @@ fn back<R: Real, S: Simd>(
     }
     for (at, node) in nodes.iter().enumerate().rev() {
         let (before, here) = all.split_at_mut(at);
-        let mut is_seen = at >= 127 || bit(seen, at);
-        for place in exec
-            .more
-            .iter()
-            .filter(|own| own.0 == at)
-            .map(|own| &own.1)
-            .chain((at + 1 == nodes.len()).then_some(&exec.out))
-        {
-            if is_seen {
-                load(
-                    high,
-                    place,
-                    place.to_slope(*gradients as isize) - *gradients as isize,
-                    tile,
-                    factors,
-                );
-                here[0][..count]
-                    .iter_mut()
-                    .zip(&factors[..count])
-                    .for_each(|(to, more)| *to += *more);
-            } else {
-                load(
-                    high,
-                    place,
-                    place.to_slope(*gradients as isize) - *gradients as isize,
-                    tile,
-                    &mut here[0],
-                );
-                is_seen = true;
-            }
-        }
-        if !is_seen {
+        if at + 1 == nodes.len() {
+            let offset = exec.out.to_slope(*gradients as isize) - *gradients as isize;
+            load(high, &exec.out, offset, tile, &mut here[0]);
+        } else if at < 127 && !bit(seen, at) {
             continue;
         }
         let slope = &here[0][..count];
@@ -445,23 +414,30 @@ impl<R: Real> Flow<'_, R> {
     }
 }
 
+impl Node {
+    /// Whether the values, or some of them, that it is computed from are of a kind; none if it is computed from no values.
+    fn of_parts(self, is: impl Fn(usize) -> bool) -> Option<[bool; 3]> {
+        match self {
+            Self::Negative(x) | Self::Unary(_, x) | Self::AtLeastTiny(x) => Some([is(x); 3]),
+            Self::Binary(_, x, y) | Self::Extreme(_, x, y) => Some([is(x), is(x), is(y)]),
+            Self::Where(x, y, z) => Some([is(x), is(y), is(z)]),
+            _ => None,
+        }
+    }
+}
+
 /// Nodes whose gradients are wanted, as bits.
 pub fn wanted(exec: &Exec) -> u128 {
     let Act::Map(nodes) = &exec.act else { return 0 };
     let mut wanted = 0;
     for (at, node) in nodes.iter().enumerate() {
-        let is = |node: usize| bit(wanted, node);
         let is_wanted = match *node {
             Node::Argument(argument) => exec.arguments[argument].slope,
-            Node::Index(_)
-            | Node::Number(_)
-            | Node::Constant(_)
-            | Node::Length(_)
-            | Node::Step(_)
-            | Node::Unary(Function::Stop | Function::Floor, _) => false,
-            Node::Negative(x) | Node::Unary(_, x) | Node::AtLeastTiny(x) => is(x),
-            Node::Binary(_, x, y) | Node::Extreme(_, x, y) => is(x) || is(y),
-            Node::Where(_, y, z) => is(y) || is(z),
+            Node::Unary(Function::Stop | Function::Floor, _) => false,
+            // The condition of a choice has no gradient.
+            node => node
+                .of_parts(|part| bit(wanted, part))
+                .is_some_and(|own| own[1] || own[2]),
         };
         wanted |= u128::from(is_wanted) << at.min(127);
     }
@@ -617,18 +593,15 @@ pub fn steady(exec: &Exec) -> u128 {
     }
     let mut out = 0;
     for (at, node) in nodes.iter().enumerate().take(127) {
-        let is = |node: usize| bit(out, node);
         let is_steady = match *node {
-            Node::Argument(argument) => exec.arguments[argument]
-                .strides
-                .iter()
-                .take(outer)
-                .all(|stride| *stride == 0),
+            Node::Argument(argument) => {
+                let mut strides = exec.arguments[argument].strides.iter().take(outer);
+                strides.all(|stride| *stride == 0)
+            }
             Node::Index(dim) => dim == outer,
-            Node::Number(_) | Node::Constant(_) | Node::Length(_) | Node::Step(_) => true,
-            Node::Negative(x) | Node::Unary(_, x) | Node::AtLeastTiny(x) => is(x),
-            Node::Binary(_, x, y) | Node::Extreme(_, x, y) => is(x) && is(y),
-            Node::Where(x, y, z) => is(x) && is(y) && is(z),
+            node => node
+                .of_parts(|part| bit(out, part))
+                .is_none_or(|own| own == [true; 3]),
         };
         out |= u128::from(is_steady) << at;
     }
@@ -666,9 +639,8 @@ fn compute<R: Real, S: Simd>(
         // What stands in one piece is used where it is: an argument, and in reverse what was computed before.
         let place = match node {
             Node::Argument(argument) => Some(&exec.arguments[*argument]),
-            _ if !is_reverse => None,
-            _ if at + 1 == nodes.len() => Some(&exec.out),
-            _ => exec.more.iter().find(|own| own.0 == at).map(|own| &own.1),
+            _ if is_reverse && at + 1 == nodes.len() => Some(&exec.out),
+            _ => None,
         };
         if let Some((1, length, 1, _, from)) = place.map(|place| tile.pieces(place))
             && length > 1

@@ -137,31 +137,15 @@ pub fn forward<R: Real>(exec: &Exec, memory: &mut Memory<R>, steps: &[usize]) {
         Act::Contract { adds, is_mean } => contract::forward(exec, *adds, *is_mean, memory),
         Act::Softmax(_) => rows(exec, memory, softmax::Forward),
         Act::LogSoftmax(_) => rows(exec, memory, log_softmax::Forward),
-        Act::Product(_) => rows(
-            exec,
-            memory,
-            (|room| product::forward(&room.x, &mut room.y)) as fn(&mut Room<R>),
-        ),
-        Act::Maximum(_) => rows(
-            exec,
-            memory,
-            (|room| maximum::forward(&room.x, &mut room.y)) as fn(&mut Room<R>),
-        ),
-        Act::Argmax(_) => rows(
-            exec,
-            memory,
-            (|room| maximum::argmax(&room.x, &mut room.y)) as fn(&mut Room<R>),
-        ),
-        Act::Rank(_) => rows(
-            exec,
-            memory,
-            (|room| rank::forward(&room.x, &mut room.y, &mut room.order)) as fn(&mut Room<R>),
-        ),
-        Act::Allocation(_) => rows(
-            exec,
-            memory,
-            (|room| allocation::forward(&room.x, &mut room.y, &mut room.order)) as fn(&mut Room<R>),
-        ),
+        Act::Product(_) => each_row(exec, memory, |room| product::forward(&room.x, &mut room.y)),
+        Act::Maximum(_) => each_row(exec, memory, |room| maximum::forward(&room.x, &mut room.y)),
+        Act::Argmax(_) => each_row(exec, memory, |room| maximum::argmax(&room.x, &mut room.y)),
+        Act::Rank(_) => each_row(exec, memory, |room| {
+            rank::forward(&room.x, &mut room.y, &mut room.order);
+        }),
+        Act::Allocation(_) => each_row(exec, memory, |room| {
+            allocation::forward(&room.x, &mut room.y, &mut room.order);
+        }),
         Act::Pick(_) => pick::forward(exec, memory),
         Act::Onehot(_) => onehot::forward(exec, memory),
         Act::Shift(..) => shift::forward(exec, memory),
@@ -178,22 +162,15 @@ pub fn reverse<R: Real>(exec: &Exec, memory: &mut Memory<R>, steps: &[usize]) {
         Act::Contract { is_mean, .. } => contract::reverse(exec, *is_mean, memory),
         Act::Softmax(_) => rows_back(exec, memory, softmax::Reverse),
         Act::LogSoftmax(_) => rows_back(exec, memory, log_softmax::Reverse),
-        Act::Product(_) => rows_back(
-            exec,
-            memory,
-            (|room| product::reverse(&room.x, &room.dy, &mut room.dx)) as fn(&mut Room<R>),
-        ),
-        Act::Maximum(_) => rows_back(
-            exec,
-            memory,
-            (|room| maximum::reverse(&room.x, &room.dy, &mut room.dx)) as fn(&mut Room<R>),
-        ),
-        Act::Allocation(_) => rows_back(
-            exec,
-            memory,
-            (|room| allocation::reverse(&room.x, &room.dy, &mut room.dx, &mut room.order))
-                as fn(&mut Room<R>),
-        ),
+        Act::Product(_) => each_row_back(exec, memory, |room| {
+            product::reverse(&room.x, &room.dy, &mut room.dx);
+        }),
+        Act::Maximum(_) => each_row_back(exec, memory, |room| {
+            maximum::reverse(&room.x, &room.dy, &mut room.dx);
+        }),
+        Act::Allocation(_) => each_row_back(exec, memory, |room| {
+            allocation::reverse(&room.x, &room.dy, &mut room.dx, &mut room.order);
+        }),
         Act::Pick(_) => pick::reverse(exec, memory),
         Act::Shift(..) => shift::reverse(exec, memory),
         Act::Window(..) => window::reverse(exec, memory),
@@ -237,6 +214,26 @@ pub fn clear<R: Real>(arena: &mut [R], dims: &[usize], (at, strides): Operand) {
         each(dims, [strides], [at], &mut |[at]| {
             arena[at as usize] = R::ZERO;
         });
+    }
+}
+
+/// Takes an entry of y from x; where x has none it is 0.
+fn set<R: Real>(arena: &mut [R], from: Option<usize>, y: usize) {
+    arena[y] = from.map_or(R::ZERO, |from| arena[from]);
+}
+
+/// Adds the gradient of an entry of the result to that of the entry of the first argument that it is taken from.
+fn add_slope<R: Real>(
+    exec: &Exec,
+    memory: &Memory<R>,
+) -> impl Fn(&mut [R], Option<usize>, usize) + use<R> {
+    let places = [&exec.out, &exec.arguments[0]];
+    let [to_y, to_x] = places.map(|place| place.to_slope(memory.gradients as isize));
+    move |arena, from, y| {
+        if let Some(from) = from {
+            let slope = arena[(y as isize + to_y) as usize];
+            arena[(from as isize + to_x) as usize] += slope;
+        }
     }
 }
 
@@ -409,6 +406,16 @@ fn rows_back<R: Real>(exec: &Exec, memory: &mut Memory<R>, function: impl Rows<R
             is_reverse: true,
         });
     }
+}
+
+/// Runs a function of rows, one number after another.
+fn each_row<R: Real>(exec: &Exec, memory: &mut Memory<R>, function: fn(&mut Room<R>)) {
+    rows(exec, memory, function);
+}
+
+/// Runs the derivative of a function of rows, one number after another.
+fn each_row_back<R: Real>(exec: &Exec, memory: &mut Memory<R>, function: fn(&mut Room<R>)) {
+    rows_back(exec, memory, function);
 }
 
 /// A function on numbers one by one.

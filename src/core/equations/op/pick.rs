@@ -1,6 +1,6 @@
 //! y = x at the index that the second argument names; 0 outside. The index has no gradient.
 
-use super::{Memory, Real, each};
+use super::{Memory, Real, add_slope, each, set};
 use crate::equations::bind::Exec;
 
 /// Calls `see` with the places in x and in y of all entries that exist, and those of y that do not.
@@ -34,21 +34,13 @@ fn entries<R: Real>(
 
 /// Computes the result.
 pub fn forward<R: Real>(exec: &Exec, memory: &mut Memory<R>) {
-    entries(exec, memory, |arena, from, y| {
-        arena[y] = from.map_or(R::ZERO, |from| arena[from]);
-    });
+    entries(exec, memory, set);
 }
 
 /// Adds what follows from the gradient of the result to those of the arguments.
 pub fn reverse<R: Real>(exec: &Exec, memory: &mut Memory<R>) {
-    let [to_y, to_x] =
-        [&exec.out, &exec.arguments[0]].map(|place| place.to_slope(memory.gradients as isize));
-    entries(exec, memory, |arena, from, y| {
-        if let Some(from) = from {
-            let slope = arena[(y as isize + to_y) as usize];
-            arena[(from as isize + to_x) as usize] += slope;
-        }
-    });
+    let add = add_slope(exec, memory);
+    entries(exec, memory, add);
 }
 
 #[cfg(test)]

@@ -5,19 +5,21 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use super::page::{Key, Page, Part, Record, Word};
+use super::page::{Page, Part, Record, Word};
 pub use super::program::{
     Axis, AxisInfo, Equation, First, Learned, Length, Op, Program, Series, Source, Tensor, Value,
     When,
 };
-use super::text::{Checked, Name, Place, mistake, suggestion, wrong, wrong_length};
+use super::text::{Checked, Name, Place, ensure, mistake, suggestion, wrong, wrong_length};
 use super::traces;
-use super::tree::{Call, Function, Item, Kind, Node, Operator, Rule};
+use super::tree::{Call, Function, Item, Kind, Node, Operator, Rule, second_name};
 
 /// The most numbers of a tensor or of a value in one step.
 const MOST_NUMBERS: usize = 1 << 31;
 /// The most axes of a value.
 const MOST_AXES: usize = 8;
+/// The most choices of all switches together that are all checked.
+const MOST_CHOICES: usize = 64;
 /// The most statements that are lowered to check choices of switches.
 const MOST_LOWERED: usize = 100_000;
 
@@ -45,31 +47,24 @@ pub fn lower(page: &Page) -> Checked<Program> {
 /// A mistake in the page.
 pub fn checked(page: &Page) -> Checked<Program> {
     let program = lower(page)?;
-    let is_open = |key: &Key| key.word == Word::Switch && key.choices.len() > 1;
-    let switches = (0..page.keys.len()).filter(|key| is_open(&page.keys[*key]));
-    let switches: Vec<usize> = switches.collect();
+    let is_open = |key: &usize| page.keys[*key].is_switch() && page.keys[*key].choices.len() > 1;
+    let switches: BTreeSet<usize> = (0..page.keys.len()).filter(is_open).collect();
     let scope = |key: usize| page.keys[key].name.rsplit_once('.').map(|(scope, _)| scope);
-    let count = |group: &Vec<usize>| {
+    let count = |group: &BTreeSet<usize>| {
         let counts = group.iter().map(|key| page.keys[*key].choices.len());
         counts.fold(1, usize::saturating_mul)
     };
     let mut groups = vec![switches.clone()];
-    if count(&switches) > 64 {
-        groups.clear();
-        for (position, one) in switches.iter().enumerate() {
-            groups.push(vec![*one]);
-            for other in &switches[position + 1..] {
-                if scope(*one) == scope(*other) {
-                    groups.push(vec![*one, *other]);
-                }
-            }
-        }
+    if count(&switches) > MOST_CHOICES {
+        let with_one = |one: usize| switches.range(one..).map(move |other| [one, *other]);
+        let pairs = switches.iter().flat_map(|one| with_one(*one));
+        let pairs = pairs.filter(|[one, other]| scope(*one) == scope(*other));
+        groups = pairs.map(BTreeSet::from).collect();
     }
     let all = groups.iter().map(count).fold(0, usize::saturating_add);
-    if all.saturating_mul(page.statements.len()) > MOST_LOWERED {
-        wrong!(page.whole(), "{} switches for {} statements", switches.len(), page.statements.len();
-            "too many choices to check: use fewer switches");
-    }
+    ensure!(all.saturating_mul(page.statements.len()) <= MOST_LOWERED, page.whole(),
+        "{} switches for {} statements", switches.len(), page.statements.len();
+        "too many choices to check: use fewer switches");
     let mut seen = HashSet::new();
     for group in groups {
         let mut trial = page.clone();
@@ -79,8 +74,7 @@ pub fn checked(page: &Page) -> Checked<Program> {
                 key.chosen = vec![key.choices[number % key.choices.len()].clone()];
                 number /= key.choices.len();
             }
-            let records = trial.statements.iter().chain(&trial.starts);
-            let kept: Vec<bool> = records.map(|record| trial.keeps(record)).collect();
+            let kept: Vec<bool> = trial.records().map(|record| trial.keeps(record)).collect();
             if seen.insert(kept)
                 && let Err(mistake) = lower(&trial)
                 && !mistake.is_length
@@ -92,48 +86,28 @@ pub fn checked(page: &Page) -> Checked<Program> {
     Ok(program)
 }
 
-/// A block around the statement at hand.
-struct Frame {
-    block: usize,
-    axis: Option<Axis>,
-    /// Quantities that are made so far in this step.
-    now: HashSet<usize>,
-    /// Quantities with a first value along this block, with their axes.
-    before: HashMap<usize, Vec<Axis>>,
-}
-
-/// The statement or start at hand.
-#[derive(Default)]
-struct Here {
-    kind: Option<Axis>,
-    head: Option<usize>,
-    place: Place,
-    /// Its name in the names of tensors.
-    label: String,
-    /// Axes of a start.
-    start: Option<Vec<Axis>>,
-    has_axes: bool,
-    learned: usize,
-}
-
-/// Where the step before, or the last entry, of a quantity is read: the axis, if it is given, and the block.
-type Reader = (Option<Axis>, Option<usize>);
+/// Where the step before, or the last entry, of a quantity is read: the axis, if it is given, and the blocks around.
+type Reader = (Option<Axis>, Vec<usize>);
 
 struct Lowering<'a> {
     page: &'a Page,
     program: Program,
-    /// Axes whose lengths do not belong to the episode.
-    fixed: HashSet<Axis>,
     /// All quantities, data and parameters by name and kind.
     keys: HashMap<(Name, Option<Axis>), usize>,
-    /// Series that each block makes.
-    made: Vec<Vec<usize>>,
-    /// Series of blocks that have ended.
-    full: HashSet<usize>,
-    starts: HashMap<&'a Name, Vec<usize>>,
-    readers: HashMap<&'a Name, Vec<Reader>>,
-    frames: Vec<Frame>,
-    here: Here,
+    /// The starts of each block that are read, with their series.
+    starts: Vec<Vec<(usize, &'a Record)>>,
+    /// The axes of each start so far, by its series and its block.
+    firsts: HashMap<(usize, usize), Vec<Axis>>,
+    /// The blocks around the statement at hand, the outermost first.
+    frames: Vec<usize>,
+    /// The series that have values so far.
+    known: HashSet<usize>,
+    /// The statement, start or parameter at hand.
+    here: &'a Record,
+    /// Axes of the start at hand.
+    start: Option<Vec<Axis>>,
+    /// The number of learned functions so far in the value at hand.
+    learned: usize,
 }
 
 impl<'a> Lowering<'a> {
@@ -141,35 +115,64 @@ impl<'a> Lowering<'a> {
         let mut out = Self {
             page,
             program: Program::default(),
-            fixed: HashSet::new(),
             keys: HashMap::new(),
-            made: vec![vec![]; page.blocks.len()],
-            full: HashSet::new(),
-            starts: HashMap::new(),
-            readers: HashMap::new(),
+            starts: vec![vec![]; page.blocks.len()],
+            firsts: HashMap::new(),
             frames: vec![],
-            here: Here::default(),
+            known: HashSet::new(),
+            here: &page.statements[0],
+            start: None,
+            learned: 0,
         };
         for axis in 0..page.axes.len() {
-            out.program.axes.push(axis_info(page, axis));
-            out.fixed.extend(page.length(axis).map(|_| axis));
+            let (origin, name) = (page.origin(axis), page.axes[axis].name.clone());
+            let length = match page.length(origin) {
+                _ if origin != axis => Length::Origin,
+                Some(length) => Length::Fixed(length),
+                None if &*name == "past" => Length::Past,
+                None => Length::Episode,
+            };
+            out.program.axes.push(AxisInfo {
+                name,
+                origin,
+                // Trial lengths of sequences: odd ones that no key has.
+                trial: page.length(origin).unwrap_or(1_000_003 + 2 * origin),
+                length,
+                rank: page.rank(axis),
+            });
         }
-        let mut read = HashSet::new();
-        for (index, start) in page.starts.iter().enumerate() {
-            if page.keeps(start) {
-                out.starts.entry(&start.names[0]).or_default().push(index);
-                start.each(&mut |node| out.see(node, None, &mut read));
-            }
-        }
-        for statement in page.statements.iter().filter(|own| page.keeps(own)) {
-            statement.each(&mut |node| out.see(node, Some(statement.block), &mut read));
+        let (mut read, mut readers) = (HashSet::new(), HashMap::<_, Vec<Reader>>::new());
+        let starts = page.starts.iter().map(|own| (own, vec![]));
+        let statements = page.statements.iter();
+        let statements = statements.map(|own| (own, page.blocks_around(own.block)));
+        for (record, around) in starts.chain(statements).filter(|own| page.keeps(own.0)) {
+            record.each(&mut |node| {
+                read.extend(node.name());
+                let part = node.parts.first().and_then(Node::name);
+                if let (Kind::Select(items), Some(name)) = (&node.kind, part) {
+                    let axes = items.iter().filter_map(|item| match item {
+                        Item::Before(axis) => Some(*axis),
+                        Item::Entry(axis, None) => Some(Some(*axis)),
+                        _ => None,
+                    });
+                    let own = axes.map(|axis| (axis, around.clone()));
+                    readers.entry(name).or_default().extend(own);
+                }
+            });
         }
         for (index, input) in page.inputs.iter().enumerate() {
-            out.data(input, Source::Input(index));
+            out.series(input, Source::Input(index));
+        }
+        for target in page
+            .target
+            .iter()
+            .filter(|own| readers.contains_key(&own.names[0]))
+        {
+            out.series(target, Source::Target);
         }
         for (index, noise) in page.noises.iter().enumerate() {
             if read.contains(&noise.names[0]) {
-                out.data(noise, Source::Noise(index));
+                out.series(noise, Source::Noise(index));
             }
         }
         for (index, statement) in page.statements.iter().enumerate() {
@@ -181,46 +184,37 @@ impl<'a> Lowering<'a> {
             if read.contains(&parameter.names[0]) {
                 let axes = parameter.kind.iter().chain(parameter.given());
                 let axes = axes.copied().collect();
-                out.begin(parameter, "");
-                let tensor = out.tensor(Tensor::new(out.here.label.clone(), axes))?;
-                out.data(parameter, Source::Parameter(tensor));
+                out.begin(parameter);
+                let tensor = out.tensor(Tensor::new(out.own_label(), axes))?;
+                out.series(parameter, Source::Parameter(tensor));
+            }
+        }
+        for start in page.starts.iter().filter(|own| page.keeps(own)) {
+            let name = &start.names[0];
+            let readers = readers.get(name).map_or(&[][..], Vec::as_slice);
+            if let Some(&series) = out.keys.get(&(name.clone(), start.kind))
+                && let Some(block) = out.block_of(start, series, readers)
+            {
+                out.starts[block].push((series, start));
             }
         }
         Ok(out)
     }
 
-    /// Remembers the names that an expression reads.
-    fn see(&mut self, node: &'a Node, block: Option<usize>, read: &mut HashSet<&'a Name>) {
-        read.extend(node.name());
-        if let (Kind::Select(items), Some(part)) = (&node.kind, node.parts.first())
-            && let Some(name) = part.name()
-        {
-            let readers = self.readers.entry(name).or_default();
-            for item in items {
-                match item {
-                    Item::Before(axis) => readers.push((*axis, block)),
-                    Item::Last(axis) => readers.push((Some(*axis), block)),
-                    _ => {}
-                }
+    /// The block along which a start is the first value of a series, if some reader needs that value.
+    fn block_of(&self, start: &Record, series: usize, readers: &[Reader]) -> Option<usize> {
+        let (blocks, page) = (&self.program.series[series].blocks, self.page);
+        let is_own = |block: &&usize| page.blocks[**block].axis == start.along;
+        let innermost = blocks.last().filter(|_| start.along.is_none());
+        let block = innermost.or_else(|| blocks.iter().find(is_own))?;
+        let is_read = |(axis, around): &Reader| {
+            let shared = blocks.iter().rfind(|own| around.contains(own));
+            match axis {
+                Some(_) => page.blocks[*block].axis == *axis,
+                None => shared.or(blocks.last()) == Some(block),
             }
-        }
-    }
-
-    fn data(&mut self, record: &Record, source: Source) {
-        let axes = self.sorted(record.given().iter().chain(&record.kind));
-        let series = self.series(record, 0, source);
-        self.program.series[series].axes = axes;
-        self.full.insert(series);
-    }
-
-    /// Adds a series without axes.
-    fn series(&mut self, record: &Record, position: usize, source: Source) -> usize {
-        let name = record.names[position].clone();
-        let index = self.program.series.len();
-        self.keys.insert((name.clone(), record.kind), index);
-        let series = Series::new(name, record.kind, source);
-        self.program.series.push(series);
-        index
+        };
+        readers.iter().any(is_read).then_some(*block)
     }
 
     /// Adds the quantities that a statement makes.
@@ -228,55 +222,89 @@ impl<'a> Lowering<'a> {
         for (position, name) in statement.names.iter().enumerate() {
             let of = |kind| self.keys.get(&(name.clone(), kind));
             let before = of(statement.kind).or_else(|| of(None));
-            let other = before.and_then(|series| match self.program.series[*series].source {
-                Source::Statement(other, _) => self.page.statements[other].head,
+            let before = before.map(|series| self.program.series[*series].source);
+            let other = match before {
+                Some(Source::Statement(other, _)) => self.page.statements[other].head,
                 _ => None,
-            });
+            };
             // Heads with different choices make entries of one series.
-            if statement.head.is_some() && other.is_some() && other != statement.head {
-                continue;
-            }
-            let is_key = |key: &Key| key.word != Word::Switch;
-            if before.is_some() || self.page.key(name).is_some_and(is_key) {
-                wrong!(statement.place, "{name} is made twice"; "give the second a name of its own");
-            }
-            let series = self.series(statement, position, Source::Statement(index, position));
-            let own = &mut self.program.series[series];
-            own.trace.clone_from(&self.page.traces[index][position]);
-            own.blocks = self.page.blocks_around(statement.block);
-            for block in &own.blocks {
-                self.made[*block].push(series);
+            let mut heads = other.iter().zip(&statement.head);
+            let is_shared = heads.any(|(one, other)| one != other);
+            let is_key = self.page.key(name).is_some_and(|key| !key.is_switch());
+            ensure!(before.is_none() && !is_key || is_shared, statement.place,
+                "{name} is made twice"; "give the second a name of its own");
+            if !is_shared {
+                self.series(statement, Source::Statement(index, position));
             }
         }
         Ok(())
     }
 
+    /// Adds a series: data with its axes, or a quantity, whose axes follow from its value.
+    fn series(&mut self, record: &Record, source: Source) {
+        let index = self.program.series.len();
+        let mut series = Series::new(record.names[0].clone(), record.kind, source);
+        if let Source::Statement(statement, position) = source {
+            series.name.clone_from(&record.names[position]);
+            series
+                .trace
+                .clone_from(&self.page.traces[statement][position]);
+            series.blocks = self.page.blocks_around(record.block);
+        } else {
+            series.axes = self.sorted(record.given().iter().chain(&record.kind));
+            self.known.insert(index);
+        }
+        self.keys.insert((series.name.clone(), record.kind), index);
+        self.program.series.push(series);
+    }
+
     // Axes.
+
+    fn name(&self, axis: Axis) -> &'a str {
+        &self.page.axes[axis].name
+    }
+
+    fn names(&self, axes: &[Axis]) -> String {
+        let names: Vec<&str> = axes.iter().map(|axis| self.name(*axis)).collect();
+        names.join(", ")
+    }
+
+    /// The axis whose length an axis has.
+    fn origin(&self, axis: Axis) -> &AxisInfo {
+        &self.program.axes[self.program.axes[axis].origin]
+    }
 
     /// The length of an axis in the trial.
     fn trial(&self, axis: Axis) -> usize {
-        self.program.axes[self.program.axes[axis].origin].trial
+        self.origin(axis).trial
     }
 
     /// Whether the length of an axis does not belong to the episode.
     fn is_fixed(&self, axis: Axis) -> bool {
-        self.fixed.contains(&self.program.axes[axis].origin)
+        matches!(self.origin(axis).length, Length::Fixed(_))
     }
 
     /// Whether an axis is `past`, or another name of it.
     fn is_past(&self, axis: Axis) -> bool {
-        self.program.axes[self.program.axes[axis].origin].length == Length::Past
+        self.origin(axis).length == Length::Past
     }
 
     /// The number of entries of axes together.
-    fn count<'n>(&self, axes: impl IntoIterator<Item = &'n Axis>) -> usize {
-        let lengths = axes.into_iter().map(|axis| self.trial(*axis));
+    fn count(&self, axes: &[Axis]) -> usize {
+        let lengths = axes.iter().map(|axis| self.trial(*axis));
         lengths.fold(1, usize::saturating_mul)
     }
 
     /// The number of entries of the axes together whose lengths do not belong to the episode.
     fn fixed_count(&self, axes: &[Axis]) -> usize {
-        self.count(axes.iter().filter(|axis| self.is_fixed(**axis)))
+        let fixed = axes.iter().copied().filter(|axis| self.is_fixed(*axis));
+        self.count(&fixed.collect::<Vec<Axis>>())
+    }
+
+    /// The number of values that several arguments have together.
+    fn joined(&self, taken: &[Vec<Axis>]) -> usize {
+        let counts = taken.iter().map(|axes| self.count(axes));
+        counts.fold(0, usize::saturating_add)
     }
 
     /// Axes in the order of the program, each once.
@@ -287,52 +315,58 @@ impl<'a> Lowering<'a> {
         axes
     }
 
-    fn names(&self, axes: &[Axis]) -> String {
-        let name = |axis: &Axis| &*self.page.axes[*axis].name;
-        axes.iter().map(name).collect::<Vec<&str>>().join(", ")
-    }
-
-    /// The number of values that several arguments have together.
-    fn joined(&self, taken: &[Vec<Axis>]) -> usize {
-        let counts = taken.iter().map(|axes| self.count(axes));
-        counts.fold(0, usize::saturating_add)
-    }
-
-    fn trial_of(&self, length: &Length) -> usize {
-        match length {
-            Length::Join(parts) => self.joined(parts),
-            Length::Append(axis) => self.trial(*axis).saturating_add(1),
-            _ => 0,
+    /// Checks that a value is one that operations take.
+    fn limit(&self, axes: &[Axis], place: &Place) -> Checked<()> {
+        ensure!(axes.len() <= MOST_AXES, place,
+            "a value with {} axes: {}", axes.len(), self.names(axes); "allowed: {MOST_AXES} axes");
+        if self.fixed_count(axes) > MOST_NUMBERS {
+            wrong_length!(place, "a value with [{}] has more than {MOST_NUMBERS} numbers", self.names(axes);
+                "choose smaller sizes");
         }
+        Ok(())
+    }
+
+    /// Checks that a value has axes.
+    fn has(&self, value: &Value, axes: &[Axis], place: &Place) -> Checked<()> {
+        if let Some(axis) = without(axes, &value.axes).first() {
+            let (axis, names) = (self.name(*axis), self.names(&value.axes));
+            ensure!(!names.is_empty(), place, "no axis {axis} in []"; "it is one number");
+            wrong!(place, "no axis {axis} in [{names}]"; "allowed: {names}");
+        }
+        Ok(())
+    }
+
+    /// Checks that a value may get an axis beside its own.
+    fn lacks(&self, axes: &[Axis], new: Axis, place: &Place) -> Checked<()> {
+        ensure!(!axes.contains(&new), place,
+            "{} is already an axis of this value", self.name(new); "choose another name");
+        Ok(())
     }
 
     /// Gives an axis that a function makes its length.
     fn make_axis(&mut self, axis: Axis, length: Length, place: &Place) -> Checked<()> {
-        let (before, trial) = (self.trial(axis), self.trial_of(&length));
-        if let Length::Join(parts) = &length
-            && parts.iter().flatten().all(|part| self.is_fixed(*part))
-        {
-            self.fixed.insert(axis);
-        }
+        let (before, mut each) = (self.trial(axis), String::new());
+        let (length, trial) = match length {
+            Length::Join(parts) => {
+                let mut all = parts[0].iter();
+                if let Some(own) = all.find(|own| parts.iter().all(|part| part.contains(own))) {
+                    let names = [axis, *own].map(|axis| self.name(axis));
+                    let [name, own] = names;
+                    each = format!("; an axis that stays is said: join[{name}; each {own}](…)");
+                }
+                let trial = self.joined(&parts);
+                let is_fixed = parts.iter().flatten().all(|part| self.is_fixed(*part));
+                let fixed = is_fixed.then_some(Length::Fixed(trial));
+                (fixed.unwrap_or(Length::Join(parts)), trial)
+            }
+            Length::Append(old) => (length, self.trial(old).saturating_add(1)),
+            _ => (length, before),
+        };
         let info = &mut self.program.axes[axis];
-        if info.length == Length::Episode && info.origin == axis {
-            info.length = length;
-            info.trial = trial;
+        if info.length == Length::Episode {
+            (info.length, info.trial) = (length, trial);
         } else if before != trial {
-            let name = info.name.clone();
-            let common = match &length {
-                Length::Join(parts) => parts[0]
-                    .iter()
-                    .find(|own| parts.iter().all(|part| part.contains(own))),
-                _ => None,
-            };
-            let each = common.map_or(String::new(), |own| {
-                format!(
-                    "; an axis that stays is said: join[{name}; each {}](…)",
-                    self.names(&[*own])
-                )
-            });
-            wrong_length!(place, "{name} has {trial} entries here and {before} elsewhere";
+            wrong_length!(place, "{} has {trial} entries here and {before} elsewhere", info.name;
                 "one axis has one length{each}");
         }
         Ok(())
@@ -341,126 +375,133 @@ impl<'a> Lowering<'a> {
     // Blocks.
 
     fn block(&mut self, block: usize) -> Checked<()> {
-        let (page, made) = (self.page, self.made[block].clone());
-        if made.is_empty() {
-            return Ok(());
+        for (series, start) in std::mem::take(&mut self.starts[block]) {
+            self.start(block, series, start)?;
         }
-        let before = self.firsts(block, &made)?;
-        let (axis, now) = (page.blocks[block].axis, HashSet::new());
-        let frame = Frame {
-            block,
-            axis,
-            now,
-            before,
-        };
-        self.frames.push(frame);
-        for item in &page.blocks[block].items {
+        self.frames.push(block);
+        for item in &self.page.blocks[block].items {
             match item {
                 Part::Block(inner) => self.block(*inner)?,
                 Part::Statement(index) => self.statement(*index)?,
             }
         }
         self.frames.pop();
-        match self.frames.last_mut() {
-            Some(frame) => frame.now.extend(made),
-            None => self.full.extend(made),
-        }
         Ok(())
     }
 
-    /// The starts of a block: of its own quantities, and those `along` it of the blocks inside it.
-    fn firsts(&mut self, block: usize, made: &[usize]) -> Checked<HashMap<usize, Vec<Axis>>> {
-        let page = self.page;
-        let names = made.iter().map(|own| &self.program.series[*own].name);
-        let starts = names.filter_map(|name| self.starts.get(name));
-        let starts: BTreeSet<usize> = starts.flatten().copied().collect();
-        let mut out = HashMap::new();
-        for start in starts.into_iter().map(|start| &page.starts[start]) {
-            let name = &start.names[0];
-            let Some(&series) = self.keys.get(&(name.clone(), start.kind)) else {
-                continue;
-            };
-            let blocks = &self.program.series[series].blocks;
-            let Some(place) = blocks.iter().position(|own| *own == block) else {
-                continue;
-            };
-            let inside = blocks[place + 1..].iter().map(|own| &page.blocks[*own]);
-            let inside: Vec<Axis> = inside.filter_map(|block| block.axis).collect();
-            let is_here = match start.along {
-                Some(_) => page.blocks[block].axis == start.along,
-                None => place + 1 == blocks.len(),
-            };
-            if !is_here || !self.is_read_before(series, block) {
-                continue;
-            }
-            if out.contains_key(&series) && start.head.is_none() {
-                wrong!(start.place, "{name} has two starts";
-                    "allowed: one under each choice of the switches");
-            }
-            self.begin(start, ".start");
-            let head = self.head();
-            let named = inside.iter().chain(&start.kind).chain(start.given());
-            let is_own = |axis: &&Axis| head.is_none_or(|(kind, _)| kind != **axis);
-            self.here.start = Some(named.clone().filter(is_own).copied().collect());
-            let value = self.whole_value(start)?;
-            let free = value.axes.iter().filter(|_| start.axes[0].is_none());
-            let axes = self.sorted(named.chain(free));
-            self.few(&axes, &start.place)?;
-            if !value.axes.iter().all(|axis| axes.contains(axis)) {
-                wrong!(start.place, "start of {name} has [{}]", self.names(&value.axes);
-                    "declared: [{}]", self.names(&axes));
-            }
-            out.insert(series, axes.clone());
-            let first = First {
-                series,
-                block,
-                value,
-                axes,
-                head,
-            };
-            self.program.firsts.push(first);
-        }
-        Ok(out)
+    /// The axis of a block around the statement at hand.
+    fn frame(&self, frame: usize) -> Option<Axis> {
+        self.page.blocks[self.frames[frame]].axis
     }
 
-    /// Whether the step before of a series along a block is read (or its last entry, which is its start if the block has
-    /// no entries).
-    fn is_read_before(&self, series: usize, block: usize) -> bool {
-        let Series { name, blocks, .. } = &self.program.series[series];
-        let mut readers = self.readers.get(name).into_iter().flatten();
-        readers.any(|(axis, reader)| {
-            let around = reader.map_or(vec![], |reader| self.page.blocks_around(reader));
-            let shared = blocks.iter().rev().find(|own| around.contains(own));
-            match axis {
-                Some(_) => *axis == self.page.blocks[block].axis,
-                None => shared.or(blocks.last()) == Some(&block),
+    /// The axes of the outermost blocks around the statement at hand.
+    fn along(&self, count: usize) -> Vec<Axis> {
+        let frames = (0..count).filter_map(|frame| self.frame(frame));
+        frames.collect()
+    }
+
+    /// A start of a block: of one of its own quantities, or `along` it of a block inside it.
+    fn start(&mut self, block: usize, series: usize, start: &'a Record) -> Checked<()> {
+        let (name, place) = (&start.names[0], &start.place);
+        let blocks = self.program.series[series].blocks.iter();
+        let inside = blocks.skip_while(|own| **own != block).skip(1);
+        let mut own: Vec<Axis> = inside
+            .filter_map(|block| self.page.blocks[*block].axis)
+            .collect();
+        self.begin(start);
+        own.extend(self.kind().iter().chain(start.given()));
+        self.start = Some(own.clone());
+        let value = self.whole_value()?;
+        let free = value.axes.iter().filter(|_| start.axes[0].is_none());
+        let axes = self.sorted(own.iter().chain(&start.kind).chain(free));
+        self.limit(&axes, place)?;
+        ensure!(without(&value.axes, &axes).is_empty(), place,
+            "start of {name} has [{}]", self.names(&value.axes); "declared: [{}]", self.names(&axes));
+        let before = self.firsts.insert((series, block), axes.clone());
+        ensure!(before.is_none() || start.head.is_some(), place,
+            "{name} has two starts"; "allowed: one under each choice of the switches");
+        let head = self.head();
+        self.program.firsts.push(First {
+            series,
+            block,
+            value,
+            axes,
+            head,
+        });
+        Ok(())
+    }
+
+    fn statement(&mut self, index: usize) -> Checked<()> {
+        let statement = &self.page.statements[index];
+        if !self.page.keeps(statement) {
+            return Ok(());
+        }
+        let Record { place, kind, .. } = statement;
+        self.begin(statement);
+        let value = self.whole_value()?;
+        let axes = self.sorted(value.axes.iter().chain(kind));
+        self.limit(&axes, place)?;
+        let along = self.along(self.frames.len());
+        let mut makes = Vec::new();
+        for (name, said) in statement.names.iter().zip(&statement.axes) {
+            let series = self.keys[&(name.clone(), *kind)];
+            let said = said.as_ref();
+            let said = said.map(|said| self.sorted(said.iter().chain(kind)));
+            let before = self.firsts.get(&(series, statement.block));
+            let others = Some(&self.program.series[series].axes);
+            let wanted = [
+                ("declared", said.as_ref()),
+                ("in the step before (or its start)", before),
+                (
+                    "other heads have",
+                    others.filter(|_| self.known.contains(&series)),
+                ),
+            ];
+            for (what, wanted) in wanted {
+                let other = wanted.filter(|wanted| **wanted != axes);
+                ensure!(other.is_none(), place, "{name} has [{}]", self.names(&axes);
+                    "{what}: [{}]", self.names(other.map_or(&[], Vec::as_slice)));
             }
-        })
+            if let Some(axis) = along.iter().find(|axis| axes.contains(axis)) {
+                wrong!(place, "{name} has the axis {0} inside a block along it", self.name(*axis);
+                    "rename the axis with 'as'");
+            }
+            self.known.insert(series);
+            self.program.series[series].axes.clone_from(&axes);
+            makes.push(series);
+        }
+        let head = self.head();
+        self.program.equations.push(Equation {
+            statement: index,
+            value,
+            makes,
+            head,
+        });
+        Ok(())
     }
 
     /// Makes a record the one at hand.
-    fn begin(&mut self, record: &Record, suffix: &str) {
-        let Record { kind, head, .. } = *record;
-        let label = self.label(&record.names[0], kind, head) + suffix;
-        let has_axes = record.axes.iter().any(Option::is_some);
-        let place = record.place.clone();
-        self.here = Here {
-            kind,
-            head,
-            place,
-            label,
-            has_axes,
-            ..Here::default()
-        };
+    fn begin(&mut self, record: &'a Record) {
+        (self.here, self.start, self.learned) = (record, None, 0);
     }
 
-    /// `kind.name`, `kind0.name` of one head, or `name`.
-    fn label(&self, name: &str, kind: Option<Axis>, head: Option<usize>) -> String {
-        let head = head.map_or(String::new(), |head| head.to_string());
-        match kind {
-            Some(kind) => format!("{}{head}.{name}", self.page.axes[kind].name),
-            None => name.to_owned(),
-        }
+    /// The name of tensors of a statement with the heads of the one at hand: `kind.name`, `kind0.name` of one head, or `name`.
+    fn label(&self, name: &str) -> String {
+        let head = self
+            .here
+            .head
+            .map_or(String::new(), |head| head.to_string());
+        let kind = self
+            .here
+            .kind
+            .map(|kind| format!("{}{head}.", self.name(kind)));
+        kind.unwrap_or_default() + name
+    }
+
+    /// The name of tensors of the statement or start at hand.
+    fn own_label(&self) -> String {
+        let end = self.start.as_ref().map_or("", |_| ".start");
+        self.label(&self.here.names[0]) + end
     }
 
     /// The head of the statement at hand, if it has choices of its own.
@@ -473,119 +514,37 @@ impl<'a> Lowering<'a> {
         self.here.kind.filter(|_| self.here.head.is_none())
     }
 
-    /// The value of a start or a statement.
-    fn whole_value(&mut self, record: &'a Record) -> Checked<Value> {
-        let scope: Vec<Axis> = record.kind.into_iter().collect();
-        let mut value = match &record.value {
+    /// The value of the statement or start at hand.
+    fn whole_value(&mut self) -> Checked<Value> {
+        let scope: Vec<Axis> = self.here.kind.into_iter().collect();
+        let value = match &self.here.value {
             Some(value) => self.value(value, &scope)?,
-            None => Value::new(Op::Number(0.0), vec![], vec![], &record.place),
+            None => Value::new(Op::Number(0.0), vec![], vec![], &self.here.place),
         };
         // Of heads with different choices, a function over all of them gives each its entry.
-        if let Some((kind, head)) = self.head().filter(|(kind, _)| value.axes.contains(kind)) {
-            let axes = without(&value.axes, &[kind]);
-            value = Value::new(
-                Op::Entry(kind, Some(head)),
-                vec![value],
-                axes,
-                &record.place,
-            );
-        }
-        let (mut large, mut deep) = (None, None);
-        value.each(&mut |part| {
-            if self.fixed_count(&part.axes) > MOST_NUMBERS {
-                large = Some(part);
-            }
-            if part.axes.len() > MOST_AXES {
-                deep = Some(part);
-            }
-        });
-        if let Some(Value { axes, place, .. }) = deep {
-            self.few(axes, place)?;
-        }
-        if let Some(Value { axes, place, .. }) = large {
-            let axes = self.names(axes);
-            wrong_length!(place, "a value with [{axes}] has more than {MOST_NUMBERS} numbers";
-                "choose smaller sizes");
+        let value = self.entry(value, &scope);
+        let mut parts = Vec::new();
+        value.each(&mut |part| parts.push(part));
+        for part in parts.into_iter().rev() {
+            self.limit(&part.axes, &part.place)?;
         }
         Ok(value)
     }
 
-    /// Checks that a value has no more axes than operations take.
-    fn few(&self, axes: &[Axis], place: &Place) -> Checked<()> {
-        if axes.len() > MOST_AXES {
-            wrong!(place, "a value with {} axes: {}", axes.len(), self.names(axes);
-                "allowed: {MOST_AXES} axes");
-        }
-        Ok(())
-    }
-
-    fn statement(&mut self, index: usize) -> Checked<()> {
-        let statement = &self.page.statements[index];
-        let Record { place, kind, .. } = statement;
-        if !self.page.keeps(statement) {
-            return Ok(());
-        }
-        self.begin(statement, "");
-        let value = self.whole_value(statement)?;
-        let axes = self.sorted(value.axes.iter().chain(kind));
-        self.few(&axes, place)?;
-        let (frame, mut makes) = (self.frames.len() - 1, Vec::new());
-        for (name, said) in statement.names.iter().zip(&statement.axes) {
-            let found = format!("{name} has [{}]", self.names(&axes));
-            if let Some(said) = said {
-                let said = self.sorted(said.iter().chain(kind));
-                if said != axes {
-                    wrong!(place, "{found}"; "declared: [{}]", self.names(&said));
-                }
-            }
-            let along = self.along(self.frames.len());
-            if let Some(axis) = along.iter().find(|axis| axes.contains(axis)) {
-                let along = self.names(&[*axis]);
-                wrong!(place, "{name} has the axis {along} inside a block along it";
-                    "rename the axis with 'as'");
-            }
-            let series = self.keys[&(name.clone(), *kind)];
-            let before = self.frames[frame].before.get(&series);
-            if let Some(before) = before.filter(|before| **before != axes) {
-                wrong!(place, "{found}"; "in the step before (or its start): [{}]", self.names(before));
-            }
-            let is_new = self.frames[frame].now.insert(series);
-            let others = &self.program.series[series].axes;
-            if !is_new && *others != axes {
-                wrong!(place, "{found}"; "other heads have [{}]", self.names(others));
-            }
-            self.program.series[series].axes.clone_from(&axes);
-            makes.push(series);
-        }
-        let head = self.head();
-        let statement = index;
-        let equation = Equation {
-            statement,
-            value,
-            makes,
-            head,
-        };
-        self.program.equations.push(equation);
-        Ok(())
-    }
-
     /// Checks that the answer has the axes of the target.
     fn answer(&self) -> Checked<()> {
-        let series = &self.program.series;
         let Some(answer) = self.program.answer() else {
             wrong!(self.page.whole(), "no z and no p under the choices made";
                 "a machine makes z (logits) or p (probabilities) under every choice");
         };
-        let (axes, Series { name, source, .. }) = (self.all_axes(answer), &series[answer]);
-        let target = self.page.target.as_ref().map_or(&[][..], Record::given);
-        match source {
-            Source::Statement(index, _) if !target.iter().all(|axis| axes.contains(axis)) => {
-                let place = &self.page.statements[*index].place;
-                wrong!(place, "{name} has [{}]", self.names(&axes);
-                    "its target has [{}]", self.names(target))
-            }
-            _ => Ok(()),
+        let (axes, target) = (self.all_axes(answer), &self.page.target);
+        let target = target.as_ref().map_or(&[][..], Record::given);
+        let Series { name, source, .. } = &self.program.series[answer];
+        if let Source::Statement(index, _) = source {
+            ensure!(without(target, &axes).is_empty(), self.page.statements[*index].place,
+                "{name} has [{}]", self.names(&axes); "its target has [{}]", self.names(target));
         }
+        Ok(())
     }
 
     /// All axes of a series: of its blocks and its own.
@@ -600,14 +559,18 @@ impl<'a> Lowering<'a> {
     /// The quantity that a name means: of the heads that a function runs over, of the heads of this `for`, the shared one.
     fn resolve(&self, name: &Name, place: &Place, scope: &[Axis]) -> Checked<usize> {
         let of = |kind: Option<Axis>| self.keys.get(&(name.clone(), kind)).copied();
-        let inner = scope.iter().find_map(|kind| of(Some(*kind)));
-        if let Some(series) = inner.or_else(|| of(None)) {
+        let mut inner = scope.iter().copied().map(Some).chain([None]);
+        if let Some(series) = inner.find_map(of) {
             return Ok(series);
         }
         let kinds = (0..self.page.axes.len()).filter(|axis| self.page.is_kind(*axis));
         let kinds: Vec<Axis> = kinds.filter(|kind| of(Some(*kind)).is_some()).collect();
         match kinds[..] {
-            [kind] => Ok(of(Some(kind)).unwrap_or_default()),
+            [kind] => Ok(self.keys[&(name.clone(), Some(kind))]),
+            [first, ..] => {
+                let (all, first) = (self.names(&kinds).replace(", ", " and "), self.name(first));
+                wrong!(place, "{name} exists for {all}"; "use it under sum[{first}](…) or in a 'for'")
+            }
             [] if self.page.axis_named(name).is_some() => {
                 wrong!(place, "{name} is an axis"; "its numbers are index[{name}]")
             }
@@ -616,38 +579,26 @@ impl<'a> Lowering<'a> {
                 let known = self.keys.keys().map(|(name, _)| name).chain(constants);
                 wrong!(place, "unknown name {name}"; "{}", suggestion(name, known, "known"))
             }
-            [first, ..] => {
-                let all = self.names(&kinds).replace(", ", " and ");
-                let first = self.names(&[first]);
-                wrong!(place, "{name} exists for {all}"; "use it under sum[{first}](…) or in a 'for'")
-            }
         }
     }
 
-    /// The target, if it has this name.
-    fn target(&self, name: &Name) -> Option<&'a Record> {
-        let target = self.page.target.as_ref();
-        target.filter(|target| target.names[0] == *name)
-    }
-
-    /// The innermost block around the statement that makes a series.
-    fn frame_of(&self, series: usize) -> Option<usize> {
-        let blocks = &self.program.series[series].blocks;
-        let makes = |frame: &Frame| blocks.contains(&frame.block);
-        self.frames.iter().rposition(makes)
-    }
-
-    /// The axes of the outermost blocks around the statement.
-    fn along(&self, count: usize) -> Vec<Axis> {
-        let frames = self.frames[..count].iter();
-        frames.filter_map(|frame| frame.axis).collect()
+    /// The innermost block around the statement that makes a series, or is along an axis of the target; `axis`: along it.
+    fn frame_of(&self, series: usize, axis: Option<Axis>) -> Option<usize> {
+        let own = &self.program.series[series];
+        (0..self.frames.len()).rfind(|frame| {
+            let along = self.frame(*frame);
+            let is_of_target =
+                own.source == Source::Target && along.is_some_and(|axis| own.axes.contains(&axis));
+            let is_in = is_of_target || own.blocks.contains(&self.frames[*frame]);
+            is_in && (axis.is_none() || along == axis)
+        })
     }
 
     /// Splits axes into those of blocks around the statement, with the step that is read, and all others.
     fn steps(&self, mut axes: Vec<Axis>, before: Option<usize>) -> (Vec<(Axis, When)>, Vec<Axis>) {
         let mut steps = Vec::new();
-        for (index, frame) in self.frames.iter().enumerate() {
-            if let Some(axis) = frame.axis.filter(|axis| axes.contains(axis)) {
+        for index in 0..self.frames.len() {
+            if let Some(axis) = self.frame(index).filter(|axis| axes.contains(axis)) {
                 axes.retain(|own| *own != axis);
                 let is_before = before == Some(index);
                 let when = if is_before { When::Before } else { When::Step };
@@ -657,13 +608,8 @@ impl<'a> Lowering<'a> {
         (steps, axes)
     }
 
-    /// A value of a series; in a statement of one head, the entry of this head.
-    fn entry(&self, op: Op, axes: Vec<Axis>, place: &Place, scope: &[Axis]) -> Value {
-        self.entry_of(Value::new(op, vec![], axes, place), scope)
-    }
-
     /// In a statement of one head, the entry of this head.
-    fn entry_of(&self, value: Value, scope: &[Axis]) -> Value {
+    fn entry(&self, value: Value, scope: &[Axis]) -> Value {
         let is_own = |kind| scope.iter().filter(|own| *own == kind).count() == 1;
         match self.head() {
             Some((kind, head)) if value.axes.contains(&kind) && is_own(&kind) => {
@@ -678,76 +624,65 @@ impl<'a> Lowering<'a> {
         if let Some(constant) = self.page.constant(name) {
             return Ok(Value::new(Op::Constant(constant), vec![], vec![], place));
         }
-        if self.target(name).is_some() {
-            wrong!(place, "{name} is the target"; "allowed: {name}[-1], the answer of the step before");
-        }
+        let mut targets = self.page.target.iter();
+        ensure!(!targets.any(|target| target.names[0] == *name), place,
+            "{name} is the target"; "allowed: {name}[-1], the answer of the step before");
         let series = self.resolve(name, place, scope)?;
-        let is_made = self.frames.iter().any(|frame| frame.now.contains(&series));
-        if !is_made && !self.full.contains(&series) {
-            if self.frame_of(series).is_some() {
-                wrong!(place, "{name} is used before it is made";
-                    "write {name}[-1] for the step before, or move the statement up");
-            }
-            wrong!(place, "{name} is used before it is made"; "it is made in a later block");
-        }
+        let own = format!("write {name}[-1] for the step before, or move the statement up");
+        let here = self.frame_of(series, None).map(|_| own);
+        ensure!(self.known.contains(&series), place, "{name} is used before it is made";
+            "{}", here.unwrap_or("it is made in a later block".into()));
         let (steps, axes) = self.steps(self.all_axes(series), None);
-        Ok(self.entry(Op::Read(series, steps), axes, place, scope))
+        let value = Value::new(Op::Read(series, steps), vec![], axes, place);
+        Ok(self.entry(value, scope))
     }
 
     /// The value before, along an axis, or along the innermost block that the statement and the quantity stand in.
-    fn look_before(&mut self, part: &Node, scope: &[Axis], axis: Option<Axis>) -> Checked<Value> {
-        let (Some(name), place) = (part.name(), &part.place) else {
-            return self.value(part, scope);
-        };
-        let here = self.names(&self.along(self.frames.len()));
-        let here = if here.is_empty() { "none" } else { &here };
-        let fits = |frame: &Frame| axis.is_none() || frame.axis == axis;
-        if let Some(axis) = axis.filter(|_| !self.frames.iter().any(fits)) {
-            let axis = self.names(&[axis]);
+    fn look_before(
+        &self,
+        name: &Name,
+        place: &Place,
+        scope: &[Axis],
+        axis: Option<Axis>,
+    ) -> Checked<Value> {
+        let along = self.along(self.frames.len());
+        let here = Some(self.names(&along)).filter(|_| !along.is_empty());
+        let here = here.unwrap_or("none".into());
+        if let Some(axis) = axis.filter(|axis| !along.contains(axis)) {
+            let axis = self.name(axis);
             wrong!(place, "{name}[{axis}: -1] outside a block along {axis}"; "here: {here}");
         }
-        if let Some(target) = self.target(name) {
-            let own = target.given();
-            let has = |frame: &Frame| frame.axis.is_some_and(|axis| own.contains(&axis));
-            let both = |frame: &Frame| fits(frame) && has(frame);
-            let frame = self.frames.iter().rposition(both);
-            if frame.is_none() {
-                wrong!(place, "{name}[-1] in a block along {here}"; "{name} has [{}]", self.names(own));
-            }
-            let key = (name.clone(), None);
-            if !self.keys.contains_key(&key) {
-                self.data(target, Source::Target);
-            }
-            let (steps, axes) = self.steps(self.sorted(own), frame);
-            let op = Op::Read(self.keys[&key], steps);
-            return Ok(Value::new(op, vec![], axes, place));
-        }
         let series = self.resolve(name, place, scope)?;
-        let blocks = &self.program.series[series].blocks;
-        let both = |frame: &Frame| fits(frame) && blocks.contains(&frame.block);
-        let frame = self.frames.iter().rposition(both);
-        let Some(frame) = frame.filter(|frame| self.frames[*frame].axis.is_some()) else {
+        let Series {
+            source, axes, kind, ..
+        } = &self.program.series[series];
+        let is_target = *source == Source::Target;
+        let frame = self.frame_of(series, axis);
+        let Some(frame) = frame.filter(|frame| self.frame(*frame).is_some()) else {
+            ensure!(!is_target, place,
+                "{name}[-1] in a block along {here}"; "{name} has [{}]", self.names(axes));
             wrong!(place, "{name}[-1] outside the block that makes {name}";
                 "allowed: quantities of this block, the target");
         };
-        let Some(first) = self.frames[frame].before.get(&series) else {
-            let starts = self.starts.get(name).and_then(|starts| starts.first());
-            let start = starts.map(|start| &self.page.starts[*start]);
-            if let (Some(start), Some(kind)) = (start, self.program.series[series].kind)
-                && start.kind != Some(kind)
-            {
-                let (kind, mut axes) = (self.names(&[kind]), self.names(start.given()));
-                if !axes.is_empty() {
-                    axes = format!("[{axes}]");
+        let all = match self.firsts.get(&(series, self.frames[frame])) {
+            _ if is_target => axes.clone(),
+            // The axes are those of the start: the statement may stand further down.
+            Some(first) => self.sorted(self.along(frame + 1).iter().chain(first)),
+            None => {
+                let mut starts = self.page.starts.iter().filter(|own| self.page.keeps(own));
+                let start = starts.find(|start| start.names[0] == *name);
+                if let (Some(start), Some(kind)) = (start.filter(|own| own.kind != *kind), kind) {
+                    let (kind, axes) = (self.name(*kind), self.names(start.given()));
+                    let axes = Some(format!("[{axes}]")).filter(|_| !axes.is_empty());
+                    wrong!(start.place, "start {name} is not for {kind}";
+                        "write: start {name}{} = … for {kind}", axes.unwrap_or_default());
                 }
-                wrong!(start.place, "start {name} is not for {kind}"; "write: start {name}{axes} = … for {kind}");
+                wrong!(place, "{name}[-1] has no first value"; "add: start {name}[…] = 0");
             }
-            wrong!(place, "{name}[-1] has no first value"; "add: start {name}[…] = 0");
         };
-        // The axes are those of the start: the statement may stand further down.
-        let all = self.sorted(self.along(frame + 1).iter().chain(first));
         let (steps, axes) = self.steps(all, Some(frame));
-        Ok(self.entry(Op::Read(series, steps), axes, place, scope))
+        let value = Value::new(Op::Read(series, steps), vec![], axes, place);
+        Ok(self.entry(value, scope))
     }
 
     fn past(&self, call: &Call, part: &Node, place: &Place, scope: &[Axis]) -> Checked<Value> {
@@ -755,9 +690,9 @@ impl<'a> Lowering<'a> {
             wrong!(place, "past of an expression"; "allowed: past(NAME), past(NAME, now)");
         };
         let series = self.resolve(name, place, scope)?;
+        let along = self.frame_of(series, None);
+        let along = along.and_then(|frame| Some((self.frame(frame)?, frame)));
         let source = self.program.series[series].source;
-        let frame = self.frame_of(series);
-        let along = frame.and_then(|frame| Some((self.frames[frame].axis?, frame)));
         let (Some((axis, frame)), Source::Statement(index, position)) = (along, source) else {
             wrong!(place, "past({name}) outside the block along an axis that makes it";
                 "allowed: quantities of this block");
@@ -767,53 +702,33 @@ impl<'a> Lowering<'a> {
             wrong!(place, "the axes of {name} are not known in the first step";
                 "say them where it is made: {name}[…] = …");
         };
-        if call.now && !self.frames[frame].now.contains(&series) {
-            wrong!(place, "{name} is used before it is made"; "write past({name}), without this step");
-        }
+        ensure!(!call.now || self.known.contains(&series), place,
+            "{name} is used before it is made"; "write past({name}), without this step");
         let past = self.page.axis_named("past");
         let all = [&self.along(frame), &said[..]].concat();
         let all = self.sorted(all.iter().chain(&statement.kind).chain(&past));
         let (steps, axes) = self.steps(all, None);
         let op = Op::Past(series, steps, (axis, frame), call.now);
-        Ok(self.entry(op, axes, place, scope))
+        Ok(self.entry(Value::new(op, vec![], axes, place), scope))
     }
 
     // Values.
 
     fn value(&mut self, tree: &Node, scope: &[Axis]) -> Checked<Value> {
         let place = &tree.place;
-        let (op, parts, axes) = match &tree.kind {
-            Kind::Number(number) => (Op::Number(*number), vec![], vec![]),
+        let op = match &tree.kind {
+            Kind::Number(number) => Op::Number(*number),
+            Kind::Negative => Op::Negative,
+            Kind::Binary(operator) => Op::Binary(*operator),
             Kind::Name(name) => return self.look(name, place, scope),
-            Kind::Negative => {
-                let value = self.value(&tree.parts[0], scope)?;
-                let axes = value.axes.clone();
-                (Op::Negative, vec![value], axes)
-            }
-            Kind::Binary(operator) => {
-                let left = self.value(&tree.parts[0], scope)?;
-                let right = self.value(&tree.parts[1], scope)?;
-                let axes = self.sorted(left.axes.iter().chain(&right.axes));
-                let is_table = axes.len() > left.axes.len() && axes.len() > right.axes.len();
-                let is_sum = matches!(operator, Operator::Add | Operator::Subtract);
-                if is_sum && is_table && !self.here.has_axes {
-                    let name = self.here.label.rsplit('.').next().unwrap_or_default();
-                    let [left, right, all] =
-                        [&left.axes, &right.axes, &axes].map(|axes| self.names(axes));
-                    let warning = mistake!(place, "a sum or difference of [{left}] and [{right}]";
-                        "if it is meant, say the axes on the left: {name}[{all}] = …");
-                    self.program.warnings.push(warning);
-                }
-                (Op::Binary(*operator), vec![left, right], axes)
-            }
             Kind::Learned => {
-                let Some(axes) = self.here.start.clone() else {
+                let Some(axes) = self.start.clone() else {
                     wrong!(place, "found 'learned'";
                         "allowed in 'start' only; elsewhere declare a parameter");
                 };
                 let sorted = self.sorted(&axes);
-                let tensor = Tensor::new(self.here.label.clone(), axes.clone());
-                (Op::Tensor(self.tensor(tensor)?, axes), vec![], sorted)
+                let tensor = self.tensor(Tensor::new(self.own_label(), axes.clone()))?;
+                return Ok(Value::new(Op::Tensor(tensor, axes), vec![], sorted, place));
             }
             Kind::Select(items) => return self.select(tree, items, scope),
             Kind::Call(call) if call.function == Function::Past => {
@@ -821,19 +736,25 @@ impl<'a> Lowering<'a> {
             }
             Kind::Call(call) => return self.call(tree, call, scope),
         };
+        let parts = self.values(&tree.parts, scope)?;
+        let axes = self.sorted(parts.iter().flat_map(|part| &part.axes));
+        let is_table = parts.iter().all(|part| part.axes.len() < axes.len());
+        let is_said = self.here.axes.iter().any(Option::is_some);
+        if let (Op::Binary(Operator::Add | Operator::Subtract), [left, right]) = (&op, &parts[..])
+            && is_table
+            && !is_said
+        {
+            let name = self.here.names[0].rsplit('.').next().unwrap_or_default();
+            let [left, right, all] = [&left.axes, &right.axes, &axes].map(|axes| self.names(axes));
+            let warning = mistake!(place, "a sum or difference of [{left}] and [{right}]";
+                "if it is meant, say the axes on the left: {name}[{all}] = …");
+            self.program.warnings.push(warning);
+        }
         Ok(Value::new(op, parts, axes, place))
     }
 
-    /// Checks that a value has axes.
-    fn has(&self, value: &Value, axes: &[Axis], place: &Place) -> Checked<()> {
-        let Some(axis) = without(axes, &value.axes).first().copied() else {
-            return Ok(());
-        };
-        let (axis, names) = (self.names(&[axis]), self.names(&value.axes));
-        match &*names {
-            "" => wrong!(place, "no axis {axis} in []"; "it is one number"),
-            _ => wrong!(place, "no axis {axis} in [{names}]"; "allowed: {names}"),
-        }
+    fn values(&mut self, trees: &[Node], scope: &[Axis]) -> Checked<Vec<Value>> {
+        trees.iter().map(|tree| self.value(tree, scope)).collect()
     }
 
     fn select(&mut self, tree: &Node, items: &[Item], scope: &[Axis]) -> Checked<Value> {
@@ -841,93 +762,84 @@ impl<'a> Lowering<'a> {
         let (mut inner_scope, mut before) = (Vec::new(), None);
         for item in items {
             match item {
-                Item::At(axis) if self.page.is_kind(*axis) => inner_scope.push(*axis),
-                Item::Before(axis) => before = Some(*axis),
+                Item::Before(axis) => before = inner.name().map(|name| (name, *axis)),
+                Item::Entry(axis, Some(_)) | Item::Pick(axis) if self.page.is_kind(*axis) => {
+                    inner_scope.push(*axis);
+                }
                 _ => {}
             }
         }
         inner_scope.extend(scope);
         let mut value = match before {
-            Some(axis) => self.look_before(inner, &inner_scope, axis)?,
+            Some((name, axis)) => self.look_before(name, &inner.place, &inner_scope, axis)?,
             None => self.value(inner, &inner_scope)?,
         };
-        let mut indices = tree.parts[1..].iter().peekable();
+        let mut indices = self.values(&tree.parts[1..], scope)?.into_iter();
         for item in items {
-            let (axis, op) = match *item {
-                Item::Before(_) => continue,
-                Item::As(old, new) if old == new => continue,
-                Item::As(old, new) => (old, Op::Rename(old, new)),
-                Item::Last(axis) => (axis, Op::Entry(axis, None)),
-                Item::At(axis) => match indices.peek().map(|index| &index.kind) {
-                    Some(Kind::Number(number)) => (axis, Op::Entry(axis, Some(*number as usize))),
-                    _ => (axis, Op::Pick(axis)),
-                },
-            };
-            self.has(&value, &[axis], place)?;
-            self.fits(&value, &op, place)?;
-            if let Op::Rename(old, new) = op
-                && self.is_past(old) != self.is_past(new)
-            {
-                let rows = self.names(&[if self.is_past(old) { new } else { old }]);
-                let name = inner.name().filter(|_| self.is_past(new));
-                wrong!(place, "past has its own length at each step";
-                    "write {}[{rows}: index[past]]", name.map_or("w", |name| name));
+            match *item {
+                Item::As(old, new) if old != new => {
+                    value = self.rename(value, old, new, inner, place)?;
+                }
+                Item::Entry(axis, entry) => {
+                    self.has(&value, &[axis], place)?;
+                    let (length, is_fixed) = (self.trial(axis), self.is_fixed(axis));
+                    if let Some(entry) = entry.filter(|entry| is_fixed && *entry >= length) {
+                        wrong_length!(place, "entry {entry} of {}", self.name(axis); "it has {length}, from 0 on");
+                    }
+                    let axes = without(&value.axes, &[axis]);
+                    value = Value::new(Op::Entry(axis, entry), vec![value], axes, place);
+                }
+                Item::Pick(mut axis) => {
+                    self.has(&value, &[axis], place)?;
+                    let index: Vec<Value> = indices.next().into_iter().collect();
+                    // An index that has the axis itself selects from a second name of it.
+                    if index.iter().any(|index| index.axes.contains(&axis)) {
+                        let second = self.page.axis_named(&second_name(self.name(axis)));
+                        let second = second.unwrap_or(axis);
+                        value = self.rename(value, axis, second, inner, place)?;
+                        axis = second;
+                    }
+                    let axes = without(&value.axes, &[axis]);
+                    let axes = axes
+                        .iter()
+                        .chain(index.iter().flat_map(|index| &index.axes));
+                    let axes = self.sorted(axes);
+                    let parts = [vec![value], index].concat();
+                    value = Value::new(Op::Pick(axis), parts, axes, place);
+                }
+                Item::Before(_) | Item::As(..) => {}
             }
-            let index = indices.next_if(|_| matches!(item, Item::At(_)));
-            let index = index.filter(|_| matches!(op, Op::Pick(_)));
-            let index = index.map(|index| self.value(index, scope)).transpose()?;
-            let has_axis = index
-                .as_ref()
-                .is_some_and(|index| index.axes.contains(&axis));
-            let (mut axis, mut op) = (axis, op);
-            let second = format!("{}'", self.page.axes[axis].name);
-            if let Some(second) = self.page.axis_named(&second).filter(|_| has_axis) {
-                let axes = without(&value.axes, &[axis]);
-                let axes = self.sorted(axes.iter().chain(&[second]));
-                value = Value::new(Op::Rename(axis, second), vec![value], axes, place);
-                (axis, op) = (second, Op::Pick(second));
-            }
-            let mut axes = without(&value.axes, &[axis]);
-            let mut parts = vec![value];
-            if let Op::Rename(_, new) = op {
-                axes.push(new);
-            }
-            if let Some(index) = index {
-                axes.extend(&index.axes);
-                parts.push(index);
-            }
-            value = Value::new(op, parts, self.sorted(&axes), place);
         }
         Ok(value)
     }
 
-    /// Checks an entry or another name of an axis.
-    fn fits(&self, value: &Value, op: &Op, place: &Place) -> Checked<()> {
-        match op {
-            Op::Rename(_, new) if value.axes.contains(new) => {
-                let new = self.names(&[*new]);
-                wrong!(place, "{new} is already an axis of this value"; "choose another name")
-            }
-            Op::Rename(old, new) if self.is_past(*old) != self.is_past(*new) => {}
-            Op::Rename(old, new) if self.trial(*old) != self.trial(*new) => {
-                let words = |axis: &Axis| {
-                    let (name, length) = (self.names(&[*axis]), self.trial(*axis));
-                    let fixed = self
-                        .is_fixed(*axis)
-                        .then(|| format!("{name} has {length} entries"));
-                    fixed.unwrap_or_else(|| format!("{name} those of the episode"))
-                };
-                wrong_length!(place, "{}, {}", words(old), words(new); "one axis has one length");
-            }
-            Op::Entry(axis, Some(entry)) => {
-                let (name, length) = (self.names(&[*axis]), self.trial(*axis));
-                if self.is_fixed(*axis) && *entry >= length {
-                    wrong_length!(place, "entry {entry} of {name}"; "it has {length}, from 0 on");
-                }
-            }
-            _ => {}
+    /// A value under another name of an axis.
+    fn rename(
+        &self,
+        value: Value,
+        old: Axis,
+        new: Axis,
+        inner: &Node,
+        place: &Place,
+    ) -> Checked<Value> {
+        self.has(&value, &[old], place)?;
+        self.lacks(&value.axes, new, place)?;
+        let name = inner.name().filter(|_| self.is_past(new));
+        let rows = self.name(if self.is_past(old) { new } else { old });
+        ensure!(self.is_past(old) == self.is_past(new), place, "past has its own length at each step";
+            "write {}[{rows}: index[past]]", name.map_or("w", |name| name));
+        if self.trial(old) != self.trial(new) {
+            let [one, other] = [old, new].map(|axis| {
+                let fixed = format!("{} has {} entries", self.name(axis), self.trial(axis));
+                let fixed = Some(fixed).filter(|_| self.is_fixed(axis));
+                fixed.unwrap_or(format!("{} those of the episode", self.name(axis)))
+            });
+            wrong_length!(place, "{one}, {other}"; "one axis has one length");
         }
-        Ok(())
+        let axes = without(&value.axes, &[old]);
+        let axes = self.sorted(axes.iter().chain(&[new]));
+        let op = Op::Rename(old, new);
+        Ok(Value::new(op, vec![value], axes, place))
     }
 
     fn call(&mut self, tree: &Node, call: &Call, scope: &[Axis]) -> Checked<Value> {
@@ -936,9 +848,10 @@ impl<'a> Lowering<'a> {
         let is_over = matches!(rule, Rule::Over | Rule::Pair | Rule::Along);
         let is_kind = |axis: &&Axis| is_over && self.page.is_kind(**axis);
         let inner: Vec<Axis> = axes.iter().filter(is_kind).chain(scope).copied().collect();
-        let mut parts = Vec::new();
-        for part in &tree.parts {
-            parts.push(self.value(part, &inner)?);
+        let parts = self.values(&tree.parts, &inner)?;
+        if rule == Rule::Learned {
+            let parts = parts.into_iter().map(|part| self.entry(part, scope));
+            return self.learned(call, parts.collect(), place);
         }
         if *function == Function::Sum {
             self.each_factor((&tree.parts[0], &parts[0]), true, axes)?;
@@ -946,79 +859,59 @@ impl<'a> Lowering<'a> {
         // Axes that the first arguments must have.
         let (needing, needed) = match (rule, function) {
             (Rule::Pair, _) => (2, &axes[..]),
-            (_, Function::Window | Function::Append) => (1, &axes[..1]),
             (Rule::Over | Rule::Along, _) | (_, Function::Shift) => (1, &axes[..]),
+            (_, Function::Window | Function::Append) => (1, &axes[..1]),
             _ => (0, &axes[..]),
         };
         for part in &parts[..needing] {
             self.has(part, needed, place)?;
         }
+        let taken = self.inputs(&parts, call);
+        let mut frames = (0..self.frames.len()).filter(|_| *function == Function::Index);
+        let step = frames.find(|frame| self.frame(*frame) == Some(axes[0]));
+        // Axes that the result lacks, and those that it gets.
+        let (gone, new) = match (rule, function) {
+            (Rule::Over | Rule::Pair, _) => (axes.clone(), &[][..]),
+            (_, Function::Shift) => (without(&parts[1].axes, &parts[0].axes), &[][..]),
+            (_, Function::Join) => (taken.concat(), &axes[..]),
+            (_, Function::Append) => (axes[..1].to_vec(), &axes[1..]),
+            (_, Function::Window) => (vec![], &axes[1..]),
+            (_, Function::Onehot) => (vec![], &axes[..]),
+            (_, Function::Index) if step.is_none() => (vec![], &axes[..]),
+            _ => (vec![], &[][..]),
+        };
         let all = self.sorted(parts.iter().flat_map(|part| &part.axes));
-        // An axis that the result gets beside those of the arguments.
-        let (new, kept) = match function {
-            Function::Join => {
-                let taken = self.inputs(&parts, call).concat();
-                (axes.first(), without(&all, &taken))
-            }
-            Function::Onehot => (axes.first(), all.clone()),
-            Function::Window | Function::Append => (axes.get(1), all.clone()),
-            _ => (None, vec![]),
-        };
-        if let Some(new) = new.filter(|new| kept.contains(new)) {
-            let new = self.names(&[*new]);
-            wrong!(place, "{new} is already an axis of this value"; "choose another name");
+        let kept = without(&all, &gone);
+        for new in new {
+            let is_join = *function == Function::Join;
+            self.lacks(if is_join { &kept } else { &all }, *new, place)?;
         }
-        let more = self.sorted(all.iter().chain(axes));
-        let (op, axes) = match (rule, function) {
-            (Rule::Element, _) => (Op::Element(*function), all),
-            (Rule::Over | Rule::Pair, _) => {
-                let rest = without(&all, axes);
-                (Op::Over(*function, axes.clone()), rest)
+        let op = match function {
+            Function::Shift => {
+                let [one, other] = [&parts[0], &parts[1]].map(|part| self.names(&part.axes));
+                ensure!(gone.len() == 1, place,
+                    "shifts have [{other}], what they shift [{one}]"; "shifts have one axis more");
+                Op::Over(*function, vec![axes[0], gone[0]])
             }
-            (Rule::Along, _) => (Op::Over(*function, axes.clone()), all),
-            (Rule::Learned, _) => {
-                let parts = parts.into_iter().map(|part| self.entry_of(part, scope));
-                return self.learned(call, parts.collect(), place);
-            }
-            (_, Function::Shift) => {
-                let own = without(&parts[1].axes, &parts[0].axes);
-                let [offsets] = own[..] else {
-                    let has = [1, 0].map(|index: usize| self.names(&parts[index].axes));
-                    wrong!(place, "shifts have [{}], what they shift [{}]", has[0], has[1];
-                        "shifts have one axis more");
-                };
-                (
-                    Op::Over(*function, vec![axes[0], offsets]),
-                    without(&all, &own),
-                )
-            }
-            (_, Function::Length) => (Op::Length(axes[0]), vec![]),
-            (_, Function::Index) => {
-                let is_along = |frame: &Frame| frame.axis == Some(axes[0]);
-                match self.frames.iter().position(is_along) {
-                    Some(frame) => (Op::Step(frame), vec![]),
-                    None => (Op::Index(axes[0]), more),
-                }
-            }
-            (_, Function::Onehot) => (Op::Onehot(axes[0]), more),
-            (_, Function::Window) => (Op::Window(axes[0], axes[1]), more),
-            (_, Function::Append) => {
-                let rest = without(&parts[0].axes, &axes[..1]);
-                if parts[1].axes != rest {
-                    let has = [&parts[1].axes, &rest].map(|axes| self.names(axes));
-                    wrong!(place, "the entry has [{}]", has[0]; "it must have [{}]", has[1]);
-                }
+            Function::Length => Op::Length(axes[0]),
+            Function::Index => step.map_or(Op::Index(axes[0]), Op::Step),
+            Function::Onehot => Op::Onehot(axes[0]),
+            Function::Window => Op::Window(axes[0], axes[1]),
+            Function::Append => {
+                let rest = without(&parts[0].axes, &gone);
+                ensure!(parts[1].axes == rest, place, "the entry has [{}]", self.names(&parts[1].axes);
+                    "it must have [{}]", self.names(&rest));
                 self.make_axis(axes[1], Length::Append(axes[0]), place)?;
-                (Op::Append(axes[0], axes[1]), without(&more, &axes[..1]))
+                Op::Append(axes[0], axes[1])
             }
-            _ => {
-                let taken = self.inputs(&parts, call);
+            Function::Join => {
                 self.make_axis(axes[0], Length::Join(taken.clone()), place)?;
-                let rest = without(&all, &taken.concat());
-                let rest = self.sorted(rest.iter().chain(axes));
-                (Op::Join(axes[0], taken), rest)
+                Op::Join(axes[0], taken)
             }
+            _ if rule == Rule::Element => Op::Element(*function),
+            _ => Op::Over(*function, axes.clone()),
         };
+        let axes = self.sorted(kept.iter().chain(new));
         Ok(Value::new(op, parts, axes, place))
     }
 
@@ -1029,11 +922,12 @@ impl<'a> Lowering<'a> {
             for part in tree.parts.iter().zip(&value.parts) {
                 self.each_factor(part, false, axes)?;
             }
-        } else if !is_whole && !value.axes.iter().any(|axis| axes.contains(axis)) {
-            let (has, over) = (self.names(&value.axes), self.names(axes));
-            wrong!(tree.place, "a factor with [{has}] under sum[{over}]";
-                "it does not vary along the sum: write it outside, or rename its axis with 'as'");
+            return Ok(());
         }
+        let varies = value.axes.iter().any(|axis| axes.contains(axis));
+        ensure!(is_whole || varies, tree.place,
+            "a factor with [{}] under sum[{}]", self.names(&value.axes), self.names(axes);
+            "it does not vary along the sum: write it outside, or rename its axis with 'as'");
         Ok(())
     }
 
@@ -1057,58 +951,49 @@ impl<'a> Lowering<'a> {
             let renamed = name.replace(&format!(".{one}."), &format!(".{other}."));
             renamed.trim_start_matches('.').clone_into(&mut tensor.name);
         }
-        let own = self
-            .frames
-            .iter()
-            .filter(|frame| self.page.blocks[frame.block].own);
-        let own: Vec<Axis> = own.filter_map(|frame| frame.axis).collect();
-        let count = own.len();
+        let blocks = self.frames.iter().map(|block| &self.page.blocks[*block]);
+        let own = blocks.filter(|block| block.own);
+        let own: Vec<Axis> = own.filter_map(|block| block.axis).collect();
+        let (count, place) = (own.len(), &self.here.place);
         tensor.axes.splice(0..0, own);
         tensor.before_gates += count;
-        let (name, place) = (&tensor.name, &self.here.place);
         let mut tensors = self.program.tensors.iter();
-        if let Some(index) = tensors.position(|other| other.name == *name) {
+        if let Some(index) = tensors.position(|other| other.name == tensor.name) {
             let shape = |own: &Tensor| {
                 let lengths: Vec<usize> = own.axes.iter().map(|axis| self.trial(*axis)).collect();
-                let blocks = own.axes[..count.min(own.axes.len())].to_vec();
+                let blocks = own.axes.iter().copied().take(count);
+                let blocks: Vec<Axis> = blocks.collect();
                 (blocks, lengths, own.gates, self.joined(&own.inputs))
             };
-            if shape(&self.program.tensors[index]) != shape(&tensor) {
-                wrong!(place, "{name} has another shape here"; "shared weights have one shape");
-            }
+            ensure!(shape(&self.program.tensors[index]) == shape(&tensor), place,
+                "{} has another shape here", tensor.name; "shared weights have one shape");
             return Ok(index);
         }
         let widths = tensor.inputs.iter().map(|axes| self.fixed_count(axes));
         let widest = widths.max().unwrap_or(1);
         if self.fixed_count(&tensor.axes).saturating_mul(widest) > MOST_NUMBERS {
-            wrong_length!(place, "{name} has more than {MOST_NUMBERS} numbers"; "choose smaller sizes");
+            wrong_length!(place, "{} has more than {MOST_NUMBERS} numbers", tensor.name; "choose smaller sizes");
         }
         self.program.tensors.push(tensor);
         Ok(self.program.tensors.len() - 1)
     }
 
-    /// Weight and bias of a learned function over arguments.
+    /// Weight and bias of a learned function that takes in these axes.
     fn weights(
         &mut self,
         name: &str,
         gates: usize,
-        parts: &[Value],
+        inputs: Vec<Vec<Axis>>,
         call: &Call,
     ) -> Checked<Learned> {
-        let (kind, inputs) = (self.kind(), self.inputs(parts, call));
+        let kind = self.kind();
         let axes: Vec<Axis> = kind.iter().chain(&call.axes).copied().collect();
         let mut bias = Tensor::new(format!("{name}.bias"), axes.clone());
-        bias.gates = gates;
-        bias.before_gates = kind.iter().len();
+        (bias.gates, bias.before_gates) = (gates, kind.iter().len());
         let mut weight = bias.clone();
-        weight.name = format!("{name}.weight");
-        weight.inputs.clone_from(&inputs);
+        (weight.name, weight.inputs) = (format!("{name}.weight"), inputs.clone());
         let weight = self.tensor(weight)?;
-        let bias = if call.bias {
-            Some(self.tensor(bias)?)
-        } else {
-            None
-        };
+        let bias = call.bias.then(|| self.tensor(bias)).transpose()?;
         Ok(Learned {
             weight,
             bias,
@@ -1118,89 +1003,64 @@ impl<'a> Lowering<'a> {
     }
 
     fn learned(&mut self, call: &Call, parts: Vec<Value>, place: &Place) -> Checked<Value> {
-        self.here.learned += 1;
-        if self.here.learned > 1 {
-            wrong!(place, "a second learned function in one statement";
-                "give it a statement, and so a name, of its own");
-        }
-        let name = match &call.weights {
-            Some(other) => self.shared_name(other, place)?,
-            None => self.here.label.clone(),
-        };
+        self.learned += 1;
+        ensure!(self.learned == 1, place, "a second learned function in one statement";
+            "give it a statement, and so a name, of its own");
+        let shared = call.weights.as_ref();
+        let shared = shared.map(|other| self.shared_name(other, place));
+        let name = shared.unwrap_or_else(|| Ok(self.own_label()))?;
         // A cell reads its inputs and its hidden state; its result has the axes of its states.
         let states = call.function.form().states[0];
         let seen = &parts[..parts.len() - states.saturating_sub(1)];
         let taken = self.inputs(seen, call);
-        let mut axes: Vec<Axis> = self.kind().iter().chain(&call.axes).copied().collect();
-        for (part, taken) in seen.iter().zip(&taken) {
-            let left = without(&part.axes, taken);
-            if let Some(axis) = left.iter().find(|axis| call.axes.contains(axis)) {
-                let axis = self.names(&[*axis]);
-                wrong!(place, "{axis} is an axis of the argument and of the result";
-                    "rename one with 'as'");
-            }
-            axes.extend(left);
+        let left = seen.iter().zip(&taken);
+        let left: Vec<Axis> = left
+            .flat_map(|(part, taken)| without(&part.axes, taken))
+            .collect();
+        if let Some(axis) = left.iter().find(|axis| call.axes.contains(axis)) {
+            wrong!(place, "{} is an axis of the argument and of the result", self.name(*axis);
+                "rename one with 'as'");
         }
-        if taken.iter().all(Vec::is_empty) && seen.iter().all(|part| !part.axes.is_empty()) {
-            wrong!(place, "nothing to take in: all axes are sequences or heads of this 'for'";
-                "allowed: a value with an axis of fixed length");
+        let takes = taken.iter().any(|taken| !taken.is_empty());
+        ensure!(takes || seen.iter().any(|part| part.axes.is_empty()), place,
+            "nothing to take in: all axes are sequences or heads of this 'for'";
+            "allowed: a value with an axis of fixed length");
+        let states = &parts[parts.len() - states..];
+        let states = states.iter().flat_map(|part| &part.axes);
+        let axes = call.axes.iter().chain(&left).chain(states);
+        let kind = self.kind();
+        let axes = self.sorted(axes.chain(&kind));
+        let tensors: &[(&str, usize)] = match call.function {
+            Function::Linear => &[("", 0)],
+            Function::Lstm => &[("", 4)],
+            _ => &[(".gates", 2), (".candidate", 0)],
+        };
+        let mut all = Vec::new();
+        for (end, gates) in tensors {
+            all.push(self.weights(&format!("{name}{end}"), *gates, taken.clone(), call)?);
         }
-        let states = parts[parts.len() - states..].iter();
-        let axes = self.sorted(axes.iter().chain(states.flat_map(|part| &part.axes)));
         let op = match call.function {
-            Function::Linear => Op::Linear(self.weights(&name, 0, seen, call)?),
-            Function::Lstm => Op::Cell(call.function, vec![self.weights(&name, 4, seen, call)?]),
-            _ => {
-                let gates = self.weights(&format!("{name}.gates"), 2, seen, call)?;
-                let candidate = self.weights(&format!("{name}.candidate"), 0, seen, call)?;
-                Op::Cell(call.function, vec![gates, candidate])
-            }
+            Function::Linear => Op::Linear(all.remove(0)),
+            cell => Op::Cell(cell, all),
         };
         Ok(Value::new(op, parts, axes, place))
     }
 
     /// The name of the tensors of another statement.
     fn shared_name(&self, other: &Name, place: &Place) -> Checked<String> {
-        let Here { kind, head, .. } = self.here;
-        let Some(series) = self.keys.get(&(other.clone(), kind)) else {
+        let Some(series) = self.keys.get(&(other.clone(), self.here.kind)) else {
             let known = self.keys.keys().map(|(name, _)| name);
-            let known = suggestion(
-                other,
-                known,
-                "a statement with a learned function of its own; known",
-            );
-            wrong!(place, "no statement makes {other} here"; "{known}");
+            let what = "a statement with a learned function of its own; known";
+            wrong!(place, "no statement makes {other} here"; "{}", suggestion(other, known, what));
         };
-        let statement = match self.program.series[*series].source {
-            Source::Statement(index, _) => self.page.statements.get(index),
+        let head = match self.program.series[*series].source {
+            Source::Statement(index, _) => self.page.statements[index].head,
             _ => None,
         };
-        if statement.and_then(|own| own.head).is_some() != head.is_some() {
-            wrong!(place, "weights of {other} under other choices of heads";
-                "allowed: a statement under the same list of choices");
-        }
-        Ok(self.label(other, kind, head))
-    }
-}
-
-/// An axis of the program, with its length if it is known before the statements.
-fn axis_info(page: &Page, axis: Axis) -> AxisInfo {
-    let (origin, name) = (page.origin(axis), page.axes[axis].name.clone());
-    let declared = page.length(origin);
-    let length = match declared {
-        _ if origin != axis => Length::Origin,
-        Some(length) => Length::Fixed(length),
-        None if &*name == "past" => Length::Past,
-        None => Length::Episode,
-    };
-    // Trial lengths of sequences: odd ones that no key has.
-    let trial = declared.unwrap_or(1_000_003 + 2 * origin);
-    AxisInfo {
-        name,
-        origin,
-        trial,
-        length,
-        rank: page.rank(axis),
+        ensure!(head.is_some() == self.here.head.is_some(), place,
+            "weights of {other} under other choices of heads";
+            "allowed: a statement under the same list of choices");
+        Ok(self.label(other))
     }
 }
 

@@ -2,7 +2,9 @@
 
 use super::page::{Library, Page};
 use super::text::{Checked, Name, Place, Sort, Token, ensure, suggestion, wrong};
-use super::tree::{Axis, Call, FUNCTIONS, Form, Function, Item, Kind, Node, OPERATORS, Rule};
+use super::tree::{
+    Axis, Call, FUNCTIONS, Form, Function, Item, Kind, Node, OPERATORS, Rule, second_name,
+};
 
 /// Words of the language, which are no names.
 const WORDS: &str = "machine component use size entries heads constant switch input target noise parameter start \
@@ -256,28 +258,29 @@ impl<'a> Cursor<'a> {
                 "allowed is NAME[-1], the step before; for older steps, name a delay: b = a[-1]");
         };
         if self.take("last") {
-            return Ok((Item::Last(axis), None));
+            return Ok((Item::Entry(axis, None), None));
         }
         let entries = self.page.key(&self.page.axes[axis].name);
         let entries = entries.filter(|key| key.is_entries() && self.token().sort == Sort::Name);
         let Some(entries) = entries else {
             let index = self.expression()?;
-            if !matches!(index.kind, Kind::Number(_)) {
-                // An index that has the axis itself selects from a second name of it.
-                let second = format!("{}'", self.page.axes[axis].name).into();
-                let second = self.page.axis(&second, &place);
-                self.page.rename_axis(axis, second, &place)?;
+            if let Kind::Number(number) = index.kind {
+                return Ok((Item::Entry(axis, Some(number as usize)), None));
             }
-            return Ok((Item::At(axis), Some(index)));
+            // An index that has the axis itself selects from a second name of it.
+            let second = second_name(&self.page.axes[axis].name).into();
+            let second = self.page.axis(&second, &place);
+            self.page.rename_axis(axis, second, &place)?;
+            return Ok((Item::Pick(axis), Some(index)));
         };
         let mut known = entries.choices.iter();
-        let Some(entry) = known.position(|entry| *entry == self.token().text) else {
+        let entry = known.position(|entry| *entry == self.token().text);
+        if entry.is_none() {
             let (name, known) = (&entries.name, entries.choices.join(", "));
             return self.fail(&format!("an entry of {name}: {known}"));
-        };
+        }
         self.next += 1;
-        let index = Node::new(&place, Kind::Number(entry as f64), vec![]);
-        Ok((Item::At(axis), Some(index)))
+        Ok((Item::Entry(axis, entry), None))
     }
 
     fn primary(&mut self) -> Checked<Node> {

@@ -44,10 +44,10 @@ pub enum Item {
     Before(Option<Axis>),
     /// `axis as name`.
     As(Axis, Axis),
-    /// `axis: last`.
-    Last(Axis),
+    /// `axis: number`, or `axis: last` without a number.
+    Entry(Axis, Option<usize>),
     /// `axis: index`; the index is the next part of the node.
-    At(Axis),
+    Pick(Axis),
 }
 
 /// What stands between the name of a function and its arguments.
@@ -93,6 +93,11 @@ impl Node {
             _ => None,
         }
     }
+}
+
+/// The second name of an axis, under which an index that has the axis itself selects from it.
+pub(super) fn second_name(axis: &str) -> String {
+    format!("{axis}'")
 }
 
 macro_rules! operators {

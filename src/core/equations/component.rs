@@ -96,11 +96,8 @@ impl Cursor<'_> {
         let mut scope = Scope::default();
         scope.name.clone_from(&name);
         if self.take("[") {
-            while !self.is_closed() {
-                self.bind(&mut scope, &outline, &all)?;
-                if !self.take(",") {
-                    break;
-                }
+            if !self.is_closed() {
+                self.list(",", |cursor| cursor.bind(&mut scope, &outline, &all))?;
             }
             if self.take(";") {
                 let (other, place) = self.weights_of()?;

@@ -163,16 +163,11 @@ impl<'a> Lowering<'a> {
         for (index, input) in page.inputs.iter().enumerate() {
             out.series(input, Source::Input(index));
         }
-        for target in page
-            .target
-            .iter()
-            .filter(|own| readers.contains_key(&own.names[0]))
-        {
-            out.series(target, Source::Target);
-        }
-        for (index, noise) in page.noises.iter().enumerate() {
-            if read.contains(&noise.names[0]) {
-                out.series(noise, Source::Noise(index));
+        let noises = (0..).map(Source::Noise).zip(&page.noises);
+        let others = page.target.iter().map(|own| (Source::Target, own));
+        for (source, data) in others.chain(noises) {
+            if read.contains(&data.names[0]) {
+                out.series(data, source);
             }
         }
         for (index, statement) in page.statements.iter().enumerate() {
@@ -243,19 +238,25 @@ impl<'a> Lowering<'a> {
     /// Adds a series: data with its axes, or a quantity, whose axes follow from its value.
     fn series(&mut self, record: &Record, source: Source) {
         let index = self.program.series.len();
-        let mut series = Series::new(record.names[0].clone(), record.kind, source);
+        let mut name = record.names[0].clone();
+        let (mut trace, mut blocks, mut axes) = (name.to_string(), vec![], vec![]);
         if let Source::Statement(statement, position) = source {
-            series.name.clone_from(&record.names[position]);
-            series
-                .trace
-                .clone_from(&self.page.traces[statement][position]);
-            series.blocks = self.page.blocks_around(record.block);
+            name = record.names[position].clone();
+            trace.clone_from(&self.page.traces[statement][position]);
+            blocks = self.page.blocks_around(record.block);
         } else {
-            series.axes = self.sorted(record.given().iter().chain(&record.kind));
+            axes = self.sorted(record.given().iter().chain(&record.kind));
             self.known.insert(index);
         }
-        self.keys.insert((series.name.clone(), record.kind), index);
-        self.program.series.push(series);
+        self.keys.insert((name.clone(), record.kind), index);
+        self.program.series.push(Series {
+            name,
+            kind: record.kind,
+            blocks,
+            axes,
+            source,
+            trace,
+        });
     }
 
     // Axes.
@@ -405,9 +406,8 @@ impl<'a> Lowering<'a> {
         let (name, place) = (&start.names[0], &start.place);
         let blocks = self.program.series[series].blocks.iter();
         let inside = blocks.skip_while(|own| **own != block).skip(1);
-        let mut own: Vec<Axis> = inside
-            .filter_map(|block| self.page.blocks[*block].axis)
-            .collect();
+        let inside = inside.filter_map(|block| self.page.blocks[*block].axis);
+        let mut own: Vec<Axis> = inside.collect();
         self.begin(start);
         own.extend(self.kind().iter().chain(start.given()));
         self.start = Some(own.clone());
@@ -487,14 +487,9 @@ impl<'a> Lowering<'a> {
 
     /// The name of tensors of a statement with the heads of the one at hand: `kind.name`, `kind0.name` of one head, or `name`.
     fn label(&self, name: &str) -> String {
-        let head = self
-            .here
-            .head
-            .map_or(String::new(), |head| head.to_string());
-        let kind = self
-            .here
-            .kind
-            .map(|kind| format!("{}{head}.", self.name(kind)));
+        let Record { kind, head, .. } = self.here;
+        let head = head.map_or(String::new(), |head| head.to_string());
+        let kind = kind.map(|kind| format!("{}{head}.", self.name(kind)));
         kind.unwrap_or_default() + name
     }
 
@@ -613,8 +608,14 @@ impl<'a> Lowering<'a> {
         let is_own = |kind| scope.iter().filter(|own| *own == kind).count() == 1;
         match self.head() {
             Some((kind, head)) if value.axes.contains(&kind) && is_own(&kind) => {
-                let (axes, place) = (without(&value.axes, &[kind]), value.place.clone());
-                Value::new(Op::Entry(kind, Some(head)), vec![value], axes, &place)
+                let place = value.place.clone();
+                self.made(
+                    Op::Entry(kind, Some(head)),
+                    vec![value],
+                    &[kind],
+                    &[],
+                    &place,
+                )
             }
             _ => value,
         }
@@ -753,6 +754,13 @@ impl<'a> Lowering<'a> {
         Ok(Value::new(op, parts, axes, place))
     }
 
+    /// A value with all axes of its parts but those that are gone, and with new ones.
+    fn made(&self, op: Op, parts: Vec<Value>, gone: &[Axis], new: &[Axis], place: &Place) -> Value {
+        let all: Vec<Axis> = parts.iter().flat_map(|part| part.axes.clone()).collect();
+        let axes = self.sorted(without(&all, gone).iter().chain(new));
+        Value::new(op, parts, axes, place)
+    }
+
     fn values(&mut self, trees: &[Node], scope: &[Axis]) -> Checked<Vec<Value>> {
         trees.iter().map(|tree| self.value(tree, scope)).collect()
     }
@@ -778,7 +786,7 @@ impl<'a> Lowering<'a> {
         for item in items {
             match *item {
                 Item::As(old, new) if old != new => {
-                    value = self.rename(value, old, new, inner, place)?;
+                    value = self.rename(value, [old, new], tree)?;
                 }
                 Item::Entry(axis, entry) => {
                     self.has(&value, &[axis], place)?;
@@ -786,8 +794,7 @@ impl<'a> Lowering<'a> {
                     if let Some(entry) = entry.filter(|entry| is_fixed && *entry >= length) {
                         wrong_length!(place, "entry {entry} of {}", self.name(axis); "it has {length}, from 0 on");
                     }
-                    let axes = without(&value.axes, &[axis]);
-                    value = Value::new(Op::Entry(axis, entry), vec![value], axes, place);
+                    value = self.made(Op::Entry(axis, entry), vec![value], &[axis], &[], place);
                 }
                 Item::Pick(mut axis) => {
                     self.has(&value, &[axis], place)?;
@@ -796,16 +803,11 @@ impl<'a> Lowering<'a> {
                     if index.iter().any(|index| index.axes.contains(&axis)) {
                         let second = self.page.axis_named(&second_name(self.name(axis)));
                         let second = second.unwrap_or(axis);
-                        value = self.rename(value, axis, second, inner, place)?;
+                        value = self.rename(value, [axis, second], tree)?;
                         axis = second;
                     }
-                    let axes = without(&value.axes, &[axis]);
-                    let axes = axes
-                        .iter()
-                        .chain(index.iter().flat_map(|index| &index.axes));
-                    let axes = self.sorted(axes);
                     let parts = [vec![value], index].concat();
-                    value = Value::new(Op::Pick(axis), parts, axes, place);
+                    value = self.made(Op::Pick(axis), parts, &[axis], &[], place);
                 }
                 Item::Before(_) | Item::As(..) => {}
             }
@@ -814,14 +816,8 @@ impl<'a> Lowering<'a> {
     }
 
     /// A value under another name of an axis.
-    fn rename(
-        &self,
-        value: Value,
-        old: Axis,
-        new: Axis,
-        inner: &Node,
-        place: &Place,
-    ) -> Checked<Value> {
+    fn rename(&self, value: Value, [old, new]: [Axis; 2], tree: &Node) -> Checked<Value> {
+        let (inner, place) = (&tree.parts[0], &tree.place);
         self.has(&value, &[old], place)?;
         self.lacks(&value.axes, new, place)?;
         let name = inner.name().filter(|_| self.is_past(new));
@@ -836,10 +832,7 @@ impl<'a> Lowering<'a> {
             });
             wrong_length!(place, "{one}, {other}"; "one axis has one length");
         }
-        let axes = without(&value.axes, &[old]);
-        let axes = self.sorted(axes.iter().chain(&[new]));
-        let op = Op::Rename(old, new);
-        Ok(Value::new(op, vec![value], axes, place))
+        Ok(self.made(Op::Rename(old, new), vec![value], &[old], &[new], place))
     }
 
     fn call(&mut self, tree: &Node, call: &Call, scope: &[Axis]) -> Checked<Value> {
@@ -911,8 +904,7 @@ impl<'a> Lowering<'a> {
             _ if rule == Rule::Element => Op::Element(*function),
             _ => Op::Over(*function, axes.clone()),
         };
-        let axes = self.sorted(kept.iter().chain(new));
-        Ok(Value::new(op, parts, axes, place))
+        Ok(self.made(op, parts, &gone, new, place))
     }
 
     /// A factor that does not vary along a sum stands outside it; found inside, it is a forgotten rename.
@@ -978,30 +970,6 @@ impl<'a> Lowering<'a> {
         Ok(self.program.tensors.len() - 1)
     }
 
-    /// Weight and bias of a learned function that takes in these axes.
-    fn weights(
-        &mut self,
-        name: &str,
-        gates: usize,
-        inputs: Vec<Vec<Axis>>,
-        call: &Call,
-    ) -> Checked<Learned> {
-        let kind = self.kind();
-        let axes: Vec<Axis> = kind.iter().chain(&call.axes).copied().collect();
-        let mut bias = Tensor::new(format!("{name}.bias"), axes.clone());
-        (bias.gates, bias.before_gates) = (gates, kind.iter().len());
-        let mut weight = bias.clone();
-        (weight.name, weight.inputs) = (format!("{name}.weight"), inputs.clone());
-        let weight = self.tensor(weight)?;
-        let bias = call.bias.then(|| self.tensor(bias)).transpose()?;
-        Ok(Learned {
-            weight,
-            bias,
-            inputs,
-            axes,
-        })
-    }
-
     fn learned(&mut self, call: &Call, parts: Vec<Value>, place: &Place) -> Checked<Value> {
         self.learned += 1;
         ensure!(self.learned == 1, place, "a second learned function in one statement";
@@ -1014,9 +982,8 @@ impl<'a> Lowering<'a> {
         let seen = &parts[..parts.len() - states.saturating_sub(1)];
         let taken = self.inputs(seen, call);
         let left = seen.iter().zip(&taken);
-        let left: Vec<Axis> = left
-            .flat_map(|(part, taken)| without(&part.axes, taken))
-            .collect();
+        let left = left.flat_map(|(part, taken)| without(&part.axes, taken));
+        let left: Vec<Axis> = left.collect();
         if let Some(axis) = left.iter().find(|axis| call.axes.contains(axis)) {
             wrong!(place, "{} is an axis of the argument and of the result", self.name(*axis);
                 "rename one with 'as'");
@@ -1027,9 +994,9 @@ impl<'a> Lowering<'a> {
             "allowed: a value with an axis of fixed length");
         let states = &parts[parts.len() - states..];
         let states = states.iter().flat_map(|part| &part.axes);
-        let axes = call.axes.iter().chain(&left).chain(states);
         let kind = self.kind();
-        let axes = self.sorted(axes.chain(&kind));
+        let axes: Vec<Axis> = kind.iter().chain(&call.axes).copied().collect();
+        let all_axes = self.sorted(axes.iter().chain(&left).chain(states));
         let tensors: &[(&str, usize)] = match call.function {
             Function::Linear => &[("", 0)],
             Function::Lstm => &[("", 4)],
@@ -1037,13 +1004,22 @@ impl<'a> Lowering<'a> {
         };
         let mut all = Vec::new();
         for (end, gates) in tensors {
-            all.push(self.weights(&format!("{name}{end}"), *gates, taken.clone(), call)?);
+            let mut bias = Tensor::new(format!("{name}{end}.bias"), axes.clone());
+            (bias.gates, bias.before_gates) = (*gates, kind.iter().len());
+            let mut weight = bias.clone();
+            (weight.name, weight.inputs) = (format!("{name}{end}.weight"), taken.clone());
+            all.push(Learned {
+                weight: self.tensor(weight)?,
+                bias: call.bias.then(|| self.tensor(bias)).transpose()?,
+                inputs: taken.clone(),
+                axes: axes.clone(),
+            });
         }
         let op = match call.function {
             Function::Linear => Op::Linear(all.remove(0)),
             cell => Op::Cell(cell, all),
         };
-        Ok(Value::new(op, parts, axes, place))
+        Ok(Value::new(op, parts, all_axes, place))
     }
 
     /// The name of the tensors of another statement.

@@ -102,7 +102,11 @@ impl<'a> Cursor<'a> {
     }
 
     /// One or more things, separated by a sign.
-    pub fn list<T>(&mut self, sign: &str, one: fn(&mut Self) -> Checked<T>) -> Checked<Vec<T>> {
+    pub fn list<T>(
+        &mut self,
+        sign: &str,
+        mut one: impl FnMut(&mut Self) -> Checked<T>,
+    ) -> Checked<Vec<T>> {
         let mut out = vec![one(self)?];
         while self.take(sign) {
             out.push(one(self)?);
@@ -212,21 +216,17 @@ impl<'a> Cursor<'a> {
         let mut value = self.primary()?;
         while self.token().is("[") {
             let (place, name) = (self.place(), value.name().cloned());
-            let (mut items, mut parts) = (vec![], vec![value]);
+            let mut parts = vec![value];
             self.next += 1;
-            while items.is_empty() || self.take(",") {
-                let (item, index) = self.item(name.as_ref())?;
-                items.push(item);
-                parts.extend(index);
-            }
+            let items = self.list(",", |cursor| cursor.item(name.as_ref(), &mut parts))?;
             self.need("]")?;
             value = Self::node(&place, Kind::Select(items), parts)?;
         }
         Ok(value)
     }
 
-    /// What stands between the brackets behind a value, and an index.
-    fn item(&mut self, name: Option<&Name>) -> Checked<(Item, Option<Node>)> {
+    /// What stands between the brackets behind a value; an index goes to `parts`.
+    fn item(&mut self, name: Option<&Name>, parts: &mut Vec<Node>) -> Checked<Item> {
         let (place, mut axis) = (self.place(), None);
         if !self.token().is("-") {
             let text = self.token().text.clone();
@@ -242,7 +242,7 @@ impl<'a> Cursor<'a> {
             if self.take("as") {
                 let (place, new) = (self.place(), self.axis()?);
                 self.page.rename_axis(old, new, &place)?;
-                return Ok((Item::As(old, new), None));
+                return Ok(Item::As(old, new));
             }
             self.need(":")?;
             axis = Some(old);
@@ -251,27 +251,28 @@ impl<'a> Cursor<'a> {
         let ahead: Vec<&str> = ahead.map(|token| &*token.text).collect();
         if name.is_some() && matches!(ahead[..], ["-", "1", "]" | ","]) {
             self.next += 2;
-            return Ok((Item::Before(axis), None));
+            return Ok(Item::Before(axis));
         }
         let Some(axis) = axis else {
             wrong!(place, "found another step than [-1], or [-1] of an expression";
                 "allowed is NAME[-1], the step before; for older steps, name a delay: b = a[-1]");
         };
         if self.take("last") {
-            return Ok((Item::Entry(axis, None), None));
+            return Ok(Item::Entry(axis, None));
         }
         let entries = self.page.key(&self.page.axes[axis].name);
         let entries = entries.filter(|key| key.is_entries() && self.token().sort == Sort::Name);
         let Some(entries) = entries else {
             let index = self.expression()?;
             if let Kind::Number(number) = index.kind {
-                return Ok((Item::Entry(axis, Some(number as usize)), None));
+                return Ok(Item::Entry(axis, Some(number as usize)));
             }
             // An index that has the axis itself selects from a second name of it.
             let second = second_name(&self.page.axes[axis].name).into();
             let second = self.page.axis(&second, &place);
             self.page.rename_axis(axis, second, &place)?;
-            return Ok((Item::Pick(axis), Some(index)));
+            parts.push(index);
+            return Ok(Item::Pick(axis));
         };
         let mut known = entries.choices.iter();
         let entry = known.position(|entry| *entry == self.token().text);
@@ -280,7 +281,7 @@ impl<'a> Cursor<'a> {
             return self.fail(&format!("an entry of {name}: {known}"));
         }
         self.next += 1;
-        Ok((Item::Entry(axis, entry), None))
+        Ok(Item::Entry(axis, entry))
     }
 
     fn primary(&mut self) -> Checked<Node> {

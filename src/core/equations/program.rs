@@ -222,21 +222,6 @@ impl Program {
     }
 }
 
-impl Series {
-    /// Returns a series without axes, which traces call by its name.
-    pub fn new(name: Name, kind: Option<Axis>, source: Source) -> Self {
-        let trace = name.to_string();
-        Self {
-            name,
-            kind,
-            blocks: vec![],
-            axes: vec![],
-            source,
-            trace,
-        }
-    }
-}
-
 impl Tensor {
     /// Returns a tensor without gates and `in`.
     pub fn new(name: String, axes: Vec<Axis>) -> Self {
@@ -274,14 +259,12 @@ impl Value {
 
     /// Whether it contains a function, which costs more than an operator.
     pub fn has_function(&self) -> bool {
-        let mut found = false;
-        self.each(&mut |value| {
-            let is_function = matches!(
-                value.op,
+        let functions = |op: &Op| {
+            matches!(
+                op,
                 Op::Element(_) | Op::Over(..) | Op::Linear(_) | Op::Cell(..)
-            );
-            found |= is_function;
-        });
-        found
+            )
+        };
+        functions(&self.op) || self.parts.iter().any(Self::has_function)
     }
 }

@@ -75,7 +75,7 @@ pub(super) fn read(path: &Path, rows: Option<usize>) -> anyhow::Result<Trained> 
     ensure!(
         !is_trace(path),
         "{name} is a trace, not a weights file; open it with: {}",
-        shell::command(&["view".as_ref(), path.as_os_str()])
+        shell::on("view", path)
     );
     let is_json = path.extension().is_some_and(|end| end == "json") && path.is_file();
     ensure!(

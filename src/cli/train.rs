@@ -1,6 +1,5 @@
 //! `tapescope train`: from random weights to a machine that answers.
 
-use std::ffi::OsStr;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -414,8 +413,7 @@ fn aux_text(means: &AuxLosses) -> String {
 
 /// Prints the path of the weights, and the next commands.
 fn next(out: &mut impl Write, weights: &Path) -> std::io::Result<()> {
-    let [eval, view] = ["eval".as_ref(), "view".as_ref()]
-        .map(|command: &OsStr| shell::command(&[command, weights.as_os_str()]));
+    let [eval, view] = ["eval", "view"].map(|command| shell::on(command, weights));
     writeln!(out, "{}", label(weights))?;
     writeln!(out, "next: {eval}, or: {view}")
 }

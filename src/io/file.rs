@@ -123,12 +123,12 @@ fn write_beside_and_rename(
     }
     sweep(folder);
     let temporary = change(|| temporary(folder)).map_err(without_path)?;
-    change(|| fill(temporary.as_file(), write))?;
-    change(|| temporary.as_file().sync_all())?;
-    // A file keeps who may read it.
+    // A file keeps who may read it, and nobody else reads it while it is written.
     if let Ok(old) = fs::metadata(path) {
         temporary.as_file().set_permissions(old.permissions())?;
     }
+    change(|| fill(temporary.as_file(), write))?;
+    change(|| temporary.as_file().sync_all())?;
     change(|| temporary.persist(path).map_err(|error| error.error)).map_err(without_path)?;
     sync_folder(folder)
 }

@@ -12,6 +12,11 @@ pub fn command(words: &[impl AsRef<OsStr>]) -> String {
     words.join(" ")
 }
 
+/// Returns the command line of a command for one file or folder.
+pub fn on(name: &str, path: &Path) -> String {
+    command(&[name.as_ref(), path.as_os_str()])
+}
+
 /// Returns the command line that resumes the run in a folder.
 pub fn resume(folder: &Path) -> String {
     command(&["train".as_ref(), "--resume".as_ref(), folder.as_os_str()])

@@ -1,6 +1,5 @@
 //! The interface of the window to files, and the files that the command line knows, through [`crate::io`].
 
-use std::ffi::OsStr;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -159,7 +158,7 @@ impl Files for Disk {
         }
         let written = write_run(folder, experiment, &command, run_state, replaces);
         let is_active = written.map_err(|error| error.to_string())?;
-        let eval = shell::command(&[OsStr::new("eval"), folder.as_os_str()]);
+        let eval = shell::on("eval", folder);
         let (resume, folder) = (shell::resume(folder), folder.display());
         Ok(if is_active {
             format!("Run saved in {folder}. To resume it without the window: {resume}")

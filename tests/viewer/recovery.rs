@@ -98,11 +98,13 @@ fn saved_run_is_not_offered() {
     assert_eq!(names.collect::<Vec<_>>(), ["saved"]);
 }
 
-/// Copies the checkpoints, as a kill would leave them: the window discards such short runs when it is dropped.
-fn left_by_a_kill(root: &Path, copies: &Path) {
-    for entry in std::fs::read_dir(root).unwrap() {
+/// The folder of three runs as a kill leaves it: the window discards such short runs when it is dropped.
+fn three_killed_runs() -> tempfile::TempDir {
+    let [root, copies] = [(), ()].map(|()| tempfile::tempdir().unwrap());
+    let screen = training(root.path(), &[1, 2, 3]);
+    for entry in std::fs::read_dir(root.path()).unwrap() {
         let from = entry.unwrap().path();
-        let to = copies.join(from.file_name().unwrap());
+        let to = copies.path().join(from.file_name().unwrap());
         std::fs::create_dir(&to).unwrap();
         for file in std::fs::read_dir(&from).unwrap() {
             let file = file.unwrap();
@@ -111,15 +113,14 @@ fn left_by_a_kill(root: &Path, copies: &Path) {
             }
         }
     }
+    drop(screen);
+    assert_eq!(recoverable(root.path()), []);
+    copies
 }
 
 #[test]
 fn run_that_cannot_be_read_does_not_keep_others_from_being_recovered() {
-    let root = tempfile::tempdir().unwrap();
-    let screen = training(root.path(), &[1, 2, 3]);
-    let copies = tempfile::tempdir().unwrap();
-    left_by_a_kill(root.path(), copies.path());
-    drop(screen);
+    let copies = three_killed_runs();
     let broken = recoverable(copies.path()).remove(0).folder;
     std::fs::write(broken.join("history.ntmlog.jsonl"), "no log").unwrap();
     let mut screen = window_at(copies.path());
@@ -163,12 +164,7 @@ fn offer_to_recover_leaves_an_open_dialog_alone() {
 
 #[test]
 fn recoverable_runs_are_discarded_or_recovered_together() {
-    let root = tempfile::tempdir().unwrap();
-    let screen = training(root.path(), &[1, 2, 3]);
-    let copies = tempfile::tempdir().unwrap();
-    left_by_a_kill(root.path(), copies.path());
-    drop(screen);
-    assert_eq!(recoverable(root.path()), []);
+    let copies = three_killed_runs();
     let mut screen = window_at(copies.path());
     assert_eq!(screen.state().recoverable.len(), 3);
     act(&mut screen, Learn::Discard(1));

@@ -145,10 +145,10 @@ impl Experiment {
             let help = help.unwrap_or_default();
             format!("is a folder; expected the JSON file of a preset{help}")
         } else if file::is_trace(path) {
-            let view = shell::command(&["view".as_ref(), path.as_os_str()]);
+            let view = shell::on("view", path);
             format!("is a trace, not a preset; open it with: {view}")
         } else if path.extension().is_some_and(|end| end == "safetensors") {
-            let eval = shell::command(&["eval".as_ref(), path.as_os_str()]);
+            let eval = shell::on("eval", path);
             format!("is a weights file, not a preset; evaluate it with: {eval}")
         } else {
             return Self::from_json(&file::read_text(path, LIMIT)?, &label, overrides);

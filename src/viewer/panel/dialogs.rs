@@ -144,7 +144,7 @@ fn ending_ui(ui: &mut Ui, dialog: &Dialog, state: &State) {
         let go_on = if run.is_active() {
             shell::resume(Path::new(folder))
         } else {
-            shell::command(&["view", folder])
+            shell::on("view", Path::new(folder))
         };
         words(ui, go_on, theme::mono(12.0), Palette::of(ui).text);
     }

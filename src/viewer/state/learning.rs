@@ -136,7 +136,7 @@ pub struct RunView {
     pub name: Option<String>,
     /// The folder of a continued run.
     pub folder: Option<PathBuf>,
-    /// The checkpoints of a recovered run, until it trains.
+    /// The checkpoints of a recovered run.
     pub recovery: Option<Recovery>,
     /// The experiment at its start.
     pub begun: Experiment,

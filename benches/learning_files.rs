@@ -65,6 +65,10 @@ fn places(program: &Program, bound: &Bound, params: &Params<f32>, is_dnc: bool) 
     };
     let mut found = vec![usize::MAX; bound.tensor_range().len()];
     for (tensor, layout) in program.tensors.iter().zip(&bound.tensors) {
+        // Of layers that a machine does not have.
+        if layout.dims.iter().any(|dim| dim.1 == 0) {
+            continue;
+        }
         let (whole, kind) = tensor.name.rsplit_once('.').unwrap();
         let split = whole
             .split_once('.')

@@ -128,6 +128,10 @@ fn from_file(file: &str, model: &ModelConfig, task: &Task, training: &TrainingCo
     for (name, size) in [("rows", ROWS), ("columns", COLUMNS), ("units", UNITS)] {
         given.numbers.insert(name.into(), size as f64);
     }
+    // The activations of the machine by hand.
+    for key in ["head.keys", "adds"].into_iter().filter(|_| file == "ntm") {
+        given.choices.insert(key.into(), vec!["tanh".into()]);
+    }
     let text = std::fs::read(format!("{MACHINES}/{file}.machine")).unwrap();
     let library = |name: &str| {
         let text = std::fs::read(format!("{MACHINES}/{name}.component")).ok()?;
@@ -158,8 +162,8 @@ fn from_file(file: &str, model: &ModelConfig, task: &Task, training: &TrainingCo
     let mut gradient = Params::zeros(model);
     let (mut tensors, mut found) = (vec![0.0; map.len()], vec![0.0; map.len()]);
     while state.sequences < training.sequences {
-        let slices = state.machine.params.slices();
-        let all: Vec<f32> = slices.flat_map(|slice| slice.iter().copied()).collect();
+        let named = state.machine.params.named();
+        let all: Vec<f32> = named.into_iter().flat_map(|(_, own)| own.to_owned()).collect();
         let pairs = map.iter().zip(&mut tensors);
         pairs.for_each(|(place, tensor)| *tensor = all.get(*place).copied().unwrap_or(0.0));
         batch.set_tensors(&tensors);
@@ -194,12 +198,9 @@ fn from_file(file: &str, model: &ModelConfig, task: &Task, training: &TrainingCo
         for (place, value) in map.iter().zip(&found) {
             all.get_mut(*place).into_iter().for_each(|to| *to = *value);
         }
-        let mut rest = &all[..];
-        for slice in gradient.slices_mut() {
-            let (own, other) = rest.split_at(slice.len());
-            slice.copy_from_slice(own);
-            rest = other;
-        }
+        let named = gradient.named_mut().into_iter();
+        let numbers = named.flat_map(|(_, own)| own.into_iter());
+        numbers.zip(all).for_each(|(to, value)| *to = value);
         clip(&mut gradient, training.clip);
         state
             .optimizer

@@ -189,7 +189,7 @@ fn tensors(
 }
 
 macro_rules! agree {
-    ($name:ident, $type:ident, $bound:literal) => {
+    ($name:ident, $type:ident, $bound:literal, $slope:literal) => {
         #[expect(clippy::too_many_lines, reason = "one step after another")]
         fn $name(case: &Case, random: &mut Random) {
             let mut given = Given::default();
@@ -246,7 +246,7 @@ macro_rules! agree {
                     tensor.iter().map(|value| f64::from(*value)).collect(),
                 )
             };
-            for (index, values) in tensors(case, &program, &hand).into_iter().enumerate() {
+            let tensor_places = |index: usize, engine: &Engine<$type>| {
                 let tensor = &program.tensors[index];
                 let mut axes = tensor.axes.clone();
                 if tensor.gates > 0 {
@@ -255,8 +255,16 @@ macro_rules! agree {
                 if !tensor.inputs.is_empty() {
                     axes.push(IN);
                 }
-                let places = engine.bound.tensors[index].places(&axes);
-                assert_eq!(places.len(), values.len(), "{}", tensor.name);
+                engine.bound.tensors[index].places(&axes)
+            };
+            for (index, values) in tensors(case, &program, &hand).into_iter().enumerate() {
+                let places = tensor_places(index, &engine);
+                assert_eq!(
+                    places.len(),
+                    values.len(),
+                    "{}",
+                    program.tensors[index].name
+                );
                 places
                     .into_iter()
                     .zip(values)
@@ -289,9 +297,13 @@ macro_rules! agree {
             model.run(&input, noise, &mut trace);
             let z = program.answer().unwrap();
             let found = engine.layout(z).places(&axes(z, &engine));
-            let wanted =
-                (0..steps).flat_map(|t| trace.logit.row(t)[..case.model.outputs()].to_vec());
-            for (place, wanted) in found.into_iter().zip(wanted) {
+            let outputs = case.model.outputs();
+            let wanted = (0..steps).flat_map(|t| trace.logit.row(t)[..outputs].to_vec());
+            let mut workspace = hand::Workspace::<$type>::new(&case.model);
+            let slopes = &mut workspace.upstream.logit;
+            slopes.reshape(steps, slopes.width());
+            slopes.as_mut_slice().fill(0.0);
+            for (at, (place, wanted)) in found.into_iter().zip(wanted).enumerate() {
                 let found = engine.memory.arena[place];
                 assert!(
                     (found - wanted).abs() < $bound,
@@ -299,12 +311,41 @@ macro_rules! agree {
                     case.file,
                     case.numbers
                 );
+                let slope = random.number() as $type;
+                slopes.row_mut(at / outputs)[at % outputs] = slope;
+                engine.memory.arena[place + engine.memory.gradients] = slope;
+            }
+            engine.backward();
+            let mut gradient = hand::Params::<$type>::zeros(&case.model);
+            model.backward(&[trace], &mut [workspace], &mut gradient);
+            let named = gradient.named();
+            let hand = |name: &str| {
+                let (_, tensor) = named.iter().find(|own| own.0 == name).unwrap();
+                (
+                    tensor.ncols(),
+                    tensor.iter().map(|value| f64::from(*value)).collect(),
+                )
+            };
+            for (index, wanted) in tensors(case, &program, &hand).into_iter().enumerate() {
+                let found = tensor_places(index, &engine);
+                let found = found
+                    .iter()
+                    .map(|place| f64::from(engine.memory.arena[place + engine.memory.gradients]));
+                for (found, wanted) in found.zip(wanted) {
+                    assert!(
+                        (found - wanted).abs() < $slope * (1.0 + wanted.abs()),
+                        "{:?} {:?} {}: {found} and {wanted}",
+                        case.file,
+                        case.numbers,
+                        program.tensors[index].name
+                    );
+                }
             }
         }
     };
 }
-agree!(single, f32, 1e-4);
-agree!(double, f64, 1e-11);
+agree!(single, f32, 1e-4, 1e-3);
+agree!(double, f64, 1e-11, 1e-9);
 
 #[test]
 fn files_give_the_episodes_of_the_machines_by_hand() {

@@ -179,10 +179,12 @@ impl Run<'_> {
             self.put(&places, drawn.into_iter().map(|index| -1.0 - index));
         }
         for (index, tensor) in program.tensors.iter().enumerate() {
-            let (places, values) = (
-                self.tensor(index),
-                numbers(&case["parameters"][&tensor.name]),
-            );
+            let values = &case["parameters"][&tensor.name];
+            // What the reference begins with 0, a file may learn.
+            if values.is_null() && tensor.name.ends_with(".start") {
+                continue;
+            }
+            let (places, values) = (self.tensor(index), numbers(values));
             assert_eq!(places.len(), values.len(), "{}", tensor.name);
             self.put(&places, values);
         }

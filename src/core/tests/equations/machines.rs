@@ -146,21 +146,19 @@ fn tensors(
             .unwrap_or(("", whole));
         match (statement, kind) {
             ("r", "start") => hand("initial.read").1,
-            ("h" | "c", "start") if case.file == "ntm" => {
-                let (width, values) = hand(if statement == "h" {
+            ("h" | "h_u" | "c" | "c_u", "start") => {
+                let is_hidden = statement.starts_with('h');
+                let (width, mut values) = hand(if is_hidden {
                     "initial.hidden"
                 } else {
                     "initial.cell"
                 });
-                values[..width].to_vec()
-            }
-            ("h_u" | "c_u", "start") => {
-                let (width, values) = hand(if statement == "h_u" {
-                    "initial.hidden"
+                let upper = values.split_off(width);
+                if statement.ends_with('u') {
+                    upper
                 } else {
-                    "initial.cell"
-                });
-                values[width..].to_vec()
+                    values
+                }
             }
             ("h", _) => turned(&format!("controller0.{kind}"), None),
             ("h_u", _) => (1..case.layers)
@@ -226,14 +224,10 @@ macro_rules! agree {
                 true,
             );
             let mut model = Model::<$type>::new(case.model.clone(), 1);
-            for (name, mut tensor) in model.params.named_mut() {
-                tensor.iter_mut().for_each(|value| {
-                    *value = if case.file == "dnc" && name.starts_with("initial") {
-                        0.0
-                    } else {
-                        random.number() as $type
-                    }
-                });
+            for (_, mut tensor) in model.params.named_mut() {
+                tensor
+                    .iter_mut()
+                    .for_each(|value| *value = random.number() as $type);
             }
             let named = model.params.named();
             let hand = |name: &str| {

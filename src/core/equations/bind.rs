@@ -6,18 +6,10 @@ use std::cell::Cell;
 use std::collections::HashMap;
 
 use super::flatten::{Base, Cut, Flat, Operation, Packed, View, entry_of};
+pub use super::flatten::{GATES, IN};
 use super::lower::{Axis, Length, Program, Source, When};
-use super::op::{
-    Act, MOST_AXES, Node,
-    contract::{self, Order},
-    map,
-};
+use super::op::exec::{Act, Exec, MOST_AXES, Move, Node, Place, Ring};
 use super::page::Page;
-
-/// The axis of all values that a weight meets, and that of the blocks of a cell.
-pub const IN: Axis = usize::MAX;
-/// The axis of the blocks of a cell.
-pub const GATES: Axis = usize::MAX - 1;
 
 /// The place of a 0, which stands for entries that an array does not have.
 const ZERO: isize = 1;
@@ -54,232 +46,6 @@ impl Layout {
             dims.push((axis, length, stride as isize));
         }
         Self { offset, dims }
-    }
-}
-
-/// An array as an operation sees it.
-#[derive(Clone, Debug, Default)]
-pub struct Place {
-    /// Its first entry at the step at hand.
-    pub at: isize,
-    /// A stride for each loop.
-    pub strides: Vec<isize>,
-    /// Whether its gradient is wanted.
-    pub slope: bool,
-    /// Its first entry in the first step.
-    begin: isize,
-    /// Blocks around the statement whose steps move it.
-    moves: Vec<Move>,
-    /// Where its gradient stands, if that is not as far behind it as all others.
-    ring: Option<Ring>,
-    /// How far that is at the step at hand.
-    shift: isize,
-}
-
-/// The place of a gradient that is kept for two steps alone.
-#[derive(Clone, Copy, Debug)]
-struct Ring {
-    begin: isize,
-    frame: Option<usize>,
-    /// What is added to the step.
-    step: isize,
-    /// From one step to the next.
-    stride: isize,
-}
-
-impl Place {
-    /// How far its gradient is behind it.
-    #[inline(always)]
-    pub fn to_slope(&self, gradients: isize) -> isize {
-        if self.ring.is_some() {
-            self.shift
-        } else {
-            gradients
-        }
-    }
-}
-
-/// How a step of a block moves an array.
-#[derive(Clone, Copy, Debug)]
-struct Move {
-    /// The place of the block around the statement.
-    frame: usize,
-    /// How far a step moves.
-    stride: isize,
-    /// What is added to the step.
-    shift: usize,
-    /// How many steps the array has; then it begins again.
-    ring: usize,
-}
-
-impl Move {
-    fn step(&self, step: usize) -> isize {
-        (if self.ring == usize::MAX {
-            step
-        } else {
-            (step + self.shift) % self.ring
-        }) as isize
-    }
-}
-
-/// An operation with its loops.
-#[derive(Clone, Debug, Default)]
-pub struct Exec {
-    /// What it does.
-    pub act: Act,
-    /// Lengths of its loops.
-    pub dims: Vec<usize>,
-    /// How many of the last loops the result lacks, or are those of the function.
-    pub inner: usize,
-    /// Result.
-    pub out: Place,
-    /// Arguments.
-    pub arguments: Vec<Place>,
-    /// Orders of the loops of a sum of products, and nodes of an expression: see there.
-    pub(super) orders: Vec<Order>,
-    pub(super) steady: u128,
-    pub(super) wanted: u128,
-    pub(super) is_guarded: bool,
-    /// Loops along the steps so far: the loop, the block, its first step, and 1 if this step is among them.
-    pasts: Vec<(usize, usize, usize, usize)>,
-}
-
-impl Exec {
-    /// An operation outside of blocks: its loops, how many are those of the function, and where its arrays are.
-    #[cfg(test)]
-    pub fn alone(act: Act, dims: &[usize], inner: usize, places: &[(isize, &[isize])]) -> Self {
-        let mut places = places.iter().map(|(at, strides)| Place {
-            at: *at,
-            begin: *at,
-            strides: strides.to_vec(),
-            slope: true,
-            ..Place::default()
-        });
-        let out = places.next().unwrap_or_default();
-        Self {
-            act,
-            dims: dims.to_vec(),
-            inner,
-            out,
-            arguments: places.collect(),
-            ..Self::default()
-        }
-        .prepared()
-    }
-
-    /// Finds out, once for all steps, how it runs.
-    pub fn prepared(mut self) -> Self {
-        if matches!(self.act, Act::Contract { .. }) {
-            self.orders = contract::orders(&self);
-        }
-        self.is_guarded |= map::is_guarded(&self);
-        (self.steady, self.wanted) = (map::steady(&self), map::wanted(&self));
-        self
-    }
-
-    /// Whether a loop has one length at all steps.
-    pub fn is_fixed(&self, dim: usize) -> bool {
-        self.pasts.iter().all(|past| past.0 != dim)
-    }
-
-    /// Moves its arrays to a step.
-    pub fn go_to(&mut self, steps: &[usize]) {
-        for place in self.places() {
-            let moved = |at, own: &Move| at + own.step(steps[own.frame]) * own.stride;
-            place.at = place.moves.iter().fold(place.begin, moved);
-            if let Some(ring) = place.ring {
-                let step = ring.frame.map_or(0, |frame| steps[frame] as isize) + ring.step;
-                let others = place.moves.iter();
-                let others = others.filter(|own| Some(own.frame) != ring.frame);
-                let inner = others.fold(0, moved);
-                place.shift = ring.begin + inner + (step & 1) * ring.stride - place.at;
-            }
-        }
-        for (dim, frame, first, now) in &self.pasts {
-            self.dims[*dim] = steps[*frame].abs_diff(*first) + now;
-        }
-    }
-
-    fn places(&mut self) -> impl Iterator<Item = &mut Place> {
-        self.arguments.iter_mut().chain([&mut self.out])
-    }
-
-    fn nodes(&mut self) -> &mut [Node] {
-        match &mut self.act {
-            Act::Map(nodes) => nodes,
-            _ => &mut [],
-        }
-    }
-
-    /// Whether it can run over all steps of these blocks at once: no loop is as long as the steps so far.
-    pub fn can_lift(&self, frames: &[usize]) -> bool {
-        let mut pasts = self.pasts.iter();
-        self.dims.len() + frames.len() <= MOST_AXES && pasts.all(|past| !frames.contains(&past.1))
-    }
-
-    /// Makes the steps of a block around the statement a loop of the operation, unless nothing depends on them.
-    pub fn lift(&mut self, frame: usize, length: usize) {
-        let is_moved = |place: &mut Place| place.moves.iter().any(|own| own.frame == frame);
-        let step = Node::Step(frame);
-        if !self.nodes().contains(&step) && !self.places().any(is_moved) {
-            return;
-        }
-        self.dims.insert(0, length);
-        self.pasts.iter_mut().for_each(|past| past.0 += 1);
-        for place in self.places() {
-            let own = place.moves.extract_if(.., |own| own.frame == frame);
-            let stride = own.map(|own| own.stride).sum();
-            place.strides.insert(0, stride);
-        }
-        for node in self.nodes() {
-            match node {
-                Node::Index(dim) => *dim += 1,
-                node if *node == step => *node = Node::Index(0),
-                _ => {}
-            }
-        }
-    }
-
-    /// Makes one loop of two that run through all arrays as one would, and leaves out loops of one entry.
-    pub fn join_loops(&mut self) {
-        let is_plain = |exec: &mut Self, dim: usize| {
-            exec.is_fixed(dim) && !exec.nodes().contains(&Node::Index(dim))
-        };
-        for dim in (0..self.dims.len()).rev() {
-            let (next, outer) = (dim + 1, self.dims.len() - self.inner);
-            let is_own = match self.act {
-                Act::Update(form) => form.is_hollow,
-                Act::Pick(_) | Act::Onehot(_) | Act::Draw(_) | Act::Shift(..) | Act::Window(..) => {
-                    dim >= outer
-                }
-                _ => false,
-            };
-            if is_own || !is_plain(self, dim) {
-                continue;
-            }
-            let length = self.dims.get(next).copied().unwrap_or(0) as isize;
-            let is_joint = |own: &mut Place| own.strides[dim] == own.strides[next] * length;
-            let joins =
-                length > 0 && next != outer && is_plain(self, next) && self.places().all(is_joint);
-            if self.dims[dim] != 1 && !joins {
-                continue;
-            }
-            let gone = self.dims.remove(dim);
-            self.inner -= usize::from(dim >= outer);
-            if gone != 1 {
-                self.dims[dim] *= gone;
-            }
-            self.places()
-                .for_each(|place| _ = place.strides.remove(dim));
-            for past in &mut self.pasts {
-                past.0 -= usize::from(past.0 > dim);
-            }
-            for node in self.nodes() {
-                if let Node::Index(own) = node {
-                    *own -= usize::from(*own > dim);
-                }
-            }
-        }
     }
 }
 
@@ -334,22 +100,6 @@ impl<'a> Bound<'a> {
         Self::with_rings(page, program, flat, given, HashMap::new(), &HashMap::new())
     }
 
-    /// As [`Self::new`], for training: of gradients that only one loop needs, two steps alone are kept.
-    ///
-    /// # Errors
-    /// As for [`Self::new`].
-    pub fn for_training(
-        page: &'a Page,
-        program: &'a Program,
-        flat: &Flat,
-        given: &dyn Fn(&str) -> Option<usize>,
-    ) -> Result<Self, Fault> {
-        let mut whole = Self::new(page, program, flat, given)?;
-        let plan = super::plan::plan(&mut whole, flat);
-        let slopes = super::plan::slope_rings(&whole, flat, &plan);
-        Self::with_rings(page, program, flat, given, HashMap::new(), &slopes)
-    }
-
     /// Places of the gradients of which two steps are kept.
     fn place_slopes(&mut self, rings: &HashMap<Base, (usize, usize)>) {
         let mut all: Vec<_> = rings.iter().map(|(base, own)| (*base, *own)).collect();
@@ -389,27 +139,8 @@ impl<'a> Bound<'a> {
         2..self.tensor_end
     }
 
-    /// As [`Self::new`], for an evaluation: of what only its own loop needs, the last steps alone are kept. `wanted`: series
-    /// that are kept in full.
-    ///
-    /// # Errors
-    /// As for [`Self::new`].
-    pub fn for_evaluation(
-        page: &'a Page,
-        program: &'a Program,
-        flat: &Flat,
-        given: &dyn Fn(&str) -> Option<usize>,
-        wanted: &[usize],
-    ) -> Result<Self, Fault> {
-        let mut whole = Self::new(page, program, flat, given)?;
-        let plan = super::plan::plan(&mut whole, flat);
-        let found = super::plan::in_one_loop(&whole, flat, &plan, wanted);
-        let rings = found.into_iter().map(|(own, (steps, _))| (own, steps));
-        let rings = rings.collect();
-        Self::with_rings(page, program, flat, given, rings, &HashMap::new())
-    }
-
-    fn with_rings(
+    /// As [`Self::new`], with arrays and gradients of which only some steps are kept.
+    pub(super) fn with_rings(
         page: &'a Page,
         program: &'a Program,
         flat: &Flat,
@@ -855,16 +586,9 @@ impl<'a> Bound<'a> {
                 let whole = self.axis_of(block).map_or(0, |axis| self.lengths[axis]);
                 length = (whole + usize::from(now)).saturating_sub(1);
                 if let Some(frame) = frames.iter().position(|frame| *frame == block) {
-                    pasts.push((
-                        dim,
-                        frame,
-                        if self.page.blocks[block].backwards {
-                            whole - 1
-                        } else {
-                            0
-                        },
-                        usize::from(now),
-                    ));
+                    let is_backwards = self.page.blocks[block].backwards;
+                    let first = whole.saturating_sub(1) * usize::from(is_backwards);
+                    pasts.push((dim, frame, first, usize::from(now)));
                 }
             }
             dims.push(length);

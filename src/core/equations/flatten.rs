@@ -3,12 +3,16 @@
 //! A view selects entries, steps and other names of axes without copying. Element-wise expressions become one `Map`;
 //! sums, products with weights, cosines, shifts and cells become `Contract`s and `Map`s.
 
-use super::bind::{GATES, IN};
 use super::lower::{
     Axis, AxisInfo, First, Learned, Length, Op, Program, Series, Source, Tensor, Value, When,
 };
-use super::op::{Act, Node, update::Form};
+use super::op::exec::{Act, Form, Node};
 use super::tree::{Function, OPERATORS, Operator};
+
+/// The axis of all values that a weight meets, and that of the blocks of a cell.
+pub const IN: Axis = usize::MAX;
+/// The axis of the blocks of a cell.
+pub const GATES: Axis = usize::MAX - 1;
 
 /// The array under a view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

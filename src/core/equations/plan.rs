@@ -6,11 +6,11 @@
 
 use std::collections::HashMap;
 
-use super::bind::{Bound, Exec};
+use super::bind::{Bound, Fault};
 use super::flatten::{Base, Cut, Flat, Operation, View};
-use super::lower::{Source, When};
-use super::op::{Act, Node};
-use super::page::Part;
+use super::lower::{Program, Source, When};
+use super::op::{Act, Exec, Node};
+use super::page::{Page, Part};
 
 /// A part of a plan.
 #[derive(Clone, Debug)]
@@ -85,6 +85,43 @@ pub fn plan(bound: &mut Bound, flat: &Flat) -> Plan {
         *exec = std::mem::take(exec).prepared();
     }
     Plan { items, late, ends }
+}
+
+impl<'a> Bound<'a> {
+    /// As [`Self::new`], for training: of gradients that only one loop needs, two steps alone are kept.
+    ///
+    /// # Errors
+    /// As for [`Self::new`].
+    pub fn for_training(
+        page: &'a Page,
+        program: &'a Program,
+        flat: &Flat,
+        given: &dyn Fn(&str) -> Option<usize>,
+    ) -> Result<Self, Fault> {
+        let mut whole = Self::new(page, program, flat, given)?;
+        let plan = plan(&mut whole, flat);
+        let slopes = slope_rings(&whole, flat, &plan);
+        Self::with_rings(page, program, flat, given, HashMap::new(), &slopes)
+    }
+
+    /// As [`Self::new`], for an evaluation: of what only its own loop needs, the last steps alone are kept. `wanted`: series
+    /// that are kept in full.
+    ///
+    /// # Errors
+    /// As for [`Self::new`].
+    pub fn for_evaluation(
+        page: &'a Page,
+        program: &'a Program,
+        flat: &Flat,
+        given: &dyn Fn(&str) -> Option<usize>,
+        wanted: &[usize],
+    ) -> Result<Self, Fault> {
+        let mut whole = Self::new(page, program, flat, given)?;
+        let plan = plan(&mut whole, flat);
+        let found = in_one_loop(&whole, flat, &plan, wanted);
+        let rings = found.into_iter().map(|(own, (steps, _))| (own, steps));
+        Self::with_rings(page, program, flat, given, rings.collect(), &HashMap::new())
+    }
 }
 
 struct Planner<'b, 'a, 'f> {
@@ -263,7 +300,7 @@ fn each_operation(item: &Item, see: &mut impl FnMut(usize)) {
 
 /// Arrays that only one loop along a block at the top needs, but for their starts, with the block: the number of steps that
 /// are read at a time, and the loop.
-pub fn in_one_loop(
+fn in_one_loop(
     bound: &Bound,
     flat: &Flat,
     plan: &Plan,
@@ -323,7 +360,7 @@ pub fn in_one_loop(
 
 /// Arrays of whose gradients two steps are enough, with their block: those that only one loop needs, and whose gradient is
 /// not wanted over all steps.
-pub fn slope_rings(bound: &Bound, flat: &Flat, plan: &Plan) -> HashMap<Base, (usize, usize)> {
+fn slope_rings(bound: &Bound, flat: &Flat, plan: &Plan) -> HashMap<Base, (usize, usize)> {
     let is_wanted =
         |name: &str| matches!(name, "z" | "p") || name.rsplit('.').next() == Some("penalty");
     let wanted: Vec<usize> = (0..bound.program.series.len())

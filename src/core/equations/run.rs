@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use super::bind::{Bound, Exec, Layout};
+use super::bind::{Bound, Layout};
 use super::flatten::Flat;
 use super::lower::Axis;
-use super::op::{self, Act, Memory, Real, Room};
+use super::op::{self, Act, Exec, Memory, Real, Room};
 use super::plan::{Item, Plan, plan};
 
 /// A program that runs, with all its numbers.

@@ -1,6 +1,7 @@
 //! a = (1 − u) times the product of all smaller usages; equal ones in order. No gradient through the order.
 
-use super::{Real, rank::sort};
+use super::rank::sort;
+use crate::math::Real;
 
 /// Computes the result.
 pub fn forward<R: Real>(u: &[R], a: &mut [R], order: &mut Vec<usize>) {

@@ -4,92 +4,19 @@
 //! the result at a time, or along both factors. Which loops these are is known before anything runs ([`Order`]), and every
 //! sum has one order, whatever the vectors of the processor.
 
-use super::{MOST_AXES, Memory, Operand, Real};
-use crate::equations::bind::Exec;
-use crate::math::Pack;
+use super::exec::{Exec, MOST_AXES};
+use super::memory::{self, Memory, Operand, clear, sum};
+use super::order::{Form, Order, order};
 use crate::math::matrix::{Rows, add_vector_product};
-use crate::math::pack::each_pack;
 use crate::math::simd::{Kernel, Simd, dispatch};
-use crate::math::softmax::dot;
-
-/// What the inner loop runs along.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Form {
-    /// The result and the second factor.
-    Rows,
-    /// Both factors, or the first alone.
-    Dots,
-    /// The result and both factors.
-    Each,
-    /// No memory that is one piece.
-    #[default]
-    Apart,
-}
-
-/// The loops of a sum of products in the order in which they run.
-#[derive(Clone, Debug, Default)]
-pub struct Order {
-    form: Form,
-    /// Whether the factors change places.
-    swaps: bool,
-    /// The loop along memory; one of the sum; one of the result that one factor lacks.
-    inner: [Option<usize>; 3],
-    outer: Vec<usize>,
-}
-
-/// Chooses the loops for a sum of products over these.
-pub fn order(dims: &[usize], strides: [&[isize]; 3], is_fixed: impl Fn(usize) -> bool) -> Order {
-    let at = |dim: usize| strides.map(|strides| strides[dim]);
-    let rank = |dim: usize| {
-        let smooth = dims[dim] > 1 && at(dim).iter().all(|stride| matches!(stride, 0 | 1));
-        let units = at(dim).iter().filter(|stride| **stride == 1).count();
-        (smooth && units > 1, smooth, units == 2, dims[dim])
-    };
-    let along = (0..dims.len()).max_by_key(|dim| rank(*dim));
-    let (form, swaps) = match along.map_or([9; 3], at) {
-        [1, 0, 1] => (Form::Rows, false),
-        [1, 1, 0] => (Form::Rows, true),
-        [0, 1, 1 | 0] => (Form::Dots, false),
-        [0, 0, 1] => (Form::Dots, true),
-        [1, 1, 1] => (Form::Each, false),
-        _ => (Form::Apart, false),
-    };
-    let [a, b] = if swaps { [2, 1] } else { [1, 2] };
-    let longest = |fits: &dyn Fn([isize; 3]) -> bool| {
-        let rest = (0..dims.len()).filter(|dim| Some(*dim) != along && fits(at(*dim)));
-        rest.max_by_key(|dim| dims[*dim])
-    };
-    let (sum, row) = match form {
-        Form::Rows => (
-            longest(&|at| at[0] == 0),
-            longest(&|at| at[0] != 0 && at[b] == 0),
-        ),
-        Form::Dots => (
-            None,
-            longest(&|at| at[0] != 0 && (at[a] == 0) != (at[b] == 0)),
-        ),
-        _ => (None, None),
-    };
-    let inner = [along, sum, row];
-    let is_outer =
-        |dim: &usize| !(inner.contains(&Some(*dim)) || dims[*dim] == 1 && is_fixed(*dim));
-    let mut outer: Vec<usize> = (0..dims.len()).filter(is_outer).collect();
-    // The loops of the result stand outside.
-    outer.sort_by_key(|dim| at(*dim)[0] == 0);
-    Order {
-        form,
-        swaps,
-        inner,
-        outer,
-    }
-}
+use crate::math::{Pack, Real, pack::each_pack, softmax::dot};
 
 /// Sets the sum, or adds it; `is_mean`: divided by the number of terms.
 pub fn forward<R: Real>(exec: &Exec, adds: bool, is_mean: bool, memory: &mut Memory<R>) {
     let outer = exec.dims.len() - exec.inner;
     if !adds {
         let strides = &exec.out.strides[..outer];
-        super::clear(
+        clear(
             &mut memory.arena,
             &exec.dims[..outer],
             (exec.out.at, strides),
@@ -237,7 +164,7 @@ fn multiply_add<R: Real>(
         strides,
         factor,
     });
-    super::each(dims, [y.1], [y.0], &mut |[to]| {
+    memory::each(dims, [y.1], [y.0], &mut |[to]| {
         arena[to as usize] = room.x[to as usize - y_span[0]];
     });
 }
@@ -453,7 +380,7 @@ fn dots<R: Real, S: Simd>(
     let place = |own: usize, i: usize| (at[own] as isize + i as isize * next[own]) as usize;
     if steps[2] == 0 {
         for i in 0..count {
-            let sum = super::sum(simd, &a[place(1, i)..place(1, i) + length]);
+            let sum = sum(simd, &a[place(1, i)..place(1, i) + length]);
             y[place(0, i)] += factor * b[place(2, i)] * sum;
         }
         return;

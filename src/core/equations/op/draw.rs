@@ -3,8 +3,8 @@
 //! The second argument says which: a number in 0..1 draws; −1 − i is the index i, as it was recorded; anything else is the
 //! most probable one.
 
-use super::{Memory, Real, each, maximum};
-use crate::equations::bind::Exec;
+use super::memory::{Memory, Real, each};
+use super::{exec::Exec, maximum};
 
 /// Computes the result.
 pub fn forward<R: Real>(exec: &Exec, memory: &mut Memory<R>) {

@@ -1,7 +1,8 @@
 //! y = x − log Σ eˣ: finite where the softmax is too small for a number.
 
-use super::{Pack, Real, Room, Rows, core, each_pack, sum};
-use crate::math::simd::Simd;
+use super::memory::{Room, sum};
+use super::rows::Rows;
+use crate::math::{Pack, Real, pack::each_pack, simd::Simd, softmax as core};
 
 /// Computes the result.
 #[derive(Clone, Copy)]

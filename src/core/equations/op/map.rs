@@ -1,11 +1,11 @@
 //! Element-wise expressions, computed for some entries of the last loop at a time.
 
-use super::{Act, LANES, MOST_AXES, Memory, Pack, Real, Room, each_pack};
-use crate::equations::bind::{Exec, Place};
+use super::exec::{Act, Exec, MOST_AXES, Node, Place};
+use super::memory::{LANES, Memory, Room, sum};
 use crate::equations::tree::{Function, Operator};
 use crate::math::gamma::{digamma, ln_gamma};
 use crate::math::simd::{Kernel, Simd, dispatch};
-use crate::math::{sigmoid, softplus};
+use crate::math::{Pack, Real, pack::each_pack, sigmoid, softplus};
 
 /// A function of packs. (No closure: nothing makes the compiler inline it where the vectors are.)
 macro_rules! packs {
@@ -29,35 +29,6 @@ macro_rules! packs {
             *to = $value.values();
         }
     };
-}
-
-/// A node of an expression; values are named by their index in the list of nodes, the last one is the result.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Node {
-    /// An argument of the operation.
-    Argument(usize),
-    /// A number.
-    Number(f64),
-    /// A constant of the preset.
-    Constant(usize),
-    /// The length of an axis; a number once the operation has its loops.
-    Length(usize),
-    /// The index along an axis; of a bound operation, along a loop.
-    Index(usize),
-    /// The step of a block around the statement.
-    Step(usize),
-    /// −x.
-    Negative(usize),
-    /// x ∘ y.
-    Binary(Operator, usize, usize),
-    /// f(x).
-    Unary(Function, usize),
-    /// max(x, y) or min(x, y).
-    Extreme(Function, usize, usize),
-    /// The second where the first is not 0, else the third.
-    Where(usize, usize, usize),
-    /// x, or the smallest normal number where x is below it; the gradient is that of x.
-    AtLeastTiny(usize),
 }
 
 /// Entries that are computed together: whole rows of the last loop, or a part of one.
@@ -572,7 +543,7 @@ fn load<R: Real>(arena: &[R], place: &Place, offset: isize, tile: &Tile, lane: &
 #[inline(always)]
 fn add_row<R: Real, S: Simd>(simd: S, arena: &mut [R], at: isize, stride: isize, lane: &[R]) {
     match stride {
-        0 => arena[at as usize] += super::sum(simd, lane),
+        0 => arena[at as usize] += sum(simd, lane),
         1 => arena[at as usize..at as usize + lane.len()]
             .iter_mut()
             .zip(lane)

@@ -1,6 +1,6 @@
 //! y = max x, and the index of the first largest value.
 
-use super::Real;
+use crate::math::Real;
 
 /// Index of the largest value, the first of equal ones; a value that is no number is the largest.
 pub fn index<R: Real>(x: &[R]) -> usize {

@@ -1,7 +1,7 @@
 //! y = 1 at an index, else 0. No gradient.
 
-use super::{Memory, Real, each};
-use crate::equations::bind::Exec;
+use super::exec::Exec;
+use super::memory::{Memory, Real, each};
 
 /// Computes the result.
 pub fn forward<R: Real>(exec: &Exec, memory: &mut Memory<R>) {

@@ -1,6 +1,6 @@
 //! y = Π x.
 
-use super::Real;
+use crate::math::Real;
 
 /// Computes the result.
 pub fn forward<R: Real>(x: &[R], y: &mut [R]) {

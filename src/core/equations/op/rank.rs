@@ -1,6 +1,6 @@
 //! How many entries are smaller; equal ones in order. No gradient.
 
-use super::Real;
+use crate::math::Real;
 
 /// The indices of x from the smallest value to the largest, equal ones in order.
 pub fn sort<R: Real>(x: &[R], order: &mut Vec<usize>) {

@@ -1,8 +1,9 @@
 //! Circular convolution: y_i = Σ_j s_j w_{i − j + middle}. The last loops are those of the rows and of the shifts.
 
-use super::{Memory, Real, Room, Walk, core, each_pack, gather, scatter};
-use crate::equations::bind::Exec;
+use super::exec::Exec;
+use super::memory::{Memory, Room, Walk, gather, scatter};
 use crate::math::simd::{Kernel, Simd, dispatch};
+use crate::math::{Real, pack::each_pack, softmax as core};
 
 /// Computes the result.
 pub fn forward<R: Real>(exec: &Exec, memory: &mut Memory<R>) {

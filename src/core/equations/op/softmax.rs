@@ -1,7 +1,7 @@
 //! y = eˣ / Σ eˣ. −∞ gives 0.
 
-use super::{Real, Room, Rows, core};
-use crate::math::simd::Simd;
+use super::{memory::Room, rows::Rows};
+use crate::math::{Real, simd::Simd, softmax as core};
 
 /// Computes the result.
 #[derive(Clone, Copy)]

@@ -1,18 +1,10 @@
 //! The update of a memory in one pass: y = x (1 − w e) + v a, or y = x (1 − w − e) + v a, where the entries of two equal
-//! indices may be 0 (the links of a DNC). Arguments: x, w, e, v, a; along the last loop each stands still or runs on.
+//! indices may be 0 (the links of a DNC). Arguments: x, w, e, v, a; along the last loop each has one value or runs on.
 
-use super::{Memory, Pack, Real, Walk, each_pack};
-use crate::equations::bind::{Exec, Place};
+use super::exec::{Exec, Form, Place};
+use super::memory::{Memory, Walk};
 use crate::math::simd::{Kernel, Simd, dispatch};
-
-/// What is taken from x, and what is 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Form {
-    /// Whether w + e is taken off 1, not w e.
-    pub is_sum: bool,
-    /// Whether the entries on the diagonal of the last two loops are 0.
-    pub is_hollow: bool,
-}
+use crate::math::{Pack, Real, pack::each_pack};
 
 /// Computes the result.
 pub fn forward<R: Real>(exec: &Exec, form: Form, memory: &mut Memory<R>) {
@@ -57,7 +49,7 @@ impl<R: Real> Kernel for Update<'_, R> {
         };
         let last = exec.dims.len().saturating_sub(1);
         let along = |place: &Place| place.strides.get(last).copied().unwrap_or(0);
-        // Of both pairs one runs along the last loop, and one stands still; which of them makes no difference.
+        // Of both pairs one runs along the last loop, and one has one value there; which of them makes no difference.
         let (p, t, q, u) = if along(w) == 1 {
             (w, e, v, a)
         } else {
@@ -94,11 +86,9 @@ impl<R: Real> Kernel for Update<'_, R> {
             column += usize::from(!is_smooth);
             if is_smooth || column == exec.dims.last().copied().unwrap_or(1) {
                 (row, column) = (row + 1, 0);
-                row = if exec.dims.len() >= 2 && row == exec.dims[exec.dims.len() - 2] {
-                    0
-                } else {
-                    row
-                };
+                if exec.dims.len() >= 2 && row == exec.dims[exec.dims.len() - 2] {
+                    row = 0;
+                }
             }
             if is_reverse {
                 let (values, slopes) = arena.split_at_mut(*gradients);

@@ -1,7 +1,7 @@
 //! Entry j of the new axis is the value j − middle further on, 0 outside. The last loops are those of both axes.
 
-use super::{Memory, Real, add_slope, each, set};
-use crate::equations::bind::Exec;
+use super::exec::Exec;
+use super::memory::{Memory, Real, add_slope, each, set};
 
 /// Calls `see` with the places in x and in y of all entries that exist, and those of y that do not.
 fn entries<R: Real>(

@@ -497,7 +497,7 @@ fn only_listed_files_mention_browsers() {
         knowing,
         [
             "core/math/simd.rs",
-            "core/train/pool.rs",
+            "core/pool.rs",
             "io/weights.rs",
             "lib.rs",
             "platform/mod.rs",

@@ -2,9 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::page::{Key, Page};
+use super::page::{Key, Page, Scope};
 use super::parse::{Cursor, is_word};
-use super::read::Around;
 use super::text::{Checked, Line, Name, Place, Sort, ensure, lines, suggestion, wrong};
 use super::tree::{Kind, Node};
 
@@ -12,24 +11,6 @@ use super::tree::{Kind, Node};
 const KEYS: [&str; 6] = ["size", "heads", "entries", "constant", "switch", "noise"];
 /// The most components inside components.
 const MOST_INSIDE: usize = 8;
-
-/// What the names of a component stand for in one use.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Scope {
-    /// Name of the use.
-    pub name: Name,
-    /// Names that stand for names of the page.
-    pub names: HashMap<Name, Name>,
-    /// Inputs.
-    pub values: HashMap<Name, Node>,
-}
-
-impl Scope {
-    /// Whether the use gives a meaning to a name of the component.
-    pub fn has(&self, name: &Name) -> bool {
-        self.names.contains_key(name) || self.values.contains_key(name)
-    }
-}
 
 /// What a component declares on its unindented lines.
 #[derive(Default)]
@@ -77,8 +58,9 @@ impl<'a> Outline<'a> {
 }
 
 impl Cursor<'_> {
-    /// Reads `use NAME = COMPONENT[formal = actual, …; weights of NAME](arguments)`.
-    pub(super) fn read_use(&mut self, around: &Around) -> Checked<()> {
+    /// Reads `use NAME = COMPONENT[formal = actual, …; weights of NAME](arguments)`, which stands in a block, and enters its
+    /// scope; returns its lines.
+    pub(super) fn enter_use(&mut self, block: Option<usize>) -> Checked<Vec<Line>> {
         self.need("use")?;
         let (name, place) = self.name(false)?;
         self.need("=")?;
@@ -91,7 +73,7 @@ impl Cursor<'_> {
             "more than {MOST_INSIDE} components inside components"; "write the statements where they are needed");
         let all = self.component(&component, &component_place, &name)?;
         let outline = Outline::of(&all);
-        ensure!(around.block.is_none() || outline.only_block.is_some(), place, "{component} has blocks of its own";
+        ensure!(block.is_none() || outline.only_block.is_some(), place, "{component} has blocks of its own";
             "use it without indentation; in a block: components with one block 'along AXIS'");
         let mut scope = Scope::default();
         scope.name.clone_from(&name);
@@ -109,7 +91,7 @@ impl Cursor<'_> {
             self.close()?;
         }
         self.give(&mut scope, &outline, &place)?;
-        let block_axis = around.block.and_then(|block| self.page.blocks[block].axis);
+        let block_axis = block.and_then(|block| self.page.blocks[block].axis);
         for axis in outline.given {
             let (outer, page) = (self.page.scoped(axis), &*self.page);
             let is_bound = |scope: &Scope| scope.names.contains_key(axis);
@@ -125,9 +107,7 @@ impl Cursor<'_> {
             scope.names.insert(axis.clone(), actual);
         }
         self.page.scopes.push(scope);
-        self.page.read_lines(&all, around, self.library)?;
-        self.page.scopes.pop();
-        Ok(())
+        Ok(all)
     }
 
     /// `(arguments)`: the values of the inputs, which may have a default.
@@ -210,25 +190,22 @@ impl Cursor<'_> {
 }
 
 impl Page {
-    /// A name of the innermost component as the page has it.
-    pub(super) fn scoped(&self, name: &Name) -> Name {
-        let scope = self.scopes.last();
-        let own = |scope: &Scope| format!("{}.{name}", scope.name).into();
-        let named = |scope: &Scope| scope.names.get(name).cloned();
-        scope.map_or(name.clone(), |scope| {
-            named(scope).unwrap_or_else(|| own(scope))
-        })
-    }
-
-    /// The value of an input of the innermost component.
-    pub(super) fn argument(&mut self, name: &str, place: &Place) -> Checked<Option<Node>> {
-        let value = self.scopes.last().and_then(|scope| scope.values.get(name));
-        let Some(value) = value.cloned() else {
-            return Ok(None);
-        };
-        let mut count = 0;
-        value.each(&mut |_| count += 1);
-        self.count_words(count, place)?;
-        Ok(Some(value))
+    /// The lines of the machine; those of components are kept under their names.
+    pub(super) fn split(&mut self, all: &[Line]) -> Checked<Vec<Line>> {
+        let is_title = |line: &Line, word| line.indent() == 1 && line.tokens[0].is(word);
+        let is_part =
+            |_: &Line, next: &Line| !is_title(next, "component") && !is_title(next, "machine");
+        let mut own = Vec::new();
+        for part in all.chunk_by(is_part) {
+            if !is_title(&part[0], "component") {
+                own.extend_from_slice(part);
+                continue;
+            }
+            let (title, lines) = (&part[0].tokens, part[1..].to_vec());
+            ensure!(title.len() > 1, title[0].place, "a component without a name"; "component NAME");
+            let before = self.components.insert(title[1].text.clone(), lines);
+            ensure!(before.is_none(), title[1].place, "component {} is defined twice", title[1].text; "choose another name");
+        }
+        Ok(own)
     }
 }

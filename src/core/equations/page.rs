@@ -2,13 +2,16 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::component::Scope;
 use super::text::{Checked, Line, Name, Place, ensure};
 use super::tree::{Axis, Node};
 
 /// Constants that the trainer sets for each episode, whichever component declares them: the log-likelihood of the
 /// episode, its moving average, whether means take the place of draws, and a factor that rises from 0 to 1.
 pub const TRAINER_CONSTANTS: [&str; 4] = ["reward", "baseline", "expected", "warm_up"];
+
+/// The most words of a page with all its components, and the most axes.
+const MOST_WORDS: usize = 50_000;
+const MOST_AXES: usize = 1000;
 
 /// What a key is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -175,6 +178,24 @@ pub enum Part {
     Block(usize),
 }
 
+/// What the names of a component stand for in one use.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Scope {
+    /// Name of the use.
+    pub name: Name,
+    /// Names that stand for names of the page.
+    pub names: HashMap<Name, Name>,
+    /// Inputs.
+    pub values: HashMap<Name, Node>,
+}
+
+impl Scope {
+    /// Whether the use gives a meaning to a name of the component.
+    pub fn has(&self, name: &Name) -> bool {
+        self.names.contains_key(name) || self.values.contains_key(name)
+    }
+}
+
 /// Values that a preset gives to the keys of a page.
 #[derive(Clone, Debug, Default)]
 pub struct Given {
@@ -238,6 +259,37 @@ impl Page {
     /// The place of the file as a whole.
     pub(super) fn whole(&self) -> Place {
         Place::new(&self.file, 1, 1)
+    }
+
+    /// Counts words, and checks that a page with its components is no larger than a page.
+    pub(super) fn count_words(&mut self, count: usize, place: &Place) -> Checked<()> {
+        self.words += count;
+        ensure!(self.words <= MOST_WORDS && self.axes.len() <= MOST_AXES, place,
+            "more than {MOST_WORDS} words or {MOST_AXES} axes, with all components";
+            "a machine is a page: use fewer components inside components");
+        Ok(())
+    }
+
+    /// A name of the innermost component as the page has it.
+    pub(super) fn scoped(&self, name: &Name) -> Name {
+        let scope = self.scopes.last();
+        let own = |scope: &Scope| format!("{}.{name}", scope.name).into();
+        let named = |scope: &Scope| scope.names.get(name).cloned();
+        scope.map_or(name.clone(), |scope| {
+            named(scope).unwrap_or_else(|| own(scope))
+        })
+    }
+
+    /// The value of an input of the innermost component.
+    pub(super) fn argument(&mut self, name: &str, place: &Place) -> Checked<Option<Node>> {
+        let value = self.scopes.last().and_then(|scope| scope.values.get(name));
+        let Some(value) = value.cloned() else {
+            return Ok(None);
+        };
+        let mut count = 0;
+        value.each(&mut |_| count += 1);
+        self.count_words(count, place)?;
+        Ok(Some(value))
     }
 
     // Keys and axes.

@@ -6,13 +6,10 @@ use super::page::{
     AxisName, Block, Condition, Given, Key, Library, Mark, Page, Part, Record, Word,
 };
 use super::parse::Cursor;
-use super::text::{Checked, Line, Name, Place, Sort, ensure, lines, suggestion, wrong};
+use super::text::{Checked, Line, Name, Sort, ensure, lines, suggestion, wrong};
 use super::traces;
 use super::tree::{Axis, Function, Kind};
 
-/// The most words of a page with all its components, and the most axes.
-const MOST_WORDS: usize = 50_000;
-const MOST_AXES: usize = 1000;
 /// The largest size.
 const LONGEST_AXIS: f64 = 16_777_216.0;
 /// The most blocks, conditions and `for` inside each other.
@@ -25,7 +22,7 @@ const DECLARATIONS: &str =
 
 /// What stands around a line: its block, conditions, the heads of a `for`, and the number of lines indented less.
 #[derive(Clone, Default)]
-pub(super) struct Around {
+struct Around {
     pub block: Option<usize>,
     pub conditions: Vec<Condition>,
     pub kinds: Vec<Axis>,
@@ -46,32 +43,8 @@ impl Page {
         Ok(page)
     }
 
-    /// The lines of the machine; those of components are kept under their names.
-    pub(super) fn split(&mut self, all: &[Line]) -> Checked<Vec<Line>> {
-        let is_title = |line: &Line, word| line.indent() == 1 && line.tokens[0].is(word);
-        let is_part =
-            |_: &Line, next: &Line| !is_title(next, "component") && !is_title(next, "machine");
-        let mut own = Vec::new();
-        for part in all.chunk_by(is_part) {
-            if !is_title(&part[0], "component") {
-                own.extend_from_slice(part);
-                continue;
-            }
-            let (title, lines) = (&part[0].tokens, part[1..].to_vec());
-            ensure!(title.len() > 1, title[0].place, "a component without a name"; "component NAME");
-            let before = self.components.insert(title[1].text.clone(), lines);
-            ensure!(before.is_none(), title[1].place, "component {} is defined twice", title[1].text; "choose another name");
-        }
-        Ok(own)
-    }
-
     /// Reads lines of a machine or of a component, which stand in `around`.
-    pub(super) fn read_lines(
-        &mut self,
-        lines: &[Line],
-        around: &Around,
-        library: Library,
-    ) -> Checked<()> {
+    fn read_lines(&mut self, lines: &[Line], around: &Around, library: Library) -> Checked<()> {
         let mut rest = lines;
         while let [line, after @ ..] = rest {
             let place = &line.tokens[0].place;
@@ -88,15 +61,6 @@ impl Page {
                 rest = &after[count..];
             }
         }
-        Ok(())
-    }
-
-    /// Counts words, and checks that a page with its components is no larger than a page.
-    pub(super) fn count_words(&mut self, count: usize, place: &Place) -> Checked<()> {
-        self.words += count;
-        ensure!(self.words <= MOST_WORDS && self.axes.len() <= MOST_AXES, place,
-            "more than {MOST_WORDS} words or {MOST_AXES} axes, with all components";
-            "a machine is a page: use fewer components inside components");
         Ok(())
     }
 
@@ -246,7 +210,10 @@ impl Cursor<'_> {
         if is("use") {
             let mut outside = Around::default();
             (outside.conditions, here.depth) = (here.conditions.clone(), 0);
-            self.read_use(if is_indented { &here } else { &outside })?;
+            let around = if is_indented { &here } else { &outside };
+            let lines = self.enter_use(around.block)?;
+            self.page.read_lines(&lines, around, self.library)?;
+            self.page.scopes.pop();
         } else if is("along") || is("once") && !is_indented {
             ensure!(!is_in_for || !is_indented, place,
                 "found 'along' inside a 'for'"; "allowed: 'for' inside 'along'");

@@ -315,7 +315,11 @@ impl Run<'_> {
             );
         }
         for (index, tensor) in self.program.tensors.iter().enumerate() {
-            let expected = numbers(&case["gradients"][&tensor.name]);
+            let expected = &case["gradients"][&tensor.name];
+            if expected.is_null() && tensor.name.ends_with(".start") {
+                continue;
+            }
+            let expected = numbers(expected);
             found[1] = larger(
                 found[1],
                 difference(&tensor.name, &self.gradients(self.tensor(index)), &expected),

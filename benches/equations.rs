@@ -2,12 +2,13 @@
 //!
 //! `cargo bench -p tapescope-benches --bench equations -- [NAME…] [--rounds 7] [--seconds 0.12] [--statements]`: forward, a
 //! gradient of the answer, backward, summed over the batch; with `--statements` also the time of each statement, forward and
-//! backward, in µs of a step.
+//! backward, in µs of a step of all episodes that run side by side.
 
 use std::time::Instant;
 
 use ndarray::Array2;
 use tapescope::equations::batch::{Batch, Lengths};
+use tapescope::equations::bind::Bound;
 use tapescope::equations::flatten::{Feedback, flatten};
 use tapescope::equations::lower::{Source, lower};
 use tapescope::equations::page::{Given, Page};
@@ -334,7 +335,7 @@ fn main() {
         let all = vec![lengths.clone(); case.batch];
         let mut batch = Batch::<f32>::new(&page, &program, &flat, 1);
         let of = |axis: &str| lengths.iter().find(|own| own.0 == axis).map(|own| own.1);
-        let plain = tapescope::equations::bind::Bound::new(&page, &program, &flat, &of).unwrap();
+        let plain = Bound::new(&page, &program, &flat, &of).unwrap();
         let range = plain.tensor_range();
         let mut state = 1u64;
         let mut number = || {
@@ -354,25 +355,30 @@ fn main() {
                 )
             })
             .collect();
-        let places = |series: usize| {
-            let layout = &plain.series[series];
+        let places = |series: usize, at: usize, engine: &Engine<f32>| {
+            let layout = engine.layout_in(series, at);
             layout.places(&layout.dims.iter().map(|dim| dim.0).collect::<Vec<_>>())
         };
-        let data: Vec<Vec<usize>> = data.into_iter().map(places).collect();
-        let answers = places(answer);
+        // The places of the data and of the answer, of one episode alone or of four side by side.
+        let group = if case.batch >= 4 { 4 } else { 1 };
+        let first = Bound::for_training(&page, &program, &flat, &of, group).unwrap();
+        let first = Engine::<f32>::new(first, &flat, true);
+        let all_of = |series| (0..group).map(|at| places(series, at, &first)).collect();
+        let data: Vec<Vec<Vec<usize>>> = data.into_iter().map(all_of).collect();
+        let answers: Vec<Vec<usize>> = all_of(answer);
         let mut gradient = vec![0.0; tensors.len()];
-        let run = |_: usize, engine: &mut Engine<f32>| {
+        let put = |_: usize, at: usize, engine: &mut Engine<f32>| {
             for places in &data {
-                places.iter().enumerate().for_each(|(index, place)| {
+                places[at].iter().enumerate().for_each(|(index, place)| {
                     engine.memory.arena[*place] = f32::from(u8::from(index % 7 == 0));
                 });
             }
-            engine.forward();
+        };
+        let score = |_: usize, at: usize, engine: &mut Engine<f32>| {
             let gradients = engine.memory.gradients;
-            answers
-                .iter()
-                .for_each(|place| engine.memory.arena[place + gradients] = 0.01);
-            engine.backward();
+            for place in &answers[at] {
+                engine.memory.arena[place + gradients] = 0.01;
+            }
         };
         let mut by_hand = ByHand::new(&case);
         let (mut ratios, mut times) = (vec![], [vec![], vec![]]);
@@ -383,7 +389,7 @@ fn main() {
                 while count == 0 || begin.elapsed().as_secs_f64() < seconds {
                     match side {
                         0 => by_hand.run(),
-                        _ => batch.learn(&all, &mut gradient, run).unwrap(),
+                        _ => batch.learn(&all, &mut gradient, put, score).unwrap(),
                     }
                     count += 1;
                 }
@@ -405,10 +411,13 @@ fn main() {
             median(ratios)
         );
         if arguments.iter().any(|own| own == "--statements") {
-            let mut engine = Engine::<f32>::new(plain, &flat, true);
+            let mut engine = first;
             let places = engine.bound.tensor_range();
             engine.memory.arena[places].copy_from_slice(&tensors);
-            run(0, &mut engine);
+            (0..group).for_each(|at| put(0, at, &mut engine));
+            engine.forward();
+            (0..group).for_each(|at| score(0, at, &mut engine));
+            engine.backward();
             print!("{}", engine.report(case.steps));
         }
     }

@@ -153,8 +153,8 @@ fn from_file(file: &str, model: &ModelConfig, task: &Task, training: &TrainingCo
     let x = (0..program.series.len()).find(is_input).unwrap();
     let z = program.answer().unwrap();
     // The places of a series, its axes in the order of the data: steps first.
-    let of = |series: usize, engine: &Engine<f32>| {
-        let layout = engine.layout(series);
+    let of = |series: usize, at: usize, engine: &Engine<f32>| {
+        let layout = engine.layout_in(series, at);
         let mut axes: Vec<Axis> = layout.dims.iter().map(|dim| dim.0).collect();
         axes.sort_by_key(|axis| program.axes[*axis].rank);
         layout.places(&axes)
@@ -163,7 +163,10 @@ fn from_file(file: &str, model: &ModelConfig, task: &Task, training: &TrainingCo
     let (mut tensors, mut found) = (vec![0.0; map.len()], vec![0.0; map.len()]);
     while state.sequences < training.sequences {
         let named = state.machine.params.named();
-        let all: Vec<f32> = named.into_iter().flat_map(|(_, own)| own.to_owned()).collect();
+        let all: Vec<f32> = named
+            .into_iter()
+            .flat_map(|(_, own)| own.to_owned())
+            .collect();
         let pairs = map.iter().zip(&mut tensors);
         pairs.for_each(|(place, tensor)| *tensor = all.get(*place).copied().unwrap_or(0.0));
         batch.set_tensors(&tensors);
@@ -179,21 +182,22 @@ fn from_file(file: &str, model: &ModelConfig, task: &Task, training: &TrainingCo
             sizes.map(|(name, size)| (name.to_owned(), size)).into()
         };
         let lengths: Vec<_> = episodes.iter().map(|own| lengths(own.steps())).collect();
-        let run = |index: usize, engine: &mut Engine<f32>| {
+        let put = |index: usize, at: usize, engine: &mut Engine<f32>| {
             let episode = &episodes[index];
-            let inputs = of(x, engine).into_iter().zip(&episode.input);
+            let inputs = of(x, at, engine).into_iter().zip(&episode.input);
             inputs.for_each(|(place, value)| engine.memory.arena[place] = *value);
-            engine.forward();
+        };
+        let score = |index: usize, at: usize, engine: &mut Engine<f32>| {
+            let episode = &episodes[index];
             let (outputs, from) = (episode.target.ncols(), engine.memory.gradients);
-            let answers = of(z, engine).into_iter().zip(&episode.target);
+            let answers = of(z, at, engine).into_iter().zip(&episode.target);
             for (at, (place, target)) in answers.enumerate() {
                 let y = 1.0 / (1.0 + (-engine.memory.arena[place]).exp());
                 let scale = episode.mask[at / outputs] / training.batch as f32;
                 engine.memory.arena[place + from] = scale * (y - target);
             }
-            engine.backward();
         };
-        assert!(batch.learn(&lengths, &mut found, run).is_ok());
+        assert!(batch.learn(&lengths, &mut found, put, score).is_ok());
         let mut all = vec![0.0; all.len()];
         for (place, value) in map.iter().zip(&found) {
             all.get_mut(*place).into_iter().for_each(|to| *to = *value);

@@ -1,5 +1,5 @@
-//! Episodes of a batch: each runs in a workspace of its own thread, and gradients are summed in the order of the episodes,
-//! so the result has the same bits on any number of threads.
+//! Episodes of a batch: those of the same lengths run side by side, each group in a workspace of its own thread, and
+//! gradients are summed in the order of the groups, so the result has the same bits on any number of threads.
 
 use super::bind::Bound;
 use super::flatten::Flat;
@@ -11,6 +11,12 @@ use crate::pool::Pool;
 
 /// The lengths of an episode: of sequences and widths, by axis.
 pub type Lengths = Vec<(String, usize)>;
+
+/// Episodes that run side by side: each weight is read once for all of them.
+const TOGETHER: usize = 4;
+
+/// An engine, with the lengths and the number of its episodes, and the version of its tensors.
+type OfSize<'a, R> = (Lengths, usize, u64, Engine<'a, R>);
 
 /// Workspaces of one program.
 pub struct Batch<'a, R> {
@@ -27,10 +33,9 @@ pub struct Batch<'a, R> {
 
 /// What a thread works in.
 struct Worker<'a, R> {
-    /// An engine for each set of lengths so far, with the version of its tensors.
-    engines: Vec<(Lengths, u64, Engine<'a, R>)>,
-    /// The episodes of this thread, and the gradients of their tensors.
-    episodes: Vec<usize>,
+    /// Engines so far.
+    engines: Vec<OfSize<'a, R>>,
+    /// The gradients of the tensors of each of its groups.
     gradients: Vec<Vec<R>>,
 }
 
@@ -39,7 +44,6 @@ impl<'a, R: Real> Batch<'a, R> {
     pub fn new(page: &'a Page, program: &'a Program, flat: &'a Flat, threads: usize) -> Self {
         let worker = |_| Worker {
             engines: vec![],
-            episodes: vec![],
             gradients: vec![],
         };
         let workers = (0..threads.max(1)).map(worker).collect();
@@ -61,8 +65,9 @@ impl<'a, R: Real> Batch<'a, R> {
         self.tensors.extend_from_slice(tensors);
     }
 
-    /// Runs the episodes and sums the gradients of the tensors. `run` gets the index of an episode and an engine for it,
-    /// with the tensors and without gradients; it puts the data in, and runs it forward and backward.
+    /// Runs the episodes and sums the gradients of the tensors. Both functions get the index of an episode, its place among
+    /// those that run side by side, and the engine ([`Engine::layout_in`]): `put` puts the data in, and `score` the gradient
+    /// of the answer that was computed.
     ///
     /// # Errors
     /// The lengths of an episode whose arrays are too large.
@@ -70,44 +75,37 @@ impl<'a, R: Real> Batch<'a, R> {
         &mut self,
         lengths: &[Lengths],
         gradient: &mut [R],
-        run: impl Fn(usize, &mut Engine<'a, R>) + Sync,
+        put: impl Fn(usize, usize, &mut Engine<'a, R>) + Sync,
+        score: impl Fn(usize, usize, &mut Engine<'a, R>) + Sync,
     ) -> Result<(), Lengths> {
-        let count = self.workers.len().min(lengths.len()).max(1);
-        let Self {
-            page,
-            program,
-            flat,
-            version,
-            tensors,
-            ..
-        } = self;
-        for (index, worker) in self.workers.iter_mut().enumerate() {
-            worker.episodes.clear();
-            let own = (index..lengths.len()).step_by(count);
-            worker.episodes.extend(own.filter(|_| index < count));
-            for episode in &worker.episodes {
-                let lengths = &lengths[*episode];
-                if !worker.engines.iter().any(|own| own.0 == *lengths) {
-                    let of = |axis: &str| lengths.iter().find(|own| own.0 == axis).map(|own| own.1);
-                    let mut bound = Bound::for_training(page, program, flat, &of)
-                        .map_err(|_| lengths.clone())?;
-                    bound.ignore_inputs(flat);
-                    worker
-                        .engines
-                        .push((lengths.clone(), 0, Engine::new(bound, flat, true)));
-                }
+        let groups = groups(lengths);
+        let count = self.workers.len().min(groups.len()).max(1);
+        for (index, group) in groups.iter().enumerate() {
+            let (worker, own, size) = (
+                &mut self.workers[index % count],
+                &lengths[group[0]],
+                group.len(),
+            );
+            if find(&mut worker.engines, own, size).is_none() {
+                let of = |axis: &str| own.iter().find(|own| own.0 == axis).map(|own| own.1);
+                let (page, program, flat) = (self.page, self.program, self.flat);
+                let mut bound =
+                    Bound::for_training(page, program, flat, &of, size).map_err(|_| own.clone())?;
+                bound.ignore_inputs(flat);
+                let engine = Engine::new(bound, flat, true);
+                worker.engines.push((own.clone(), size, 0, engine));
             }
-            while worker.gradients.len() < worker.episodes.len() {
-                worker.gradients.push(vec![R::ZERO; tensors.len()]);
+            if worker.gradients.len() <= index / count {
+                worker.gradients.push(vec![R::ZERO; self.tensors.len()]);
             }
         }
         gradient.fill(R::ZERO);
-        let (version, tensors, is_alone) = (*version, &tensors[..], count == 1);
-        let work = |worker: &mut Worker<'a, R>, gradient: &mut [R]| {
-            for (place, episode) in worker.episodes.iter().enumerate() {
-                let mut engines = worker.engines.iter_mut();
-                let own = engines.find(|own| own.0 == lengths[*episode]);
-                let Some((_, has, engine)) = own else {
+        let (version, tensors, is_alone) = (self.version, &self.tensors[..], count == 1);
+        let work = |first: usize, worker: &mut Worker<'a, R>, gradient: &mut [R]| {
+            for (place, group) in groups.iter().skip(first).step_by(count).enumerate() {
+                let Some((has, engine)) =
+                    find(&mut worker.engines, &lengths[group[0]], group.len())
+                else {
                     continue;
                 };
                 let range = engine.bound.tensor_range();
@@ -115,7 +113,11 @@ impl<'a, R: Real> Batch<'a, R> {
                     engine.memory.arena[range.clone()].copy_from_slice(tensors);
                 }
                 engine.clear_gradients();
-                run(*episode, engine);
+                let all = || group.iter().enumerate();
+                all().for_each(|(at, episode)| put(*episode, at, engine));
+                engine.forward();
+                all().for_each(|(at, episode)| score(*episode, at, engine));
+                engine.backward();
                 let (from, gradients) = (engine.memory.gradients, &engine.memory.arena);
                 let found = &gradients[from + range.start..from + range.end];
                 if is_alone {
@@ -126,17 +128,46 @@ impl<'a, R: Real> Batch<'a, R> {
             }
         };
         if is_alone {
-            work(&mut self.workers[0], gradient);
+            work(0, &mut self.workers[0], gradient);
             return Ok(());
         }
-        self.pool
-            .share(&mut self.workers[..count], |worker| work(worker, &mut []));
-        for episode in 0..lengths.len() {
-            let worker = &self.workers[episode % count];
-            add(gradient, &worker.gradients[episode / count]);
+        let mut workers: Vec<_> = self.workers[..count].iter_mut().enumerate().collect();
+        let work = |(first, worker): &mut (usize, &mut Worker<'a, R>)| {
+            work(*first, worker, &mut []);
+        };
+        self.pool.share(&mut workers, work);
+        for group in 0..groups.len() {
+            let worker = &self.workers[group % count];
+            add(gradient, &worker.gradients[group / count]);
         }
         Ok(())
     }
+}
+
+/// The engine for this number of episodes of these lengths, with the version of its tensors.
+fn find<'e, 'a, R>(
+    engines: &'e mut [OfSize<'a, R>],
+    lengths: &Lengths,
+    count: usize,
+) -> Option<(&'e mut u64, &'e mut Engine<'a, R>)> {
+    let mut engines = engines.iter_mut();
+    let own = engines.find(|own| own.1 == count && own.0 == *lengths);
+    own.map(|(_, _, version, engine)| (version, engine))
+}
+
+/// Episodes that run side by side: of the same lengths four at a time, and the rest alone.
+fn groups(lengths: &[Lengths]) -> Vec<Vec<usize>> {
+    let mut groups: Vec<Vec<usize>> = vec![];
+    for (index, own) in lengths.iter().enumerate() {
+        let is_open = |group: &&mut Vec<usize>| group.len() < TOGETHER && lengths[group[0]] == *own;
+        match groups.iter_mut().find(is_open) {
+            Some(group) => group.push(index),
+            None => groups.push(vec![index]),
+        }
+    }
+    let (whole, rest): (Vec<_>, Vec<_>) = groups.into_iter().partition(|own| own.len() == TOGETHER);
+    let rest = rest.into_iter().flatten().map(|own| vec![own]);
+    whole.into_iter().chain(rest).collect()
 }
 
 fn add<R: Real>(to: &mut [R], from: &[R]) {

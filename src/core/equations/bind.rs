@@ -70,6 +70,8 @@ pub struct Bound<'a> {
     /// The memory demand: numbers of all arrays; as many again for their gradients. Too many to count are the largest number.
     pub size: usize,
     tensor_end: usize,
+    /// The axis of episodes that run side by side, if there are several.
+    pub episodes: Option<Axis>,
     /// Arrays of which only the last steps of a block are kept, with the number of steps.
     pub(super) rings: HashMap<(Base, usize), usize>,
     /// Arrays of whose gradients two steps of a block are kept, with the place among these, and the numbers of a step.
@@ -97,7 +99,8 @@ impl<'a> Bound<'a> {
         flat: &Flat,
         given: &dyn Fn(&str) -> Option<usize>,
     ) -> Result<Self, Fault> {
-        Self::with_rings(page, program, flat, given, HashMap::new(), &HashMap::new())
+        let (rings, slopes) = (HashMap::new(), HashMap::new());
+        Self::with_rings(page, program, flat, given, 1, rings, &slopes)
     }
 
     /// Places of the gradients of which two steps are kept.
@@ -145,6 +148,7 @@ impl<'a> Bound<'a> {
         program: &'a Program,
         flat: &Flat,
         given: &dyn Fn(&str) -> Option<usize>,
+        episodes: usize,
         rings: HashMap<(Base, usize), usize>,
         slopes: &HashMap<Base, (usize, usize)>,
     ) -> Result<Self, Fault> {
@@ -160,6 +164,7 @@ impl<'a> Bound<'a> {
             probes: vec![],
             size: 2,
             tensor_end: 2,
+            episodes: (episodes > 1).then_some(flat.episodes),
             rings,
             slope_rings: HashMap::new(),
             slope_ring_size: 0,
@@ -168,6 +173,7 @@ impl<'a> Bound<'a> {
             pasts: HashMap::new(),
         };
         bound.measure(given);
+        bound.lengths[flat.episodes] = episodes;
         bound.around = bound.blocks_around(flat);
         let members = || flat.packs.iter().flat_map(|pack| &pack.members);
         for tensor in 0..program.tensors.len() {
@@ -190,6 +196,7 @@ impl<'a> Bound<'a> {
                 let axis = bound.axis_of(*block);
                 dims.extend(axis.map(|axis| (axis, *ring.unwrap_or(&bound.lengths[axis]))));
             }
+            dims.extend(bound.with_lengths(bound.episodes.as_slice()));
             dims.extend(bound.with_lengths(&bound.in_memory(axes)));
             let layout = bound.place(dims);
             bound.scratch.push(layout);
@@ -499,6 +506,7 @@ impl<'a> Bound<'a> {
             axes.push((axis, self.lengths[axis] + usize::from(has_start)));
             starts.extend((has_start && !page.blocks[*block].backwards).then_some(axis));
         }
+        axes.extend(self.with_lengths(self.episodes.as_slice()));
         for axis in &self.in_memory(&series.axes) {
             // Of the target, what was answered before the first step is 0.
             let has_start = series.source == Source::Target && page.is_sequence(*axis);
@@ -565,8 +573,8 @@ impl<'a> Bound<'a> {
                 own.push(axis);
             }
         }
-        let mut loops: Vec<Axis> = out.axes.clone();
-        loops.retain(|axis| !own.contains(axis));
+        let outer = out.axes.iter().filter(|axis| !own.contains(axis));
+        let mut loops: Vec<Axis> = self.episodes.iter().chain(outer).copied().collect();
         loops.extend(&own);
         if let Act::Map(_) | Act::Update(_) = act {
             // The last loop runs along the memory of the result.
@@ -723,14 +731,14 @@ impl<'a> Bound<'a> {
                 }
                 let ring = ring(*block).map(|ring| before.rem_euclid(ring as isize));
                 begin += stride * ring.unwrap_or(before);
-            } else if !view.axes.contains(axis) {
+            } else if !view.axes.contains(axis) && Some(*axis) != self.episodes {
                 let frame = block.and_then(|block| frames.iter().position(|frame| frame == block));
                 follow(&mut begin, frame.ok_or(Fault::NoAxis)?, 0, *stride);
             }
         }
         let stride = |axis: &Axis| {
             let own = strides.iter().find(|(own, _)| own == axis);
-            own.filter(|_| view.axes.contains(axis))
+            own.filter(|_| view.axes.contains(axis) || Some(*axis) == self.episodes)
                 .map_or(0, |own| own.1)
         };
         let is_data = |series: usize| {

@@ -112,6 +112,8 @@ pub struct Flat {
     pub draws: Vec<(usize, usize)>,
     /// Linear maps of one value that are one product.
     pub packs: Vec<Packed>,
+    /// The axis of episodes that run side by side.
+    pub episodes: Axis,
 }
 
 /// Linear maps of one value, whose weights, biases and results stand side by side.
@@ -269,6 +271,7 @@ pub fn flatten(program: &mut Program, feedback: Feedback) -> Flat {
         flat.flat.equations[maker].push(operation);
     }
     flat.pack();
+    flat.flat.episodes = flat.axis(0, Length::Fixed(1));
     let Flatten { axes, flat, .. } = flat;
     program.axes = axes;
     flat

@@ -88,7 +88,8 @@ pub fn plan(bound: &mut Bound, flat: &Flat) -> Plan {
 }
 
 impl<'a> Bound<'a> {
-    /// As [`Self::new`], for training: of gradients that only one loop needs, two steps alone are kept.
+    /// As [`Self::new`], for training some episodes side by side: of gradients that only one loop needs, two steps alone are
+    /// kept.
     ///
     /// # Errors
     /// As for [`Self::new`].
@@ -97,11 +98,21 @@ impl<'a> Bound<'a> {
         program: &'a Program,
         flat: &Flat,
         given: &dyn Fn(&str) -> Option<usize>,
+        episodes: usize,
     ) -> Result<Self, Fault> {
-        let mut whole = Self::new(page, program, flat, given)?;
+        let (none, rings) = (HashMap::new(), HashMap::new());
+        let mut whole = Self::with_rings(page, program, flat, given, episodes, none, &rings)?;
         let plan = plan(&mut whole, flat);
         let slopes = slope_rings(&whole, flat, &plan);
-        Self::with_rings(page, program, flat, given, HashMap::new(), &slopes)
+        Self::with_rings(
+            page,
+            program,
+            flat,
+            given,
+            episodes,
+            HashMap::new(),
+            &slopes,
+        )
     }
 
     /// As [`Self::new`], for an evaluation: of what only its own loop needs, the last steps alone are kept. `wanted`: series
@@ -120,7 +131,15 @@ impl<'a> Bound<'a> {
         let plan = plan(&mut whole, flat);
         let found = in_one_loop(&whole, flat, &plan, wanted);
         let rings = found.into_iter().map(|(own, (steps, _))| (own, steps));
-        Self::with_rings(page, program, flat, given, rings.collect(), &HashMap::new())
+        Self::with_rings(
+            page,
+            program,
+            flat,
+            given,
+            1,
+            rings.collect(),
+            &HashMap::new(),
+        )
     }
 }
 

@@ -251,6 +251,16 @@ impl<'a, R: Real> Engine<'a, R> {
         &self.bound.series[series]
     }
 
+    /// The layout of a series for one of the episodes that run side by side.
+    pub fn layout_in(&self, series: usize, episode: usize) -> Layout {
+        let mut layout = self.bound.series[series].clone();
+        let mut dims = layout.dims.iter();
+        if let Some(at) = dims.position(|dim| Some(dim.0) == self.bound.episodes) {
+            layout.offset += episode as isize * layout.dims.remove(at).2;
+        }
+        layout
+    }
+
     /// Arrays that say what a statement draws, by the name of what it makes.
     pub fn draws(&self) -> impl Iterator<Item = (&str, &Layout)> {
         let program = self.bound.program;

@@ -322,33 +322,36 @@ impl<'a> Cursor<'a> {
 
     fn call(&mut self, function: Function, place: &Place) -> Checked<Node> {
         let form = function.form();
-        let (mut axes, mut each, mut weights) = (vec![], vec![], None);
-        let (mut bias, mut now) = (true, false);
+        let mut call = Call {
+            function,
+            axes: vec![],
+            bias: true,
+            weights: None,
+            each: vec![],
+            now: false,
+        };
         if self.take("[") {
             if !self.is_closed() {
-                axes = self.list(",", Self::axis)?;
+                call.axes = self.list(",", Self::axis)?;
             }
             let has_options = form.rule == Rule::Learned || function == Function::Join;
             while has_options && (self.take(";") || self.take(",")) {
                 if self.take("no") {
                     self.need("bias")?;
-                    bias = false;
+                    call.bias = false;
                 } else if self.take("each") {
-                    each.push(self.axis()?);
+                    call.each.push(self.axis()?);
                 } else {
-                    weights = Some(self.weights_of()?.0);
+                    call.weights = Some(self.weights_of()?.0);
                 }
             }
             self.close()?;
         }
-        let is_new = matches!(
-            function,
-            Function::Join | Function::Append | Function::Window
-        );
-        if form.rule == Rule::Learned || is_new {
-            self.no_past(axes.last(), place)?;
+        let makes = matches!(function, Function::Join | Function::Append);
+        if makes || function == Function::Window || form.rule == Rule::Learned {
+            self.no_past(call.axes.last(), place)?;
         }
-        if let (Function::Join | Function::Append, Some(made)) = (function, axes.last()) {
+        if let Some(made) = call.axes.last().filter(|_| makes) {
             self.page.make_axis(*made, function == Function::Append);
         }
         let (mut parts, mut inputs) = (vec![], 0);
@@ -356,8 +359,8 @@ impl<'a> Cursor<'a> {
             self.need("(")?;
             parts.push(self.argument()?);
             while self.take(",") {
-                now = function == Function::Past && self.take("now");
-                if !now {
+                call.now = function == Function::Past && self.take("now");
+                if !call.now {
                     parts.push(self.argument()?);
                 }
             }
@@ -374,15 +377,7 @@ impl<'a> Cursor<'a> {
         let more = more.unwrap_or_default();
         ensure!(fits(inputs, form.arguments) && fits(states, form.states), place,
             "{name} has {inputs} arguments{more}"; "write {usage}");
-        ensure!(fits(axes.len(), form.axes), place, "{name} has {} axes", axes.len(); "write {usage}");
-        let call = Call {
-            function,
-            axes,
-            bias,
-            weights,
-            each,
-            now,
-        };
+        ensure!(fits(call.axes.len(), form.axes), place, "{name} has {} axes", call.axes.len(); "write {usage}");
         Self::node(place, Kind::Call(call), parts)
     }
 

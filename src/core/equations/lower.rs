@@ -160,13 +160,11 @@ impl<'a> Lowering<'a> {
                 }
             });
         }
-        for (index, input) in page.inputs.iter().enumerate() {
-            out.series(input, Source::Input(index));
-        }
+        let inputs = (0..).map(Source::Input).zip(&page.inputs);
+        let target = page.target.iter().map(|own| (Source::Target, own));
         let noises = (0..).map(Source::Noise).zip(&page.noises);
-        let others = page.target.iter().map(|own| (Source::Target, own));
-        for (source, data) in others.chain(noises) {
-            if read.contains(&data.names[0]) {
+        for (source, data) in inputs.chain(target).chain(noises) {
+            if matches!(source, Source::Input(_)) || read.contains(&data.names[0]) {
                 out.series(data, source);
             }
         }
@@ -617,8 +615,7 @@ impl<'a> Lowering<'a> {
         if let Some(constant) = self.page.constant(name) {
             return Ok(Value::new(Op::Constant(constant), vec![], vec![], place));
         }
-        let mut targets = self.page.target.iter();
-        ensure!(!targets.any(|target| target.names[0] == *name), place,
+        ensure!(!self.page.target.iter().any(|target| target.names[0] == *name), place,
             "{name} is the target"; "allowed: {name}[-1], the answer of the step before");
         let series = self.resolve(name, place, scope)?;
         let own = format!("write {name}[-1] for the step before, or move the statement up");
@@ -646,26 +643,25 @@ impl<'a> Lowering<'a> {
             wrong!(place, "{name}[{axis}: -1] outside a block along {axis}"; "here: {here}");
         }
         let series = self.resolve(name, place, scope)?;
-        let Series {
-            source, axes, kind, ..
-        } = &self.program.series[series];
-        let is_target = *source == Source::Target;
+        let own = &self.program.series[series];
+        let is_target = own.source == Source::Target;
         let frame = self.frame_of(series, axis);
         let Some(frame) = frame.filter(|frame| self.frame(*frame).is_some()) else {
             ensure!(!is_target, place,
-                "{name}[-1] in a block along {here}"; "{name} has [{}]", self.names(axes));
+                "{name}[-1] in a block along {here}"; "{name} has [{}]", self.names(&own.axes));
             wrong!(place, "{name}[-1] outside the block that makes {name}";
                 "allowed: quantities of this block, the target");
         };
         let all = match self.firsts.get(&(series, self.frames[frame])) {
-            _ if is_target => axes.clone(),
+            _ if is_target => own.axes.clone(),
             // The axes are those of the start: the statement may stand further down.
             Some(first) => self.sorted(self.along(frame + 1).iter().chain(first)),
             None => {
                 let mut starts = self.page.starts.iter().filter(|own| self.page.keeps(own));
                 let start = starts.find(|start| start.names[0] == *name);
-                if let (Some(start), Some(kind)) = (start.filter(|own| own.kind != *kind), kind) {
-                    let (kind, axes) = (self.name(*kind), self.names(start.given()));
+                let other = start.filter(|start| start.kind != own.kind);
+                if let (Some(start), Some(kind)) = (other, own.kind) {
+                    let (kind, axes) = (self.name(kind), self.names(start.given()));
                     let axes = Some(format!("[{axes}]")).filter(|_| !axes.is_empty());
                     wrong!(start.place, "start {name} is not for {kind}";
                         "write: start {name}{} = … for {kind}", axes.unwrap_or_default());
@@ -913,12 +909,10 @@ impl<'a> Lowering<'a> {
     /// The axes that a learned function or `join` takes in, by argument: all but sequences, the heads of this `for`, and
     /// those after `each`.
     fn inputs(&self, parts: &[Value], call: &Call) -> Vec<Vec<Axis>> {
-        let stays = |axis: Axis| {
-            self.page.is_sequence(axis) || self.here.kind == Some(axis) || call.each.contains(&axis)
-        };
-        let axes = parts.iter().map(|part| part.axes.iter().copied());
-        axes.map(|axes| axes.filter(|axis| !stays(*axis)).collect())
-            .collect()
+        let kept = [call.each.as_slice(), self.here.kind.as_slice()].concat();
+        let is_taken = |axis: &Axis| !self.page.is_sequence(*axis) && !kept.contains(axis);
+        let taken = |part: &Value| part.axes.iter().copied().filter(is_taken).collect();
+        parts.iter().map(taken).collect()
     }
 
     /// Adds a tensor, with the axes of the blocks around it whose entries have tensors of their own, or finds it.

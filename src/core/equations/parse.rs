@@ -1,6 +1,6 @@
 //! Expressions from tokens: a cursor over one logical line.
 
-use super::page::{Library, Page};
+use super::page::{Library, Mark, Page, Word};
 use super::text::{Checked, Name, Place, Sort, Token, ensure, suggestion, wrong};
 use super::tree::{
     Axis, Call, FUNCTIONS, Form, Function, Item, Kind, Node, OPERATORS, Rule, second_name,
@@ -233,7 +233,7 @@ impl<'a> Cursor<'a> {
             let old = self.axis()?;
             if self.token().is("]") || self.token().is(",") {
                 let mut keys = self.page.keys.iter();
-                let key = keys.find(|key| key.is_entries() && key.choices.contains(&text));
+                let key = keys.find(|key| key.word == Word::Entries && key.choices.contains(&text));
                 if let Some(key) = key {
                     let (axis, value) = (&key.name, name.map_or("…", |name| name));
                     wrong!(place, "{text} is an entry of {axis}"; "write {value}[{axis}: {text}]");
@@ -261,7 +261,8 @@ impl<'a> Cursor<'a> {
             return Ok(Item::Entry(axis, None));
         }
         let entries = self.page.key(&self.page.axes[axis].name);
-        let entries = entries.filter(|key| key.is_entries() && self.token().sort == Sort::Name);
+        let entries =
+            entries.filter(|key| key.word == Word::Entries && self.token().sort == Sort::Name);
         let Some(entries) = entries else {
             let index = self.expression()?;
             if let Kind::Number(number) = index.kind {
@@ -352,7 +353,10 @@ impl<'a> Cursor<'a> {
             self.no_past(call.axes.last(), place)?;
         }
         if let Some(made) = call.axes.last().filter(|_| makes) {
-            self.page.make_axis(*made, function == Function::Append);
+            self.page.marks.insert((Mark::Known, *made));
+            if function == Function::Append {
+                self.page.marks.insert((Mark::Sequence, *made));
+            }
         }
         let (mut parts, mut inputs) = (vec![], 0);
         if form.arguments[1] > 0 {

@@ -175,8 +175,7 @@ impl<'a> Lowering<'a> {
         }
         for parameter in page.parameters.iter().filter(|own| page.keeps(own)) {
             if read.contains(&parameter.names[0]) {
-                let axes = parameter.kind.iter().chain(parameter.given());
-                let axes = axes.copied().collect();
+                let axes = [parameter.kind.as_slice(), parameter.given()].concat();
                 out.begin(parameter);
                 let tensor = out.tensor(Tensor::new(out.own_label(), axes))?;
                 out.series(parameter, Source::Parameter(tensor));

@@ -6,9 +6,11 @@ use super::tree::{
     Axis, Call, FUNCTIONS, Form, Function, Item, Kind, Node, OPERATORS, Rule, second_name,
 };
 
-/// Words of the language, which are no names.
-const WORDS: &str = "machine component use size entries heads constant switch input target noise parameter start \
-                     along once for if is or in as last learned infinity backwards";
+/// Words that begin a declaration.
+pub(super) const DECLARATIONS: &str =
+    "machine size entries heads constant switch input target noise parameter start";
+/// The other words of the language, which are no names either.
+const WORDS: &str = "component use along once for if is or in as last learned infinity backwards";
 /// The deepest expression.
 const DEEPEST: usize = 60;
 /// The greatest strength of an operator.
@@ -18,7 +20,8 @@ const SPLIT: &str = "give a part of it a statement of its own";
 
 /// Whether it is a word of the language and so no name.
 pub(super) fn is_word(text: &str) -> bool {
-    WORDS.split(' ').any(|word| word == text)
+    let mut words = DECLARATIONS.split(' ').chain(WORDS.split(' '));
+    words.any(|word| word == text)
 }
 
 /// A cursor over the tokens of one logical line, which stands in the innermost scope of a page.

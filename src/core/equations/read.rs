@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 use super::page::{
     AxisName, Block, Condition, Given, Key, Library, Mark, Page, Part, Record, Scope, Word,
 };
-use super::parse::Cursor;
+use super::parse::{Cursor, DECLARATIONS};
 use super::text::{Checked, Line, Name, Sort, ensure, lines, suggestion, wrong};
 use super::traces;
 use super::tree::{Axis, Function, Kind};
@@ -16,9 +16,6 @@ const LONGEST_AXIS: f64 = 16_777_216.0;
 const DEEPEST: usize = 12;
 /// What stands outside of blocks.
 const OUTSIDE: &str = "a declaration without indentation, or a block: 'along AXIS', 'once'";
-/// Words that begin a declaration.
-const DECLARATIONS: &str =
-    "machine size entries heads constant switch input target noise parameter start";
 
 /// What stands around a line: its block, conditions, the heads of a `for`, and the number of lines indented less.
 #[derive(Clone, Default)]
@@ -148,8 +145,7 @@ impl Page {
             ensure!(self.key(name).is_some_and(Key::is_settable), self.whole(), "the preset sets {name}, which is no key";
                 "{}", suggestion(name, self.key_names(Key::is_settable), "keys"));
         }
-        let (past, whole) = ("past".into(), self.whole());
-        let past = self.axis(&past, &whole);
+        let past = self.axis(&"past".into(), &self.whole());
         self.marks.insert((Mark::Known, past));
         for axis in 0..self.axes.len() {
             if self.is(Mark::Known, axis) || self.length(axis).is_some() {

@@ -27,7 +27,7 @@ struct Outline<'a> {
 
 impl<'a> Outline<'a> {
     fn of(lines: &'a [Line]) -> Self {
-        let (mut out, mut blocks, mut named) = (Self::default(), 0, Vec::new());
+        let (mut out, mut blocks) = (Self::default(), 0);
         for line in lines.iter().filter(|line| line.indent() == 1) {
             let names = line.tokens[1..].iter();
             let names = names.filter(|token| token.sort == Sort::Name);
@@ -35,7 +35,7 @@ impl<'a> Outline<'a> {
             match (&*line.tokens[0].text, names.next()) {
                 ("along", Some(axis)) => {
                     blocks += 1;
-                    named.push(axis);
+                    out.given.push(axis);
                     out.only_block = Some(axis);
                 }
                 ("once", _) => blocks += 1,
@@ -44,15 +44,15 @@ impl<'a> Outline<'a> {
                     let default = behind.nth(1).filter(|token| token.sort == Sort::Number);
                     out.inputs
                         .push((name, default.and_then(|token| token.text.parse().ok())));
-                    named.extend(names);
+                    out.given.extend(names);
                 }
                 (word, Some(name)) if KEYS.contains(&word) => _ = out.declared.insert(name, word),
                 _ => {}
             }
         }
         out.only_block = out.only_block.filter(|_| blocks == 1);
-        named.retain(|name| !out.declared.contains_key(*name) && !is_word(name));
-        out.given = named;
+        out.given
+            .retain(|name| !out.declared.contains_key(*name) && !is_word(name));
         out
     }
 }
@@ -92,13 +92,12 @@ impl Cursor<'_> {
         }
         self.give(&mut scope, &outline, &place)?;
         let block_axis = block.and_then(|block| self.page.blocks[block].axis);
-        for axis in outline.given {
+        let (mut given, only_block) = (outline.given, outline.only_block);
+        given.retain(|axis| !scope.names.contains_key(*axis));
+        for axis in given {
             let (outer, page) = (self.page.scoped(axis), &*self.page);
             let is_bound = |scope: &Scope| scope.names.contains_key(axis);
-            if is_bound(&scope) {
-                continue;
-            }
-            let of_block = block_axis.filter(|_| outline.only_block == Some(axis));
+            let of_block = block_axis.filter(|_| only_block == Some(axis));
             let is_known =
                 page.scopes.last().is_some_and(is_bound) || page.axis_named(&outer).is_some();
             ensure!(is_known || of_block.is_some(), place, "{name} is not given the axis {axis}"; "write [{axis} = …]; {}",

@@ -10,7 +10,7 @@ pub use super::program::{
     Axis, AxisInfo, Equation, First, Learned, Length, Op, Program, Series, Source, Tensor, Value,
     When,
 };
-use super::text::{Checked, Name, Place, ensure, mistake, suggestion, wrong, wrong_length};
+use super::text::{Checked, Name, Place, ensure, ensure_length, mistake, suggestion, wrong};
 use super::traces;
 use super::tree::{Call, Function, Item, Kind, Node, Operator, Rule, second_name};
 
@@ -160,13 +160,11 @@ impl<'a> Lowering<'a> {
                 }
             });
         }
-        for (index, input) in page.inputs.iter().enumerate() {
-            out.series(input, Source::Input(index));
-        }
+        let inputs = (0..).map(Source::Input).zip(&page.inputs);
+        let target = page.target.iter().map(|own| (Source::Target, own));
         let noises = (0..).map(Source::Noise).zip(&page.noises);
-        let others = page.target.iter().map(|own| (Source::Target, own));
-        for (source, data) in others.chain(noises) {
-            if read.contains(&data.names[0]) {
+        for (source, data) in inputs.chain(target).chain(noises) {
+            if matches!(source, Source::Input(_)) || read.contains(&data.names[0]) {
                 out.series(data, source);
             }
         }
@@ -177,8 +175,7 @@ impl<'a> Lowering<'a> {
         }
         for parameter in page.parameters.iter().filter(|own| page.keeps(own)) {
             if read.contains(&parameter.names[0]) {
-                let axes = parameter.kind.iter().chain(parameter.given());
-                let axes = axes.copied().collect();
+                let axes = [parameter.kind.as_slice(), parameter.given()].concat();
                 out.begin(parameter);
                 let tensor = out.tensor(Tensor::new(out.own_label(), axes))?;
                 out.series(parameter, Source::Parameter(tensor));
@@ -217,11 +214,7 @@ impl<'a> Lowering<'a> {
         for (position, name) in statement.names.iter().enumerate() {
             let of = |kind| self.keys.get(&(name.clone(), kind));
             let before = of(statement.kind).or_else(|| of(None));
-            let before = before.map(|series| self.program.series[*series].source);
-            let other = match before {
-                Some(Source::Statement(other, _)) => self.page.statements[other].head,
-                _ => None,
-            };
+            let other = before.and_then(|series| self.head_of(*series));
             // Heads with different choices make entries of one series.
             let mut heads = other.iter().zip(&statement.head);
             let is_shared = heads.any(|(one, other)| one != other);
@@ -233,6 +226,14 @@ impl<'a> Lowering<'a> {
             }
         }
         Ok(())
+    }
+
+    /// The head whose statement makes a series, if it has choices of its own.
+    fn head_of(&self, series: usize) -> Option<usize> {
+        match self.program.series[series].source {
+            Source::Statement(index, _) => self.page.statements[index].head,
+            _ => None,
+        }
     }
 
     /// Adds a series: data with its axes, or a quantity, whose axes follow from its value.
@@ -320,10 +321,8 @@ impl<'a> Lowering<'a> {
     fn limit(&self, axes: &[Axis], place: &Place) -> Checked<()> {
         ensure!(axes.len() <= MOST_AXES, place,
             "a value with {} axes: {}", axes.len(), self.names(axes); "allowed: {MOST_AXES} axes");
-        if self.fixed_count(axes) > MOST_NUMBERS {
-            wrong_length!(place, "a value with [{}] has more than {MOST_NUMBERS} numbers", self.names(axes);
-                "choose smaller sizes");
-        }
+        ensure_length!(self.fixed_count(axes) <= MOST_NUMBERS, place,
+            "a value with [{}] has more than {MOST_NUMBERS} numbers", self.names(axes); "choose smaller sizes");
         Ok(())
     }
 
@@ -348,11 +347,11 @@ impl<'a> Lowering<'a> {
     fn make_axis(&mut self, axis: Axis, length: Length, place: &Place) -> Checked<()> {
         let (before, mut each) = (self.trial(axis), String::new());
         let (length, trial) = match length {
+            Length::Append(old) => (length, self.trial(old).saturating_add(1)),
             Length::Join(parts) => {
                 let mut all = parts[0].iter();
                 if let Some(own) = all.find(|own| parts.iter().all(|part| part.contains(own))) {
-                    let names = [axis, *own].map(|axis| self.name(axis));
-                    let [name, own] = names;
+                    let [name, own] = [axis, *own].map(|axis| self.name(axis));
                     each = format!("; an axis that stays is said: join[{name}; each {own}](…)");
                 }
                 let trial = self.joined(&parts);
@@ -360,15 +359,13 @@ impl<'a> Lowering<'a> {
                 let fixed = is_fixed.then_some(Length::Fixed(trial));
                 (fixed.unwrap_or(Length::Join(parts)), trial)
             }
-            Length::Append(old) => (length, self.trial(old).saturating_add(1)),
             _ => (length, before),
         };
         let info = &mut self.program.axes[axis];
+        ensure_length!(info.length == Length::Episode || before == trial, place,
+            "{} has {trial} entries here and {before} elsewhere", info.name; "one axis has one length{each}");
         if info.length == Length::Episode {
             (info.length, info.trial) = (length, trial);
-        } else if before != trial {
-            wrong_length!(place, "{} has {trial} entries here and {before} elsewhere", info.name;
-                "one axis has one length{each}");
         }
         Ok(())
     }
@@ -449,18 +446,16 @@ impl<'a> Lowering<'a> {
             let said = said.map(|said| self.sorted(said.iter().chain(kind)));
             let before = self.firsts.get(&(series, statement.block));
             let others = Some(&self.program.series[series].axes);
+            let others = others.filter(|_| self.known.contains(&series));
             let wanted = [
                 ("declared", said.as_ref()),
                 ("in the step before (or its start)", before),
-                (
-                    "other heads have",
-                    others.filter(|_| self.known.contains(&series)),
-                ),
+                ("other heads have", others),
             ];
             for (what, wanted) in wanted {
-                let other = wanted.filter(|wanted| **wanted != axes);
-                ensure!(other.is_none(), place, "{name} has [{}]", self.names(&axes);
-                    "{what}: [{}]", self.names(other.map_or(&[], Vec::as_slice)));
+                let wanted = wanted.unwrap_or(&axes);
+                ensure!(*wanted == axes, place,
+                    "{name} has [{}]", self.names(&axes); "{what}: [{}]", self.names(wanted));
             }
             if let Some(axis) = along.iter().find(|axis| axes.contains(axis)) {
                 wrong!(place, "{name} has the axis {0} inside a block along it", self.name(*axis);
@@ -608,14 +603,8 @@ impl<'a> Lowering<'a> {
         let is_own = |kind| scope.iter().filter(|own| *own == kind).count() == 1;
         match self.head() {
             Some((kind, head)) if value.axes.contains(&kind) && is_own(&kind) => {
-                let place = value.place.clone();
-                self.made(
-                    Op::Entry(kind, Some(head)),
-                    vec![value],
-                    &[kind],
-                    &[],
-                    &place,
-                )
+                let (op, place) = (Op::Entry(kind, Some(head)), value.place.clone());
+                self.made(op, vec![value], &[kind], &[], &place)
             }
             _ => value,
         }
@@ -625,8 +614,7 @@ impl<'a> Lowering<'a> {
         if let Some(constant) = self.page.constant(name) {
             return Ok(Value::new(Op::Constant(constant), vec![], vec![], place));
         }
-        let mut targets = self.page.target.iter();
-        ensure!(!targets.any(|target| target.names[0] == *name), place,
+        ensure!(!self.page.target.iter().any(|target| target.names[0] == *name), place,
             "{name} is the target"; "allowed: {name}[-1], the answer of the step before");
         let series = self.resolve(name, place, scope)?;
         let own = format!("write {name}[-1] for the step before, or move the statement up");
@@ -654,26 +642,25 @@ impl<'a> Lowering<'a> {
             wrong!(place, "{name}[{axis}: -1] outside a block along {axis}"; "here: {here}");
         }
         let series = self.resolve(name, place, scope)?;
-        let Series {
-            source, axes, kind, ..
-        } = &self.program.series[series];
-        let is_target = *source == Source::Target;
+        let own = &self.program.series[series];
+        let is_target = own.source == Source::Target;
         let frame = self.frame_of(series, axis);
         let Some(frame) = frame.filter(|frame| self.frame(*frame).is_some()) else {
             ensure!(!is_target, place,
-                "{name}[-1] in a block along {here}"; "{name} has [{}]", self.names(axes));
+                "{name}[-1] in a block along {here}"; "{name} has [{}]", self.names(&own.axes));
             wrong!(place, "{name}[-1] outside the block that makes {name}";
                 "allowed: quantities of this block, the target");
         };
         let all = match self.firsts.get(&(series, self.frames[frame])) {
-            _ if is_target => axes.clone(),
+            _ if is_target => own.axes.clone(),
             // The axes are those of the start: the statement may stand further down.
             Some(first) => self.sorted(self.along(frame + 1).iter().chain(first)),
             None => {
                 let mut starts = self.page.starts.iter().filter(|own| self.page.keeps(own));
                 let start = starts.find(|start| start.names[0] == *name);
-                if let (Some(start), Some(kind)) = (start.filter(|own| own.kind != *kind), kind) {
-                    let (kind, axes) = (self.name(*kind), self.names(start.given()));
+                let other = start.filter(|start| start.kind != own.kind);
+                if let (Some(start), Some(kind)) = (other, own.kind) {
+                    let (kind, axes) = (self.name(kind), self.names(start.given()));
                     let axes = Some(format!("[{axes}]")).filter(|_| !axes.is_empty());
                     wrong!(start.place, "start {name} is not for {kind}";
                         "write: start {name}{} = … for {kind}", axes.unwrap_or_default());
@@ -790,10 +777,10 @@ impl<'a> Lowering<'a> {
                 }
                 Item::Entry(axis, entry) => {
                     self.has(&value, &[axis], place)?;
-                    let (length, is_fixed) = (self.trial(axis), self.is_fixed(axis));
-                    if let Some(entry) = entry.filter(|entry| is_fixed && *entry >= length) {
-                        wrong_length!(place, "entry {entry} of {}", self.name(axis); "it has {length}, from 0 on");
-                    }
+                    let length = self.trial(axis);
+                    let is_there = entry.is_none_or(|entry| entry < length);
+                    ensure_length!(is_there || !self.is_fixed(axis), place,
+                        "entry {} of {}", entry.unwrap_or_default(), self.name(axis); "it has {length}, from 0 on");
                     value = self.made(Op::Entry(axis, entry), vec![value], &[axis], &[], place);
                 }
                 Item::Pick(mut axis) => {
@@ -824,14 +811,12 @@ impl<'a> Lowering<'a> {
         let rows = self.name(if self.is_past(old) { new } else { old });
         ensure!(self.is_past(old) == self.is_past(new), place, "past has its own length at each step";
             "write {}[{rows}: index[past]]", name.map_or("w", |name| name));
-        if self.trial(old) != self.trial(new) {
-            let [one, other] = [old, new].map(|axis| {
-                let fixed = format!("{} has {} entries", self.name(axis), self.trial(axis));
-                let fixed = Some(fixed).filter(|_| self.is_fixed(axis));
-                fixed.unwrap_or(format!("{} those of the episode", self.name(axis)))
-            });
-            wrong_length!(place, "{one}, {other}"; "one axis has one length");
-        }
+        let [one, other] = [old, new].map(|axis| {
+            let fixed = format!("{} has {} entries", self.name(axis), self.trial(axis));
+            let fixed = Some(fixed).filter(|_| self.is_fixed(axis));
+            fixed.unwrap_or(format!("{} those of the episode", self.name(axis)))
+        });
+        ensure_length!(self.trial(old) == self.trial(new), place, "{one}, {other}"; "one axis has one length");
         Ok(self.made(Op::Rename(old, new), vec![value], &[old], &[new], place))
     }
 
@@ -849,30 +834,25 @@ impl<'a> Lowering<'a> {
         if *function == Function::Sum {
             self.each_factor((&tree.parts[0], &parts[0]), true, axes)?;
         }
-        // Axes that the first arguments must have.
-        let (needing, needed) = match (rule, function) {
-            (Rule::Pair, _) => (2, &axes[..]),
-            (Rule::Over | Rule::Along, _) | (_, Function::Shift) => (1, &axes[..]),
-            (_, Function::Window | Function::Append) => (1, &axes[..1]),
-            _ => (0, &axes[..]),
-        };
-        for part in &parts[..needing] {
-            self.has(part, needed, place)?;
-        }
         let taken = self.inputs(&parts, call);
         let mut frames = (0..self.frames.len()).filter(|_| *function == Function::Index);
         let step = frames.find(|frame| self.frame(*frame) == Some(axes[0]));
-        // Axes that the result lacks, and those that it gets.
-        let (gone, new) = match (rule, function) {
-            (Rule::Over | Rule::Pair, _) => (axes.clone(), &[][..]),
-            (_, Function::Shift) => (without(&parts[1].axes, &parts[0].axes), &[][..]),
-            (_, Function::Join) => (taken.concat(), &axes[..]),
-            (_, Function::Append) => (axes[..1].to_vec(), &axes[1..]),
-            (_, Function::Window) => (vec![], &axes[1..]),
-            (_, Function::Onehot) => (vec![], &axes[..]),
-            (_, Function::Index) if step.is_none() => (vec![], &axes[..]),
-            _ => (vec![], &[][..]),
+        // Axes that the first arguments must have, those that the result lacks, and those that it gets.
+        let (all, none) = (&axes[..], &[][..]);
+        let (needed, gone, new) = match (rule, function) {
+            (Rule::Over | Rule::Pair, _) => (all, axes.clone(), none),
+            (Rule::Along, _) => (all, vec![], none),
+            (_, Function::Shift) => (all, without(&parts[1].axes, &parts[0].axes), none),
+            (_, Function::Append) => (&axes[..1], axes[..1].to_vec(), &axes[1..]),
+            (_, Function::Window) => (&axes[..1], vec![], &axes[1..]),
+            (_, Function::Join) => (none, taken.concat(), all),
+            (_, Function::Onehot) => (none, vec![], all),
+            (_, Function::Index) if step.is_none() => (none, vec![], all),
+            _ => (none, vec![], none),
         };
+        for part in parts.iter().take(1 + usize::from(rule == Rule::Pair)) {
+            self.has(part, needed, place)?;
+        }
         let all = self.sorted(parts.iter().flat_map(|part| &part.axes));
         let kept = without(&all, &gone);
         for new in new {
@@ -928,12 +908,10 @@ impl<'a> Lowering<'a> {
     /// The axes that a learned function or `join` takes in, by argument: all but sequences, the heads of this `for`, and
     /// those after `each`.
     fn inputs(&self, parts: &[Value], call: &Call) -> Vec<Vec<Axis>> {
-        let stays = |axis: Axis| {
-            self.page.is_sequence(axis) || self.here.kind == Some(axis) || call.each.contains(&axis)
-        };
-        let axes = parts.iter().map(|part| part.axes.iter().copied());
-        axes.map(|axes| axes.filter(|axis| !stays(*axis)).collect())
-            .collect()
+        let kept = [call.each.as_slice(), self.here.kind.as_slice()].concat();
+        let is_taken = |axis: &Axis| !self.page.is_sequence(*axis) && !kept.contains(axis);
+        let taken = |part: &Value| part.axes.iter().copied().filter(is_taken).collect();
+        parts.iter().map(taken).collect()
     }
 
     /// Adds a tensor, with the axes of the blocks around it whose entries have tensors of their own, or finds it.
@@ -953,8 +931,7 @@ impl<'a> Lowering<'a> {
         if let Some(index) = tensors.position(|other| other.name == tensor.name) {
             let shape = |own: &Tensor| {
                 let lengths: Vec<usize> = own.axes.iter().map(|axis| self.trial(*axis)).collect();
-                let blocks = own.axes.iter().copied().take(count);
-                let blocks: Vec<Axis> = blocks.collect();
+                let blocks: Vec<Axis> = own.axes.iter().copied().take(count).collect();
                 (blocks, lengths, own.gates, self.joined(&own.inputs))
             };
             ensure!(shape(&self.program.tensors[index]) == shape(&tensor), place,
@@ -963,9 +940,8 @@ impl<'a> Lowering<'a> {
         }
         let widths = tensor.inputs.iter().map(|axes| self.fixed_count(axes));
         let widest = widths.max().unwrap_or(1);
-        if self.fixed_count(&tensor.axes).saturating_mul(widest) > MOST_NUMBERS {
-            wrong_length!(place, "{} has more than {MOST_NUMBERS} numbers", tensor.name; "choose smaller sizes");
-        }
+        ensure_length!(self.fixed_count(&tensor.axes).saturating_mul(widest) <= MOST_NUMBERS, place,
+            "{} has more than {MOST_NUMBERS} numbers", tensor.name; "choose smaller sizes");
         self.program.tensors.push(tensor);
         Ok(self.program.tensors.len() - 1)
     }
@@ -1029,11 +1005,7 @@ impl<'a> Lowering<'a> {
             let what = "a statement with a learned function of its own; known";
             wrong!(place, "no statement makes {other} here"; "{}", suggestion(other, known, what));
         };
-        let head = match self.program.series[*series].source {
-            Source::Statement(index, _) => self.page.statements[index].head,
-            _ => None,
-        };
-        ensure!(head.is_some() == self.here.head.is_some(), place,
+        ensure!(self.head_of(*series).is_some() == self.here.head.is_some(), place,
             "weights of {other} under other choices of heads";
             "allowed: a statement under the same list of choices");
         Ok(self.label(other))

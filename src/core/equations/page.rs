@@ -55,11 +55,6 @@ pub struct Key {
 }
 
 impl Key {
-    /// Whether it is an axis whose entries have names.
-    pub fn is_entries(&self) -> bool {
-        self.word == Word::Entries
-    }
-
     /// Whether it is a choice.
     pub fn is_switch(&self) -> bool {
         self.word == Word::Switch
@@ -189,13 +184,6 @@ pub(super) struct Scope {
     pub values: HashMap<Name, Node>,
 }
 
-impl Scope {
-    /// Whether the use gives a meaning to a name of the component.
-    pub fn has(&self, name: &Name) -> bool {
-        self.names.contains_key(name) || self.values.contains_key(name)
-    }
-}
-
 /// Values that a preset gives to the keys of a page.
 #[derive(Clone, Debug, Default)]
 pub struct Given {
@@ -272,12 +260,11 @@ impl Page {
 
     /// A name of the innermost component as the page has it.
     pub(super) fn scoped(&self, name: &Name) -> Name {
-        let scope = self.scopes.last();
-        let own = |scope: &Scope| format!("{}.{name}", scope.name).into();
-        let named = |scope: &Scope| scope.names.get(name).cloned();
-        scope.map_or(name.clone(), |scope| {
-            named(scope).unwrap_or_else(|| own(scope))
-        })
+        let Some(scope) = self.scopes.last() else {
+            return name.clone();
+        };
+        let named = scope.names.get(name).cloned();
+        named.unwrap_or_else(|| format!("{}.{name}", scope.name).into())
     }
 
     /// The value of an input of the innermost component.
@@ -339,13 +326,6 @@ impl Page {
         let key = self.key(&self.axes[axis].name)?;
         let is_axis = !matches!(key.word, Word::Constant | Word::Switch);
         is_axis.then_some(key.value as usize)
-    }
-
-    /// Remembers an axis that a function makes.
-    pub(super) fn make_axis(&mut self, axis: Axis, is_sequence: bool) {
-        self.marks.insert((Mark::Known, axis));
-        self.marks
-            .extend(is_sequence.then_some((Mark::Sequence, axis)));
     }
 
     /// Remembers another name of an axis: `old as new`.

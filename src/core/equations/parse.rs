@@ -1,14 +1,16 @@
 //! Expressions from tokens: a cursor over one logical line.
 
-use super::page::{Library, Page};
+use super::page::{Library, Mark, Page, Word};
 use super::text::{Checked, Name, Place, Sort, Token, ensure, suggestion, wrong};
 use super::tree::{
     Axis, Call, FUNCTIONS, Form, Function, Item, Kind, Node, OPERATORS, Rule, second_name,
 };
 
-/// Words of the language, which are no names.
-const WORDS: &str = "machine component use size entries heads constant switch input target noise parameter start \
-                     along once for if is or in as last learned infinity backwards";
+/// Words that begin a declaration.
+pub(super) const DECLARATIONS: &str =
+    "machine size entries heads constant switch input target noise parameter start";
+/// The other words of the language, which are no names either.
+const WORDS: &str = "component use along once for if is or in as last learned infinity backwards";
 /// The deepest expression.
 const DEEPEST: usize = 60;
 /// The greatest strength of an operator.
@@ -18,7 +20,8 @@ const SPLIT: &str = "give a part of it a statement of its own";
 
 /// Whether it is a word of the language and so no name.
 pub(super) fn is_word(text: &str) -> bool {
-    WORDS.split(' ').any(|word| word == text)
+    let mut words = DECLARATIONS.split(' ').chain(WORDS.split(' '));
+    words.any(|word| word == text)
 }
 
 /// A cursor over the tokens of one logical line, which stands in the innermost scope of a page.
@@ -233,7 +236,7 @@ impl<'a> Cursor<'a> {
             let old = self.axis()?;
             if self.token().is("]") || self.token().is(",") {
                 let mut keys = self.page.keys.iter();
-                let key = keys.find(|key| key.is_entries() && key.choices.contains(&text));
+                let key = keys.find(|key| key.word == Word::Entries && key.choices.contains(&text));
                 if let Some(key) = key {
                     let (axis, value) = (&key.name, name.map_or("…", |name| name));
                     wrong!(place, "{text} is an entry of {axis}"; "write {value}[{axis}: {text}]");
@@ -261,7 +264,8 @@ impl<'a> Cursor<'a> {
             return Ok(Item::Entry(axis, None));
         }
         let entries = self.page.key(&self.page.axes[axis].name);
-        let entries = entries.filter(|key| key.is_entries() && self.token().sort == Sort::Name);
+        let entries =
+            entries.filter(|key| key.word == Word::Entries && self.token().sort == Sort::Name);
         let Some(entries) = entries else {
             let index = self.expression()?;
             if let Kind::Number(number) = index.kind {
@@ -322,42 +326,48 @@ impl<'a> Cursor<'a> {
 
     fn call(&mut self, function: Function, place: &Place) -> Checked<Node> {
         let form = function.form();
-        let (mut axes, mut each, mut weights) = (vec![], vec![], None);
-        let (mut bias, mut now) = (true, false);
+        let mut call = Call {
+            function,
+            axes: vec![],
+            bias: true,
+            weights: None,
+            each: vec![],
+            now: false,
+        };
         if self.take("[") {
             if !self.is_closed() {
-                axes = self.list(",", Self::axis)?;
+                call.axes = self.list(",", Self::axis)?;
             }
             let has_options = form.rule == Rule::Learned || function == Function::Join;
             while has_options && (self.take(";") || self.take(",")) {
                 if self.take("no") {
                     self.need("bias")?;
-                    bias = false;
+                    call.bias = false;
                 } else if self.take("each") {
-                    each.push(self.axis()?);
+                    call.each.push(self.axis()?);
                 } else {
-                    weights = Some(self.weights_of()?.0);
+                    call.weights = Some(self.weights_of()?.0);
                 }
             }
             self.close()?;
         }
-        let is_new = matches!(
-            function,
-            Function::Join | Function::Append | Function::Window
-        );
-        if form.rule == Rule::Learned || is_new {
-            self.no_past(axes.last(), place)?;
+        let makes = matches!(function, Function::Join | Function::Append);
+        if makes || function == Function::Window || form.rule == Rule::Learned {
+            self.no_past(call.axes.last(), place)?;
         }
-        if let (Function::Join | Function::Append, Some(made)) = (function, axes.last()) {
-            self.page.make_axis(*made, function == Function::Append);
+        if let Some(made) = call.axes.last().filter(|_| makes) {
+            self.page.marks.insert((Mark::Known, *made));
+            if function == Function::Append {
+                self.page.marks.insert((Mark::Sequence, *made));
+            }
         }
         let (mut parts, mut inputs) = (vec![], 0);
         if form.arguments[1] > 0 {
             self.need("(")?;
             parts.push(self.argument()?);
             while self.take(",") {
-                now = function == Function::Past && self.take("now");
-                if !now {
+                call.now = function == Function::Past && self.take("now");
+                if !call.now {
                     parts.push(self.argument()?);
                 }
             }
@@ -374,15 +384,7 @@ impl<'a> Cursor<'a> {
         let more = more.unwrap_or_default();
         ensure!(fits(inputs, form.arguments) && fits(states, form.states), place,
             "{name} has {inputs} arguments{more}"; "write {usage}");
-        ensure!(fits(axes.len(), form.axes), place, "{name} has {} axes", axes.len(); "write {usage}");
-        let call = Call {
-            function,
-            axes,
-            bias,
-            weights,
-            each,
-            now,
-        };
+        ensure!(fits(call.axes.len(), form.axes), place, "{name} has {} axes", call.axes.len(); "write {usage}");
         Self::node(place, Kind::Call(call), parts)
     }
 

@@ -259,12 +259,9 @@ impl Value {
 
     /// Whether it contains a function, which costs more than an operator.
     pub fn has_function(&self) -> bool {
-        let functions = |op: &Op| {
-            matches!(
-                op,
-                Op::Element(_) | Op::Over(..) | Op::Linear(_) | Op::Cell(..)
-            )
-        };
-        functions(&self.op) || self.parts.iter().any(Self::has_function)
+        match self.op {
+            Op::Element(_) | Op::Over(..) | Op::Linear(_) | Op::Cell(..) => true,
+            _ => self.parts.iter().any(Self::has_function),
+        }
     }
 }

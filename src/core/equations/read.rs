@@ -3,9 +3,9 @@
 use std::collections::{BTreeSet, HashSet};
 
 use super::page::{
-    AxisName, Block, Condition, Given, Key, Library, Mark, Page, Part, Record, Word,
+    AxisName, Block, Condition, Given, Key, Library, Mark, Page, Part, Record, Scope, Word,
 };
-use super::parse::Cursor;
+use super::parse::{Cursor, DECLARATIONS};
 use super::text::{Checked, Line, Name, Sort, ensure, lines, suggestion, wrong};
 use super::traces;
 use super::tree::{Axis, Function, Kind};
@@ -16,9 +16,6 @@ const LONGEST_AXIS: f64 = 16_777_216.0;
 const DEEPEST: usize = 12;
 /// What stands outside of blocks.
 const OUTSIDE: &str = "a declaration without indentation, or a block: 'along AXIS', 'once'";
-/// Words that begin a declaration.
-const DECLARATIONS: &str =
-    "machine size entries heads constant switch input target noise parameter start";
 
 /// What stands around a line: its block, conditions, the heads of a `for`, and the number of lines indented less.
 #[derive(Clone, Default)]
@@ -98,16 +95,12 @@ impl Page {
     fn add_data(&mut self, word: &str, mut record: Record, kinds: &[Axis]) -> Checked<()> {
         let is_noise = word == "noise";
         let mark = if is_noise { Mark::Noise } else { Mark::Known };
-        let mut has_width = false;
-        for axis in record.given().iter().rev() {
-            let is_given =
-                mark == Mark::Known && self.length(*axis).is_none() && !self.is_sequence(*axis);
-            self.marks.insert((mark, *axis));
-            let is_sequence = is_given && has_width;
-            self.marks
-                .extend(is_sequence.then_some((Mark::Sequence, *axis)));
-            has_width |= is_given;
-        }
+        let is_open = |axis: &&Axis| self.length(**axis).is_none() && !self.is_sequence(**axis);
+        let given = record.given().iter();
+        let open = given.clone().rev().filter(|_| !is_noise).filter(is_open);
+        let sequences = open.skip(1).map(|axis| (Mark::Sequence, *axis));
+        let marks: Vec<_> = sequences.chain(given.map(|axis| (mark, *axis))).collect();
+        self.marks.extend(marks);
         record.conditions.clear();
         match word {
             "input" => self.inputs.push(record),
@@ -152,21 +145,20 @@ impl Page {
             ensure!(self.key(name).is_some_and(Key::is_settable), self.whole(), "the preset sets {name}, which is no key";
                 "{}", suggestion(name, self.key_names(Key::is_settable), "keys"));
         }
-        let (past, whole) = ("past".into(), self.whole());
-        let past = self.axis(&past, &whole);
+        let past = self.axis(&"past".into(), &self.whole());
         self.marks.insert((Mark::Known, past));
         for axis in 0..self.axes.len() {
             if self.is(Mark::Known, axis) || self.length(axis).is_some() {
                 self.axes[axis].old = None;
             }
         }
-        let is_known = |(axis, own): &(Axis, &AxisName)| {
-            let is_given = self.is(Mark::Known, *axis) || self.is(Mark::Noise, *axis);
-            is_given || own.old.is_some() || self.length(*axis).is_some()
+        let is_known = |axis: Axis| {
+            let is_given = self.is(Mark::Known, axis) || self.is(Mark::Noise, axis);
+            is_given || self.axes[axis].old.is_some() || self.length(axis).is_some()
         };
-        let all = || self.axes.iter().enumerate();
-        if let Some((_, AxisName { name, place, .. })) = all().find(|axis| !is_known(axis)) {
-            let known = self.axis_names(|axis| is_known(&(axis, &self.axes[axis])));
+        if let Some(axis) = (0..self.axes.len()).find(|axis| !is_known(*axis)) {
+            let AxisName { name, place, .. } = &self.axes[axis];
+            let known = self.axis_names(is_known);
             wrong!(place, "unknown axis {name}"; "{}", suggestion(name, known, "known"));
         }
         for index in 0..self.keys.len() {
@@ -308,7 +300,9 @@ impl Cursor<'_> {
         }
         let (own, place) = (self.token().text.clone(), self.place());
         let name = self.page.scoped(&own);
-        if self.page.scopes.last().is_some_and(|scope| scope.has(&own)) {
+        let is_given =
+            |scope: &Scope| scope.names.contains_key(&own) || scope.values.contains_key(&own);
+        if self.page.scopes.last().is_some_and(is_given) {
             if word == "switch" {
                 self.name(true)?;
                 self.need("=")?;

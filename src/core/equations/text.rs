@@ -101,20 +101,19 @@ macro_rules! ensure {
     };
 }
 
-/// Returns a [`mistake!`] of lengths alone from the function around it.
-macro_rules! wrong_length {
-    ($($mistake:tt)*) => {{
-        let mistake = $crate::equations::text::mistake!($($mistake)*);
-        return Err($crate::equations::text::Mistake { is_length: true, ..mistake })
-    }};
+/// Returns a [`mistake!`] of lengths alone from the function around it if a condition does not hold.
+macro_rules! ensure_length {
+    ($condition:expr, $($mistake:tt)*) => {
+        if !$condition {
+            let mistake = $crate::equations::text::mistake!($($mistake)*);
+            return Err($crate::equations::text::Mistake { is_length: true, ..mistake });
+        }
+    };
 }
-pub(super) use {ensure, mistake, wrong, wrong_length};
+pub(super) use {ensure, ensure_length, mistake, wrong};
 
 /// Returns what would be allowed instead of a name: the nearest one first, then all (or the first of many).
-pub fn suggestion<N>(name: &str, known: impl IntoIterator<Item = N>, what: &str) -> String
-where
-    N: AsRef<str>,
-{
+pub fn suggestion(name: &str, known: impl IntoIterator<Item: AsRef<str>>, what: &str) -> String {
     let known = known.into_iter().map(|name| name.as_ref().to_owned());
     let known: BTreeSet<String> = known.collect();
     let distance = |other: &&String| strsim::osa_distance(name, other);
@@ -256,15 +255,13 @@ fn unexpected(c: char, place: &Place) -> Mistake {
     }
     let is_shown = c.is_alphanumeric() || c.is_ascii_graphic();
     let shown = if is_shown { &format!("{c} ") } else { "" };
-    let (found, allowed) = match c {
-        '"' => (
-            "a sentence without an end",
-            "write a second quotation mark in the same line",
-        ),
-        '\t' => ("found a tab", "indent with spaces"),
-        _ => (&*format!("found {shown}(U+{code:04X})"), MARKS),
-    };
-    mistake!(place, "{found}"; "{allowed}")
+    match c {
+        '"' => {
+            mistake!(place, "a sentence without an end"; "write a second quotation mark in the same line")
+        }
+        '\t' => mistake!(place, "found a tab"; "indent with spaces"),
+        _ => mistake!(place, "found {shown}(U+{code:04X})"; "{MARKS}"),
+    }
 }
 
 /// Whether a character is seen where it stands, as control characters and marks of direction are not.

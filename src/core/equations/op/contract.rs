@@ -124,7 +124,7 @@ fn multiply_add<R: Real>(
         };
         let (a, b) = (of(a_span), of(b_span));
         // A vector times a whole matrix.
-        if let (Form::Rows, [Some(along), Some(sum), None], [], true) =
+        if let (Form::Rows, [Some(along), Some(sum), None, None], [], true) =
             (order.form, order.inner, &order.outer[..], factor == R::ONE)
         {
             let (length, count, stride) = (dims[along], dims[sum], strides[2][sum]);
@@ -199,22 +199,15 @@ impl<R: Real> Kernel for Products<'_, R> {
             factor,
         } = self;
         let of = |dim: usize| (dims[dim], strides.map(|strides| strides[dim]));
-        let [along, sum, row] = order.inner.map(|dim| dim.map_or((1, [0; 3]), of));
+        let [along, sum, row, side] = order.inner.map(|dim| dim.map_or((1, [0; 3]), of));
         let mut index = [0; MOST_AXES];
         let mut at = at.map(|at| at as isize);
         loop {
             let here = at.map(|at| at as usize);
             match order.form {
                 Form::Rows => rows(simd, y, (a, b), here, [along, sum, row], factor),
-                Form::Dots => dots(simd, y, (a, b), here, [along, row], factor),
-                Form::Each => each(
-                    simd,
-                    &mut y[here[0]..],
-                    &a[here[1]..],
-                    &b[here[2]..],
-                    along.0,
-                    factor,
-                ),
+                Form::Dots => dots(simd, y, (a, b), here, [along, row, side], factor),
+                Form::Each => each(simd, y, (a, b), at, [along, sum, row], factor),
                 Form::Apart => apart(y, (a, b), at, along, factor),
             }
             let mut level = order.outer.len();
@@ -366,22 +359,24 @@ impl<R: Real> Pass<'_, R> {
     }
 }
 
-/// y_i += Σ_j a_ij b_ij.
+/// y_ki += Σ_j a_ij b_kj, or with the factors the other way round; without a loop k, y_i += Σ_j a_ij b_ij.
 #[inline(always)]
 fn dots<R: Real, S: Simd>(
     simd: S,
     y: &mut [R],
     (a, b): (&[R], &[R]),
     at: [usize; 3],
-    [along, row]: [Loop; 2],
+    [along, row, side]: [Loop; 3],
     factor: R,
 ) {
-    let ((length, steps), (count, next)) = (along, row);
-    let place = |own: usize, i: usize| (at[own] as isize + i as isize * next[own]) as usize;
+    let ((length, steps), (count, next), (sides, far)) = (along, row, side);
+    let place = |own: usize, i: usize, k: usize| {
+        (at[own] as isize + i as isize * next[own] + k as isize * far[own]) as usize
+    };
     if steps[2] == 0 {
         for i in 0..count {
-            let sum = sum(simd, &a[place(1, i)..place(1, i) + length]);
-            y[place(0, i)] += factor * b[place(2, i)] * sum;
+            let sum = sum(simd, &a[place(1, i, 0)..place(1, i, 0) + length]);
+            y[place(0, i, 0)] += factor * b[place(2, i, 0)] * sum;
         }
         return;
     }
@@ -390,41 +385,107 @@ fn dots<R: Real, S: Simd>(
     } else {
         (b, a, [2, 1])
     };
-    let x = &shared[at[own[0]]..at[own[0]] + length];
-    let line = |i: usize| &other[place(own[1], i)..place(own[1], i) + length];
-    let mut i = 0;
-    while i + 4 <= count {
-        let lines = [line(i), line(i + 1), line(i + 2), line(i + 3)];
-        let sums = four_dots(simd, x, lines);
-        (0..4).for_each(|more| y[place(0, i + more)] += factor * sums[more]);
-        i += 4;
-    }
-    for i in i..count {
-        y[place(0, i)] += factor * dot(simd, x, line(i));
+    let x = |k: usize| &shared[place(own[0], 0, k)..place(own[0], 0, k) + length];
+    let line = |i: usize| &other[place(own[1], i, 0)..place(own[1], i, 0) + length];
+    let (mut k, whole) = (0, count - count % 4);
+    while k < sides {
+        let few = if S::VECTORS >= 32 && k + 4 <= sides {
+            4
+        } else {
+            1
+        };
+        for i in (0..whole).step_by(4) {
+            let lines = [line(i), line(i + 1), line(i + 2), line(i + 3)];
+            let mut add = |k: usize, sums: [R; 4]| {
+                (0..4).for_each(|more| y[place(0, i + more, k)] += factor * sums[more]);
+            };
+            if few == 4 {
+                let x = [x(k), x(k + 1), x(k + 2), x(k + 3)];
+                let sums = four_dots(simd, x, lines);
+                (0..4).for_each(|more| add(k + more, sums[more]));
+            } else {
+                add(k, four_dots(simd, [x(k)], lines)[0]);
+            }
+        }
+        for k in k..k + few {
+            for i in whole..count {
+                y[place(0, i, k)] += factor * dot(simd, x(k), line(i));
+            }
+        }
+        k += few;
     }
 }
 
-/// Σ x y for four y.
+/// Σ x y for four y and each x.
 #[inline(always)]
-fn four_dots<R: Real, S: Simd>(simd: S, x: &[R], lines: [&[R]; 4]) -> [R; 4] {
-    let mut sums = [R::splat(simd, R::ZERO); 4];
-    each_pack!(simd, at in x => {
-        let own = at.load(x).values();
-        for (sum, line) in sums.iter_mut().zip(lines) {
-            *sum = R::mul_add(simd, own, at.load(line).values(), *sum);
+fn four_dots<R: Real, S: Simd, const K: usize>(
+    simd: S,
+    x: [&[R]; K],
+    lines: [&[R]; 4],
+) -> [[R; 4]; K] {
+    let first = x[0];
+    let (mut sums, mut results) = ([[R::splat(simd, R::ZERO); 4]; K], [[R::ZERO; 4]; K]);
+    each_pack!(simd, at in first => {
+        let mut own = [R::splat(simd, R::ZERO); 4];
+        for (own, line) in own.iter_mut().zip(lines) {
+            *own = at.load(line).values();
+        }
+        for (sums, x) in sums.iter_mut().zip(x) {
+            let x = at.load(x).values();
+            for (sum, line) in sums.iter_mut().zip(own) {
+                *sum = R::mul_add(simd, x, line, *sum);
+            }
         }
     });
-    R::reduce_four(simd, sums)
+    for (result, sums) in results.iter_mut().zip(sums) {
+        *result = R::reduce_four(simd, sums);
+    }
+    results
 }
 
-/// y_j += a_j b_j.
+/// y_ij += Σ_k a_ikj b_ikj.
 #[inline(always)]
-fn each<R: Real, S: Simd>(simd: S, y: &mut [R], a: &[R], b: &[R], length: usize, factor: R) {
-    let (y, a, b) = (&mut y[..length], &a[..length], &b[..length]);
-    each_pack!(simd, at in y => {
-        let sum = (at.load(a) * factor).mul_add(at.load(b), at.load(y));
-        at.store(y, sum);
-    });
+fn each<R: Real, S: Simd>(
+    simd: S,
+    y: &mut [R],
+    (a, b): (&[R], &[R]),
+    at: [isize; 3],
+    [(length, _), (count, next), (rows, steps)]: [Loop; 3],
+    factor: R,
+) {
+    for i in 0..rows as isize {
+        let [to, a_at, b_at] = [0, 1, 2].map(|own| at[own] + i * steps[own]);
+        let y = &mut y[to as usize..to as usize + length];
+        let a = |k: usize| &a[(a_at + k as isize * next[1]) as usize..][..length];
+        let b = |k: usize| &b[(b_at + k as isize * next[2]) as usize..][..length];
+        let (mut start, width) = (0, 4 * Pack::<R, S>::LANES);
+        while start + width <= length {
+            let place = start..start + width;
+            let mut sums = [R::splat(simd, R::ZERO); 4];
+            sums.copy_from_slice(R::packs::<S>(&y[place.clone()]));
+            for k in 0..count {
+                let [a, b] = [a(k), b(k)].map(|line| &line[place.clone()]);
+                for (sum, (a, b)) in sums
+                    .iter_mut()
+                    .zip(R::packs::<S>(a).iter().zip(R::packs::<S>(b)))
+                {
+                    let a = R::pack_mul(simd, *a, R::splat(simd, factor));
+                    *sum = R::mul_add(simd, a, *b, *sum);
+                }
+            }
+            R::packs_mut::<S>(&mut y[place]).copy_from_slice(&sums);
+            start += width;
+        }
+        let y = &mut y[start..];
+        each_pack!(simd, at in y => {
+            let mut sum = at.load(y);
+            for k in 0..count {
+                let (a, b) = (&a(k)[start..], &b(k)[start..]);
+                sum = (at.load(a) * factor).mul_add(at.load(b), sum);
+            }
+            at.store(y, sum);
+        });
+    }
 }
 
 /// y += a b along one loop.
@@ -476,6 +537,18 @@ mod tests {
                 &[&[0], &[0, 1], &[0, 1]],
                 |_, x| x,
             );
+            // Squares over columns, batched; products of matrices with one for all.
+            check(
+                sum(false, is_mean),
+                &[3, 17, 5],
+                1,
+                &[&[0, 1], &[0, 2, 1], &[0, 2, 1]],
+                |_, x| x,
+            );
+            for b in [[1, 2], [2, 1]] {
+                let has: &[&[usize]] = &[&[0, 1], &[0, 2], &b];
+                check(sum(false, is_mean), &[5, 6, 19], 1, has, |_, x| x);
+            }
             // A matrix product, batched; what the result alone has is repeated.
             check(
                 sum(false, is_mean),

@@ -9,8 +9,10 @@ use crate::math::{Pack, Real, pack::each_pack, simd::Simd, softmax as core};
 pub struct Forward;
 
 impl<R: Real> Rows<R> for Forward {
+    const HAS_MANY: bool = false;
+
     #[inline(always)]
-    fn run<S: Simd>(self, simd: S, room: &mut Room<R>) {
+    fn run<S: Simd, const W: usize>(self, simd: S, room: &mut Room<R>) {
         let (x, y) = (&room.x[..], &mut room.y[..]);
         if x.is_empty() {
             return;
@@ -27,8 +29,10 @@ impl<R: Real> Rows<R> for Forward {
 pub struct Reverse;
 
 impl<R: Real> Rows<R> for Reverse {
+    const HAS_MANY: bool = false;
+
     #[inline(always)]
-    fn run<S: Simd>(self, simd: S, room: &mut Room<R>) {
+    fn run<S: Simd, const W: usize>(self, simd: S, room: &mut Room<R>) {
         let (y, dy, dx) = (&room.y[..], &room.dy[..], &mut room.dx[..]);
         let total = sum(simd, dy);
         each_pack!(simd, at in dx => { at.store(dx, at.load(dy) - at.load(y).exp() * total) });

@@ -2,7 +2,11 @@
 
 use super::exec::{Exec, MOST_AXES};
 pub use crate::math::Real;
-use crate::math::{Pack, pack::each_pack, simd::Simd};
+use crate::math::{
+    Pack,
+    pack::{MOST_LANES, each_pack},
+    simd::Simd,
+};
 
 /// Entries that an element-wise expression computes at a time.
 pub const LANES: usize = 1024;
@@ -39,10 +43,10 @@ pub struct Room<R> {
 }
 
 impl<R: Real> Room<R> {
-    /// Room for rows of this length and expressions with this number of nodes.
+    /// Room for rows of this length, some side by side, and expressions with this number of nodes.
     pub fn new(row: usize, nodes: usize) -> Self {
         let (rows, lanes) = (
-            || Vec::with_capacity(2 * row + LANES),
+            || Vec::with_capacity(MOST_LANES * row + LANES),
             || vec![[R::ZERO; LANES]; nodes],
         );
         Self {
@@ -90,23 +94,34 @@ pub fn clear<R: Real>(arena: &mut [R], dims: &[usize], (at, strides): Operand) {
     }
 }
 
-/// Takes an entry of y from x; where x has none it is 0.
-pub fn set<R: Real>(arena: &mut [R], from: Option<usize>, y: usize) {
-    arena[y] = from.map_or(R::ZERO, |from| arena[from]);
+/// Takes entries of y from x; where x has none they are 0.
+pub fn set<R: Real>(arena: &mut [R], from: Option<usize>, y: usize, count: usize) {
+    match from {
+        Some(from) => arena.copy_within(from..from + count, y),
+        None => arena[y..y + count].fill(R::ZERO),
+    }
 }
 
-/// Adds the gradient of an entry of the result to that of the entry of the first argument that it is taken from.
+/// Adds the gradient of entries of the result to that of the entries of the first argument that they are taken from.
 pub fn add_slope<R: Real>(
     exec: &Exec,
     memory: &Memory<R>,
-) -> impl Fn(&mut [R], Option<usize>, usize) + use<R> {
+) -> impl Fn(&mut [R], Option<usize>, usize, usize) + use<R> {
     let places = [&exec.out, &exec.arguments[0]];
     let [to_y, to_x] = places.map(|place| place.to_slope(memory.gradients as isize));
-    move |arena, from, y| {
-        if let Some(from) = from {
-            let slope = arena[(y as isize + to_y) as usize];
-            arena[(from as isize + to_x) as usize] += slope;
-        }
+    move |arena, from, y, count| {
+        let Some(from) = from else { return };
+        let [y, x] = [
+            (y as isize + to_y) as usize,
+            (from as isize + to_x) as usize,
+        ];
+        let (low, high) = arena.split_at_mut(y.max(x));
+        let (y, x) = if x < y {
+            (&high[..count], &mut low[x..x + count])
+        } else {
+            (&low[y..y + count], &mut high[..count])
+        };
+        x.iter_mut().zip(y).for_each(|(x, y)| *x += *y);
     }
 }
 

@@ -68,8 +68,8 @@ pub fn forward<R: Real>(exec: &Exec, memory: &mut Memory<R>, steps: &[usize]) {
         Act::Contract { adds, is_mean } => contract::forward(exec, *adds, *is_mean, memory),
         Act::Softmax(_) => rows(exec, memory, softmax::Forward),
         Act::LogSoftmax(_) => rows(exec, memory, log_softmax::Forward),
-        Act::Product(_) => each_row(exec, memory, |room| product::forward(&room.x, &mut room.y)),
-        Act::Maximum(_) => each_row(exec, memory, |room| maximum::forward(&room.x, &mut room.y)),
+        Act::Product(_) => rows(exec, memory, product::Forward),
+        Act::Maximum(_) => rows(exec, memory, maximum::Forward),
         Act::Argmax(_) => each_row(exec, memory, |room| maximum::argmax(&room.x, &mut room.y)),
         Act::Rank(_) => each_row(exec, memory, |room| {
             rank::forward(&room.x, &mut room.y, &mut room.order);
@@ -93,12 +93,8 @@ pub fn reverse<R: Real>(exec: &Exec, memory: &mut Memory<R>, steps: &[usize]) {
         Act::Contract { is_mean, .. } => contract::reverse(exec, *is_mean, memory),
         Act::Softmax(_) => rows_back(exec, memory, softmax::Reverse),
         Act::LogSoftmax(_) => rows_back(exec, memory, log_softmax::Reverse),
-        Act::Product(_) => each_row_back(exec, memory, |room| {
-            product::reverse(&room.x, &room.dy, &mut room.dx);
-        }),
-        Act::Maximum(_) => each_row_back(exec, memory, |room| {
-            maximum::reverse(&room.x, &room.dy, &mut room.dx);
-        }),
+        Act::Product(_) => rows_back(exec, memory, product::Reverse),
+        Act::Maximum(_) => rows_back(exec, memory, maximum::Reverse),
         Act::Allocation(_) => each_row_back(exec, memory, |room| {
             allocation::reverse(&room.x, &room.dy, &mut room.dx, &mut room.order);
         }),

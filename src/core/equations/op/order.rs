@@ -20,8 +20,8 @@ pub struct Order {
     pub(super) form: Form,
     /// Whether the factors change places.
     pub(super) swaps: bool,
-    /// The loop along memory; one of the sum; one of the result that one factor lacks.
-    pub(super) inner: [Option<usize>; 3],
+    /// The loop along memory; one of the sum; one of the result that one factor lacks; one that the other lacks.
+    pub(super) inner: [Option<usize>; 4],
     pub(super) outer: Vec<usize>,
 }
 
@@ -47,18 +47,27 @@ pub fn order(dims: &[usize], strides: [&[isize]; 3], is_fixed: impl Fn(usize) ->
         let rest = (0..dims.len()).filter(|dim| Some(*dim) != along && fits(at(*dim)));
         rest.max_by_key(|dim| dims[*dim])
     };
-    let (sum, row) = match form {
+    let (sum, row, side) = match form {
         Form::Rows => (
             longest(&|at| at[0] == 0),
             longest(&|at| at[0] != 0 && at[b] == 0),
-        ),
-        Form::Dots => (
             None,
-            longest(&|at| at[0] != 0 && (at[a] == 0) != (at[b] == 0)),
         ),
-        _ => (None, None),
+        Form::Dots => {
+            let row = longest(&|at| at[0] != 0 && (at[a] == 0) != (at[b] == 0));
+            let own = if row.is_some_and(|row| at(row)[a] == 0) {
+                b
+            } else {
+                a
+            };
+            let side = longest(&|at| at[0] != 0 && at[own] == 0 && at[1] != at[2]);
+            let is_product = row.is_some() && along.map_or([0; 3], at)[1..] == [1, 1];
+            (None, row, side.filter(|_| is_product))
+        }
+        Form::Each => (longest(&|at| at[0] == 0), longest(&|at| at[0] != 0), None),
+        Form::Apart => (None, None, None),
     };
-    let inner = [along, sum, row];
+    let inner = [along, sum, row, side];
     let is_outer =
         |dim: &usize| !(inner.contains(&Some(*dim)) || dims[*dim] == 1 && is_fixed(*dim));
     let mut outer: Vec<usize> = (0..dims.len()).filter(is_outer).collect();

@@ -3,23 +3,23 @@
 use super::exec::Exec;
 use super::memory::{Memory, Real, add_slope, each, set};
 
-/// Calls `see` with the places in x and in y of all entries that exist, and those of y that do not.
+/// Calls `see` with the places in x and in y of all pieces that exist, and those of y that do not, and their length: along
+/// the last loop, if one index is for all of it.
 fn entries<R: Real>(
     exec: &Exec,
     memory: &mut Memory<R>,
-    mut see: impl FnMut(&mut [R], Option<usize>, usize),
+    see: impl Fn(&mut [R], Option<usize>, usize, usize),
 ) {
     let (outer, length) = (exec.dims.len() - 1, exec.dims[exec.dims.len() - 1]);
     let [x, index] = [&exec.arguments[0], &exec.arguments[1]];
-    let strides = [
-        &exec.out.strides[..outer],
-        &x.strides[..outer],
-        &index.strides[..outer],
-    ];
+    let places = [&exec.out, x, index];
+    let last = outer.checked_sub(1);
+    let whole = last.filter(|last| places.map(|place| place.strides[*last]) == [1, 1, 0]);
+    let (loops, piece) = whole.map_or((outer, 1), |last| (last, exec.dims[last]));
     each(
-        &exec.dims[..outer],
-        strides,
-        [exec.out.at, x.at, index.at],
+        &exec.dims[..loops],
+        places.map(|place| &place.strides[..loops]),
+        places.map(|place| place.at),
         &mut |[y, from, index]| {
             let index = memory.arena[index as usize].to_f64();
             let is_inside = index >= 0.0 && index < length as f64;
@@ -27,6 +27,7 @@ fn entries<R: Real>(
                 &mut memory.arena,
                 is_inside.then(|| (from + index as isize * x.strides[outer]) as usize),
                 y as usize,
+                piece,
             );
         },
     );
@@ -63,5 +64,13 @@ mod tests {
                 }
             },
         );
+        let whole: &[&[usize]] = &[&[0, 1], &[2, 1], &[0]];
+        check(Act::Pick(0), &[3, 20, 4], 1, whole, |argument, x| {
+            if argument == 1 {
+                (x * 3.0).round() + 0.5
+            } else {
+                x
+            }
+        });
     }
 }

@@ -1,23 +1,48 @@
 //! y = Π x.
 
-use crate::math::Real;
+use super::{memory::Room, rows::Rows};
+use crate::math::{Pack, Real, pack::each_pack, simd::Simd};
 
 /// Computes the result.
-pub fn forward<R: Real>(x: &[R], y: &mut [R]) {
-    y[0] = x.iter().fold(R::ONE, |product, x| product * *x);
+#[derive(Clone, Copy)]
+pub struct Forward;
+
+impl<R: Real> Rows<R> for Forward {
+    #[inline(always)]
+    fn run<S: Simd, const W: usize>(self, simd: S, room: &mut Room<R>) {
+        let (x, y) = (room.x.as_chunks::<W>().0, &mut room.y[..]);
+        each_pack!(simd, at in y => {
+            let mut product = Pack::splat(simd, R::ONE);
+            for x in x {
+                product = product * at.load(x);
+            }
+            at.store(y, product);
+        });
+    }
 }
 
 /// dx = dy times the product of all others, which exists where a factor is 0.
-pub fn reverse<R: Real>(x: &[R], dy: &[R], dx: &mut [R]) {
-    let mut product = R::ONE;
-    for (dx, x) in dx.iter_mut().zip(x) {
-        *dx = dy[0] * product;
-        product *= *x;
-    }
-    product = R::ONE;
-    for (dx, x) in dx.iter_mut().zip(x).rev() {
-        *dx *= product;
-        product *= *x;
+#[derive(Clone, Copy)]
+pub struct Reverse;
+
+impl<R: Real> Rows<R> for Reverse {
+    #[inline(always)]
+    fn run<S: Simd, const W: usize>(self, simd: S, room: &mut Room<R>) {
+        let (x, dy) = (room.x.as_chunks::<W>().0, &room.dy[..]);
+        let dx = room.dx.as_chunks_mut::<W>().0;
+        each_pack!(simd, at in dy => {
+            let mut product = at.load(dy);
+            for (dx, x) in dx.iter_mut().zip(x) {
+                at.store(dx, product);
+                product = product * at.load(x);
+            }
+            product = Pack::splat(simd, R::ONE);
+            for (dx, x) in dx.iter_mut().zip(x).rev() {
+                let others = at.load(dx) * product;
+                at.store(dx, others);
+                product = product * at.load(x);
+            }
+        });
     }
 }
 
@@ -27,20 +52,12 @@ mod tests {
 
     #[test]
     fn gradient() {
-        check(
-            Act::Product(vec![0]),
-            &[3, 4],
-            1,
-            &[&[0], &[1, 0]],
-            |_, x| x,
-        );
-        // One and two factors that are 0.
-        check(
-            Act::Product(vec![0]),
-            &[3, 4],
-            1,
-            &[&[0], &[0, 1]],
-            |_, x| if x < 0.0 { 0.0 } else { x },
-        );
+        for has in [[1, 0], [0, 1]] {
+            let has: &[&[usize]] = &[&[0], &has];
+            check(Act::Product(vec![0]), &[2, 4], 1, has, |_, x| x);
+            check(Act::Product(vec![0]), &[19, 4], 1, has, |_, x| x);
+            // One and more factors that are 0.
+            check(Act::Product(vec![0]), &[19, 4], 1, has, |_, x| x.max(0.0));
+        }
     }
 }

@@ -1,7 +1,8 @@
 //! Functions of rows: of what stands along the last loops.
 
-use super::exec::{Act, Exec};
-use super::memory::{Memory, Real, Room, Walk, gather, scatter};
+use super::exec::{Act, Exec, MOST_AXES};
+use super::memory::{Memory, Operand, Real, Room, Walk, gather, scatter};
+use crate::math::pack::{MOST_LANES, each_pack};
 use crate::math::simd::{Kernel, Simd, dispatch};
 
 impl Act {
@@ -11,9 +12,12 @@ impl Act {
     }
 }
 
-/// A function of rows, compiled for every instruction set: of x it makes y, and of x, y and dy it makes dx.
+/// A function of rows, compiled for every instruction set: of x it makes y, and of x, y and dy it makes dx. It has W rows
+/// side by side: entry i of row j is the number i W + j.
 pub(super) trait Rows<R: Real>: Copy {
-    fn run<S: Simd>(self, simd: S, room: &mut Room<R>);
+    /// Whether it runs on more than one row.
+    const HAS_MANY: bool = true;
+    fn run<S: Simd, const W: usize>(self, simd: S, room: &mut Room<R>);
 }
 
 struct EachRow<'a, R, F> {
@@ -28,6 +32,24 @@ impl<R: Real, F: Rows<R>> Kernel for EachRow<'_, R, F> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
+        let (exec, outer) = (self.exec, self.exec.dims.len() - self.exec.inner);
+        let count: usize = exec.dims[outer..].iter().product();
+        let is_smooth =
+            |dim: usize| [&exec.arguments[0], &exec.out].map(|place| place.strides[dim]) == [1; 2];
+        // Rows stand side by side where memory has them so, or where they are short.
+        let fits = |dim: &usize| exec.dims[*dim] > 2 && (is_smooth(*dim) || count < MOST_LANES);
+        let side = (0..outer).filter(|dim| F::HAS_MANY && fits(dim));
+        match side.max_by_key(|dim| (is_smooth(*dim), exec.dims[*dim])) {
+            Some(side) => self.blocks::<S, MOST_LANES>(simd, Some(side)),
+            None => self.blocks::<S, 1>(simd, None),
+        }
+    }
+}
+
+impl<R: Real, F: Rows<R>> EachRow<'_, R, F> {
+    /// Runs on W rows along a loop at a time.
+    #[inline(always)]
+    fn blocks<S: Simd, const W: usize>(self, simd: S, side: Option<usize>) {
         let Self {
             exec,
             memory,
@@ -35,34 +57,99 @@ impl<R: Real, F: Rows<R>> Kernel for EachRow<'_, R, F> {
             is_reverse,
         } = self;
         let (outer, inner) = exec.dims.split_at(exec.dims.len() - exec.inner);
-        let (x, y, n) = (&exec.arguments[0], &exec.out, outer.len());
-        let kept = if exec.act.reduces() { &[] } else { inner };
+        let (n, places) = (outer.len(), [&exec.arguments[0], &exec.out]);
+        let loops = [inner, if exec.act.reduces() { &[] } else { inner }];
         let Memory {
             arena,
             room,
             gradients,
             ..
         } = memory;
-        let [x_slope, y_slope] = [x, y].map(|place| place.to_slope(*gradients as isize));
-        let mut walk = Walk::new(outer, [&x.strides[..n], &y.strides[..n]], [x.at, y.at]);
-        while let Some([x_at, y_at]) = walk.step() {
-            let [of_x, of_y] = [&x.strides[n..], &y.strides[n..]];
-            gather(arena, inner, (x_at, of_x), &mut room.x);
-            if is_reverse {
-                gather(arena, kept, (y_at, of_y), &mut room.y);
-                gather(arena, kept, (y_at + y_slope, of_y), &mut room.dy);
-                room.dx.clear();
-                room.dx.resize(room.x.len(), R::ZERO);
-            } else {
-                room.y.clear();
-                room.y
-                    .resize(if exec.act.reduces() { 1 } else { room.x.len() }, R::ZERO);
+        let slopes = places.map(|place| place.to_slope(*gradients as isize));
+        let mut dims = [1; MOST_AXES];
+        dims[..n].copy_from_slice(outer);
+        let (length, steps) = side.map_or((1, [0; 2]), |side| {
+            dims[side] = 1;
+            (outer[side], places.map(|place| place.strides[side]))
+        });
+        let [of_x, of_y] = loops.map(|dims| W * dims.iter().product::<usize>());
+        for (row, length) in [&mut room.x, &mut room.dx, &mut room.y, &mut room.dy]
+            .into_iter()
+            .zip([of_x, of_x, of_y, of_y])
+        {
+            row.clear();
+            row.resize(length, R::ZERO);
+        }
+        let strides = places.map(|place| &place.strides[..n]);
+        let mut walk = Walk::new(&dims[..n], strides, places.map(|place| place.at));
+        while let Some(at) = walk.step() {
+            for first in (0..length).step_by(W) {
+                let lines = |own: usize, slope: isize| {
+                    let at = at[own] + first as isize * steps[own] + slope;
+                    let operand = (at, &places[own].strides[n..]);
+                    (loops[own], operand, W.min(length - first), steps[own])
+                };
+                pass::<R, S, W>(simd, arena, lines(0, 0), &mut room.x, Way::Load);
+                if is_reverse {
+                    pass::<R, S, W>(simd, arena, lines(1, 0), &mut room.y, Way::Load);
+                    pass::<R, S, W>(simd, arena, lines(1, slopes[1]), &mut room.dy, Way::Load);
+                }
+                function.run::<S, W>(simd, room);
+                if is_reverse {
+                    pass::<R, S, W>(simd, arena, lines(0, slopes[0]), &mut room.dx, Way::Add);
+                } else {
+                    pass::<R, S, W>(simd, arena, lines(1, 0), &mut room.y, Way::Set);
+                }
             }
-            function.run(simd, room);
-            if is_reverse {
-                scatter(arena, inner, (x_at + x_slope, of_x), &room.dx, true);
-            } else {
-                scatter(arena, kept, (y_at, of_y), &room.y, false);
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Load,
+    Set,
+    Add,
+}
+
+/// The loops of a row, its place, the number of rows, and the step from one to the next.
+type Lines<'a> = (&'a [usize], Operand<'a>, usize, isize);
+
+/// Gathers rows, puts them where they belong, or adds them there.
+#[inline(always)]
+fn pass<R: Real, S: Simd, const W: usize>(
+    simd: S,
+    arena: &mut [R],
+    (dims, (at, strides), width, step): Lines,
+    rows: &mut Vec<R>,
+    way: Way,
+) {
+    if W == 1 && way == Way::Load {
+        return gather(arena, dims, (at, strides), rows);
+    } else if W == 1 {
+        return scatter(arena, dims, (at, strides), rows, way == Way::Add);
+    }
+    let mut walk = Walk::new(dims, [strides], [at]);
+    for own in rows.as_chunks_mut::<W>().0 {
+        let Some([at]) = walk.step() else { return };
+        if (width, step) == (W, 1) {
+            let (own, there) = (&mut own[..], &mut arena[at as usize..at as usize + W]);
+            each_pack!(simd, at in there => {
+                let (value, sum) = (at.load(own), at.load(there));
+                match way {
+                    Way::Load => at.store(own, sum),
+                    Way::Set => at.store(there, value),
+                    Way::Add => at.store(there, sum + value),
+                }
+            });
+        } else {
+            for (j, own) in own[..width].iter_mut().enumerate() {
+                let there = &mut arena[(at + j as isize * step) as usize];
+                match way {
+                    Way::Load => *own = *there,
+                    Way::Set => *there = *own,
+                    Way::Add => *there += *own,
+                }
             }
         }
     }
@@ -106,8 +193,10 @@ pub(super) fn each_row_back<R: Real>(
 
 /// A function on numbers one by one.
 impl<R: Real> Rows<R> for fn(&mut Room<R>) {
+    const HAS_MANY: bool = false;
+
     #[inline(always)]
-    fn run<S: Simd>(self, _: S, room: &mut Room<R>) {
+    fn run<S: Simd, const W: usize>(self, _: S, room: &mut Room<R>) {
         self(room);
     }
 }

@@ -7,7 +7,7 @@ use super::memory::{Memory, Real, add_slope, each, set};
 fn entries<R: Real>(
     exec: &Exec,
     memory: &mut Memory<R>,
-    mut see: impl FnMut(&mut [R], Option<usize>, usize),
+    see: impl Fn(&mut [R], Option<usize>, usize, usize),
 ) {
     let outer = exec.dims.len() - 2;
     let [length, width] = [exec.dims[outer], exec.dims[outer + 1]];
@@ -29,6 +29,7 @@ fn entries<R: Real>(
                         &mut memory.arena,
                         index.map(|index| (from + index as isize * x.strides[outer]) as usize),
                         to as usize,
+                        1,
                     );
                 }
             }

@@ -387,58 +387,60 @@ fn dots<R: Real, S: Simd>(
     };
     let x = |k: usize| &shared[place(own[0], 0, k)..place(own[0], 0, k) + length];
     let line = |i: usize| &other[place(own[1], i, 0)..place(own[1], i, 0) + length];
-    let (mut k, whole) = (0, count - count % 4);
-    while k < sides {
-        let few = if S::VECTORS >= 32 && k + 4 <= sides {
-            4
-        } else {
-            1
-        };
+    let (whole, many) = (count - count % 4, sides - sides % 4);
+    let many = if S::VECTORS >= 32 { many } else { 0 };
+    for k in (0..many).step_by(4) {
+        let x = [x(k), x(k + 1), x(k + 2), x(k + 3)];
         for i in (0..whole).step_by(4) {
             let lines = [line(i), line(i + 1), line(i + 2), line(i + 3)];
-            let mut add = |k: usize, sums: [R; 4]| {
+            for (k, sums) in (k..).zip(four_by_four(simd, x, lines)) {
                 (0..4).for_each(|more| y[place(0, i + more, k)] += factor * sums[more]);
-            };
-            if few == 4 {
-                let x = [x(k), x(k + 1), x(k + 2), x(k + 3)];
-                let sums = four_dots(simd, x, lines);
-                (0..4).for_each(|more| add(k + more, sums[more]));
-            } else {
-                add(k, four_dots(simd, [x(k)], lines)[0]);
             }
         }
-        for k in k..k + few {
-            for i in whole..count {
-                y[place(0, i, k)] += factor * dot(simd, x(k), line(i));
-            }
+    }
+    for k in 0..sides {
+        let x = x(k);
+        let mut i = if k < many { whole } else { 0 };
+        while i + 4 <= count {
+            let lines = [line(i), line(i + 1), line(i + 2), line(i + 3)];
+            let sums = four_dots(simd, x, lines);
+            (0..4).for_each(|more| y[place(0, i + more, k)] += factor * sums[more]);
+            i += 4;
         }
-        k += few;
+        for i in i..count {
+            y[place(0, i, k)] += factor * dot(simd, x, line(i));
+        }
     }
 }
 
-/// Σ x y for four y and each x.
+/// Σ x y for four y.
 #[inline(always)]
-fn four_dots<R: Real, S: Simd, const K: usize>(
-    simd: S,
-    x: [&[R]; K],
-    lines: [&[R]; 4],
-) -> [[R; 4]; K] {
-    let first = x[0];
-    let (mut sums, mut results) = ([[R::splat(simd, R::ZERO); 4]; K], [[R::ZERO; 4]; K]);
-    each_pack!(simd, at in first => {
-        let mut own = [R::splat(simd, R::ZERO); 4];
-        for (own, line) in own.iter_mut().zip(lines) {
-            *own = at.load(line).values();
+fn four_dots<R: Real, S: Simd>(simd: S, x: &[R], lines: [&[R]; 4]) -> [R; 4] {
+    let mut sums = [R::splat(simd, R::ZERO); 4];
+    each_pack!(simd, at in x => {
+        let own = at.load(x).values();
+        for (sum, line) in sums.iter_mut().zip(lines) {
+            *sum = R::mul_add(simd, own, at.load(line).values(), *sum);
         }
-        for (sums, x) in sums.iter_mut().zip(x) {
-            let x = at.load(x).values();
-            for (sum, line) in sums.iter_mut().zip(own) {
-                *sum = R::mul_add(simd, x, line, *sum);
+    });
+    R::reduce_four(simd, sums)
+}
+
+/// Σ x y for four x and four y.
+#[inline(always)]
+fn four_by_four<R: Real, S: Simd>(simd: S, x: [&[R]; 4], lines: [&[R]; 4]) -> [[R; 4]; 4] {
+    let first = x[0];
+    let (mut sums, mut results) = ([[R::splat(simd, R::ZERO); 4]; 4], [[R::ZERO; 4]; 4]);
+    each_pack!(simd, at in first => {
+        for (sums, x) in sums.iter_mut().zip(&x) {
+            let own = at.load(x).values();
+            for (sum, line) in sums.iter_mut().zip(&lines) {
+                *sum = R::mul_add(simd, own, at.load(line).values(), *sum);
             }
         }
     });
-    for (result, sums) in results.iter_mut().zip(sums) {
-        *result = R::reduce_four(simd, sums);
+    for (result, sums) in results.iter_mut().zip(&sums) {
+        *result = R::reduce_four(simd, *sums);
     }
     results
 }
@@ -458,30 +460,10 @@ fn each<R: Real, S: Simd>(
         let y = &mut y[to as usize..to as usize + length];
         let a = |k: usize| &a[(a_at + k as isize * next[1]) as usize..][..length];
         let b = |k: usize| &b[(b_at + k as isize * next[2]) as usize..][..length];
-        let (mut start, width) = (0, 4 * Pack::<R, S>::LANES);
-        while start + width <= length {
-            let place = start..start + width;
-            let mut sums = [R::splat(simd, R::ZERO); 4];
-            sums.copy_from_slice(R::packs::<S>(&y[place.clone()]));
-            for k in 0..count {
-                let [a, b] = [a(k), b(k)].map(|line| &line[place.clone()]);
-                for (sum, (a, b)) in sums
-                    .iter_mut()
-                    .zip(R::packs::<S>(a).iter().zip(R::packs::<S>(b)))
-                {
-                    let a = R::pack_mul(simd, *a, R::splat(simd, factor));
-                    *sum = R::mul_add(simd, a, *b, *sum);
-                }
-            }
-            R::packs_mut::<S>(&mut y[place]).copy_from_slice(&sums);
-            start += width;
-        }
-        let y = &mut y[start..];
         each_pack!(simd, at in y => {
             let mut sum = at.load(y);
             for k in 0..count {
-                let (a, b) = (&a(k)[start..], &b(k)[start..]);
-                sum = (at.load(a) * factor).mul_add(at.load(b), sum);
+                sum = (at.load(a(k)) * factor).mul_add(at.load(b(k)), sum);
             }
             at.store(y, sum);
         });

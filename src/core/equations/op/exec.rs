@@ -172,6 +172,7 @@ pub struct Exec {
     pub(crate) orders: Vec<Order>,
     pub(crate) steady: u128,
     pub(crate) wanted: u128,
+    pub(crate) needed: u128,
     pub(crate) is_guarded: bool,
     /// Loops along the steps so far: the loop, the block, its first step, and 1 if this step is among them.
     pub(crate) pasts: Vec<(usize, usize, usize, usize)>,

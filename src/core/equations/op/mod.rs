@@ -57,6 +57,7 @@ impl Exec {
         }
         self.is_guarded |= map::is_guarded(&self);
         (self.steady, self.wanted) = (map::steady(&self), map::wanted(&self));
+        self.needed = map::needed(&self);
         self
     }
 }

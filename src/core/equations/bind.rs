@@ -541,6 +541,7 @@ impl<'a> Bound<'a> {
         } = operation;
         let mut own: Vec<Axis> = match act {
             Act::Softmax(axes)
+            | Act::Sharpen(axes)
             | Act::LogSoftmax(axes)
             | Act::Product(axes)
             | Act::Maximum(axes) => axes.clone(),

@@ -396,13 +396,14 @@ impl Flatten<'_> {
                 return self.postfix("0 sqrt", out, vec![squares]);
             }
             Op::Over(Function::Cosine, axes) => return self.cosine(value, axes, out),
-            Op::Over(Function::Sharpen, axes) => {
-                let (powers, base) = (self.result(&value.axes), self.view(&parts[0]));
-                let mut gamma = Expression::default();
-                gamma.arguments.push(base);
-                self.node(&parts[1], &mut gamma);
-                let Expression { nodes, arguments } = gamma.postfix("0 tiny log e *");
-                self.push(Act::Map(nodes), &powers, arguments);
+            Op::Over(Function::Softmax, axes) => {
+                let parts = scaled(&parts[0], axes).into_iter();
+                let arguments = parts.map(|part| self.view(part)).collect();
+                return self.push(Act::Softmax(axes.clone()), out, arguments);
+            }
+            Op::Over(Function::Sharpen, axes) if !lacks(&parts[1], axes) => {
+                let (powers, arguments) = (self.result(&value.axes), self.views(parts));
+                self.postfix("0 tiny log 1 *", &powers, arguments);
                 return self.push(Act::Softmax(axes.clone()), out, vec![powers]);
             }
             Op::Over(function, axes) => {
@@ -417,7 +418,7 @@ impl Flatten<'_> {
                         adds: false,
                         is_mean: true,
                     },
-                    Function::Softmax => Act::Softmax(axes.clone()),
+                    Function::Sharpen => Act::Sharpen(axes.clone()),
                     Function::LogSoftmax => Act::LogSoftmax(axes.clone()),
                     Function::Product => Act::Product(axes.clone()),
                     Function::Maximum => Act::Maximum(axes.clone()),
@@ -921,6 +922,27 @@ impl Flatten<'_> {
         self.linear(seen, &learned[1], &candidate, None);
         let arguments = [gates, before, vec![candidate]].concat();
         self.postfix("1 0 sigmoid 2 tanh 1 - * +", out, arguments);
+    }
+}
+
+/// Whether a value varies along none of these axes.
+fn lacks(value: &Value, axes: &[Axis]) -> bool {
+    axes.iter().all(|axis| !value.axes.contains(axis))
+}
+
+/// A value, and behind it a factor of it that does not vary along these axes, if there is one.
+fn scaled<'v>(value: &'v Value, axes: &[Axis]) -> Vec<&'v Value> {
+    match &value.parts[..] {
+        [factor, x] | [x, factor]
+            if value.op_is(Operator::Multiply) && lacks(factor, axes) && !lacks(x, axes) =>
+        {
+            let is_one = matches!(factor.op, Op::Number(1.0));
+            [x, factor]
+                .into_iter()
+                .take(2 - usize::from(is_one))
+                .collect()
+        }
+        _ => vec![value],
     }
 }
 

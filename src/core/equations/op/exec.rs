@@ -18,8 +18,10 @@ pub enum Act {
         /// Whether the sum is divided by the number of terms.
         is_mean: bool,
     },
-    /// eˣ / Σ eˣ over axes.
+    /// e^(s x) / Σ e^(s x) over axes; the second argument, a factor, may be missing.
     Softmax(Vec<Axis>),
+    /// x^s / Σ x^s over axes.
+    Sharpen(Vec<Axis>),
     /// x − log Σ eˣ over axes.
     LogSoftmax(Vec<Axis>),
     /// Product over axes.

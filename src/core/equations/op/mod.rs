@@ -67,7 +67,8 @@ pub fn forward<R: Real>(exec: &Exec, memory: &mut Memory<R>, steps: &[usize]) {
     match &exec.act {
         Act::Map(nodes) => map::forward(exec, nodes, memory, steps),
         Act::Contract { adds, is_mean } => contract::forward(exec, *adds, *is_mean, memory),
-        Act::Softmax(_) => rows(exec, memory, softmax::Forward),
+        Act::Softmax(_) => rows(exec, memory, softmax::Forward { is_power: false }),
+        Act::Sharpen(_) => rows(exec, memory, softmax::Forward { is_power: true }),
         Act::LogSoftmax(_) => rows(exec, memory, log_softmax::Forward),
         Act::Product(_) => each_row(exec, memory, |room| product::forward(&room.x, &mut room.y)),
         Act::Maximum(_) => each_row(exec, memory, |room| maximum::forward(&room.x, &mut room.y)),
@@ -92,7 +93,8 @@ pub fn reverse<R: Real>(exec: &Exec, memory: &mut Memory<R>, steps: &[usize]) {
     match &exec.act {
         Act::Map(nodes) => map::reverse(exec, nodes, memory, steps),
         Act::Contract { is_mean, .. } => contract::reverse(exec, *is_mean, memory),
-        Act::Softmax(_) => rows_back(exec, memory, softmax::Reverse),
+        Act::Softmax(_) => rows_back(exec, memory, softmax::Reverse { is_power: false }),
+        Act::Sharpen(_) => rows_back(exec, memory, softmax::Reverse { is_power: true }),
         Act::LogSoftmax(_) => rows_back(exec, memory, log_softmax::Reverse),
         Act::Product(_) => each_row_back(exec, memory, |room| {
             product::reverse(&room.x, &room.dy, &mut room.dx);

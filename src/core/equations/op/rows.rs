@@ -1,6 +1,6 @@
 //! Functions of rows: of what stands along the last loops.
 
-use super::exec::{Act, Exec};
+use super::exec::{Act, Exec, MOST_AXES};
 use super::memory::{Memory, Real, Room, Walk, gather, scatter};
 use crate::math::simd::{Kernel, Simd, dispatch};
 
@@ -11,7 +11,8 @@ impl Act {
     }
 }
 
-/// A function of rows, compiled for every instruction set: of x it makes y, and of x, y and dy it makes dx.
+/// A function of rows, compiled for every instruction set: of x, and of a factor that may stand behind it, it makes y, and
+/// of these and dy it makes dx.
 pub(super) trait Rows<R: Real>: Copy {
     fn run<S: Simd>(self, simd: S, room: &mut Room<R>);
 }
@@ -44,10 +45,18 @@ impl<R: Real, F: Rows<R>> Kernel for EachRow<'_, R, F> {
             ..
         } = memory;
         let [x_slope, y_slope] = [x, y].map(|place| place.to_slope(*gradients as isize));
-        let mut walk = Walk::new(outer, [&x.strides[..n], &y.strides[..n]], [x.at, y.at]);
-        while let Some([x_at, y_at]) = walk.step() {
+        // Where there is no factor, it is the 1 at the beginning of the arena.
+        let factor = exec.arguments.get(1);
+        let of_factor = factor.map_or(&[0; MOST_AXES][..n], |own| &own.strides[..n]);
+        let mut walk = Walk::new(
+            outer,
+            [&x.strides[..n], &y.strides[..n], of_factor],
+            [x.at, y.at, factor.map_or(0, |own| own.at)],
+        );
+        while let Some([x_at, y_at, factor_at]) = walk.step() {
             let [of_x, of_y] = [&x.strides[n..], &y.strides[n..]];
             gather(arena, inner, (x_at, of_x), &mut room.x);
+            room.factor = arena[factor_at as usize];
             if is_reverse {
                 gather(arena, kept, (y_at, of_y), &mut room.y);
                 gather(arena, kept, (y_at + y_slope, of_y), &mut room.dy);
@@ -60,7 +69,13 @@ impl<R: Real, F: Rows<R>> Kernel for EachRow<'_, R, F> {
             }
             function.run(simd, room);
             if is_reverse {
-                scatter(arena, inner, (x_at + x_slope, of_x), &room.dx, true);
+                if x.slope {
+                    scatter(arena, inner, (x_at + x_slope, of_x), &room.dx, true);
+                }
+                if let Some(factor) = factor.filter(|own| own.slope) {
+                    let at = factor_at + factor.to_slope(*gradients as isize);
+                    arena[at as usize] += room.d_factor;
+                }
             } else {
                 scatter(arena, kept, (y_at, of_y), &room.y, false);
             }
@@ -80,7 +95,7 @@ pub(super) fn rows<R: Real>(exec: &Exec, memory: &mut Memory<R>, function: impl 
 
 /// Runs the derivative of a function of rows.
 pub(super) fn rows_back<R: Real>(exec: &Exec, memory: &mut Memory<R>, function: impl Rows<R>) {
-    if exec.arguments[0].slope {
+    if exec.arguments.iter().any(|place| place.slope) {
         dispatch(EachRow {
             exec,
             memory,

@@ -327,8 +327,10 @@ impl<'a> Bound<'a> {
         loop {
             let before = around.clone();
             for (operations, frames, _) in &works {
-                for operation in *operations {
-                    let Base::Result(result) = operation.out.base else {
+                let all = operations.iter();
+                let outs = all.flat_map(|own| own.outs().map(move |out| (own, out.base)));
+                for (operation, out) in outs {
+                    let Base::Result(result) = out else {
                         continue;
                     };
                     let differs = |frame: usize| {
@@ -558,7 +560,7 @@ impl<'a> Bound<'a> {
                 .copied()
                 .filter(|axis| !out.axes.contains(axis))
                 .collect(),
-            Act::Map(_) | Act::Update(_) => vec![],
+            Act::Map(_) | Act::Update(_) | Act::Lstm => vec![],
         };
         let all = std::mem::take(&mut own);
         for axis in all {
@@ -569,7 +571,7 @@ impl<'a> Bound<'a> {
         let mut loops: Vec<Axis> = out.axes.clone();
         loops.retain(|axis| !own.contains(axis));
         loops.extend(&own);
-        if let Act::Map(_) | Act::Update(_) = act {
+        if let Act::Map(_) | Act::Update(_) | Act::Lstm = act {
             // The last loop runs along the memory of the result.
             let place = self.resolve(out, &loops, frames, start)?;
             let mut order: Vec<usize> = (0..loops.len()).collect();

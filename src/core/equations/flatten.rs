@@ -99,6 +99,15 @@ pub struct Operation {
     pub arguments: Vec<View>,
 }
 
+impl Operation {
+    /// All that it makes: see [`Act::Lstm`].
+    pub fn outs(&self) -> impl Iterator<Item = &View> {
+        let is_made = |own: &usize| matches!(self.act, Act::Lstm) && *own != 4;
+        let made = (0..self.arguments.len()).filter(is_made);
+        made.map(|own| &self.arguments[own]).chain([&self.out])
+    }
+}
+
 /// The arrays and operations of a program.
 #[derive(Clone, Debug, Default)]
 pub struct Flat {
@@ -895,18 +904,12 @@ impl Flatten<'_> {
     /// c' = σ(f) c + σ(i) tanh(g); h' = σ(o) tanh(c').
     fn lstm(&mut self, value: &Value, learned: &Learned, outs: &[View]) {
         let mut seen = self.views(&value.parts);
-        let before = seen.split_off(seen.len() - 1);
-        let mut gates = self.gates(value, learned, &seen, 4);
-        let output = gates.split_off(3);
+        let before = seen.pop();
+        let mut arguments = self.gates(value, learned, &seen, 4);
         let cell = outs.get(1).cloned();
         let cell = cell.unwrap_or_else(|| self.result(&value.axes));
-        let text = "1 sigmoid 3 * 0 sigmoid 2 tanh * +";
-        self.postfix(text, &cell, [gates, before].concat());
-        self.postfix(
-            "0 sigmoid 1 tanh *",
-            &outs[0],
-            [output, vec![cell]].concat(),
-        );
+        arguments.extend(before.into_iter().chain([cell, self.result(&value.axes)]));
+        self.push(Act::Lstm, &outs[0], arguments);
     }
 
     /// h' = (1 − z) h + z h̃ = h + z (h̃ − h).

@@ -22,6 +22,8 @@ pub enum Act {
     Softmax(Vec<Axis>),
     /// x^s / Σ x^s over axes.
     Sharpen(Vec<Axis>),
+    /// The cell of an LSTM. Of its arguments the gates are activated in place, and the last two, c and tanh c, are made.
+    Lstm,
     /// x − log Σ eˣ over axes.
     LogSoftmax(Vec<Axis>),
     /// Product over axes.

@@ -19,7 +19,7 @@ pub(crate) fn cell<R: Real, S: Simd>(z: [Pack<R, S>; 4], before: Pack<R, S>) -> 
     [i, f, g, o, c, tanh, o * tanh]
 }
 
-/// The gradients w.r.t. the four z, the cell before and c, that w.r.t. c itself being `dc`.
+/// The gradients w.r.t. the four z, c and the cell before, of which `dc` is the part that does not go through h.
 #[inline(always)]
 pub(crate) fn cell_back<R: Real, S: Simd>(
     [i, f, g, o]: [Pack<R, S>; 4],
@@ -35,8 +35,8 @@ pub(crate) fn cell_back<R: Real, S: Simd>(
         dc * before * f * (one - f),
         dc * i * g.mul_add(-g, one),
         dh * tanh * o * (one - o),
-        dc * f,
         dc,
+        dc * f,
     ]
 }
 
@@ -94,7 +94,7 @@ kernel! {
         each_pack!(simd, at in d_cell => {
             let gates = [at.load(i), at.load(f), at.load(g), at.load(o)];
             let (dh, tanh) = (at.load(d_hidden), at.load(cell_tanh));
-            let [i, f, g, o, before, _] =
+            let [i, f, g, o, _, before] =
                 cell_back(gates, at.load(previous_cell), tanh, dh, at.load(d_cell));
             at.store(dz_i, i);
             at.store(dz_f, f);

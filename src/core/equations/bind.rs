@@ -544,6 +544,7 @@ impl<'a> Bound<'a> {
         let mut own: Vec<Axis> = match act {
             Act::Softmax(axes)
             | Act::Sharpen(axes)
+            | Act::Cosine(axes)
             | Act::LogSoftmax(axes)
             | Act::Product(axes)
             | Act::Maximum(axes) => axes.clone(),
@@ -571,7 +572,7 @@ impl<'a> Bound<'a> {
         let mut loops: Vec<Axis> = out.axes.clone();
         loops.retain(|axis| !own.contains(axis));
         loops.extend(&own);
-        if let Act::Map(_) | Act::Update(_) | Act::Lstm = act {
+        if let Act::Map(_) | Act::Update(_) | Act::Cosine(_) | Act::Lstm = act {
             // The last loop runs along the memory of the result.
             let place = self.resolve(out, &loops, frames, start)?;
             let mut order: Vec<usize> = (0..loops.len()).collect();
@@ -609,13 +610,14 @@ impl<'a> Bound<'a> {
                 }
             }
         }
+        let has_rows = usize::from(matches!(act, Act::Cosine(_)) && loops.len() > own.len());
         let place = |view: &View, start: Option<usize>| self.resolve(view, &loops, frames, start);
         let arguments: Result<Vec<Place>, Fault> =
             arguments.iter().map(|view| place(view, None)).collect();
         Ok(Exec {
             act,
             dims,
-            inner: own.len(),
+            inner: own.len() + has_rows,
             out: place(out, start)?,
             arguments: arguments?,
             pasts,

@@ -1,7 +1,7 @@
 //! Operations of a program: every statement as a list of few kinds of operations over views of arrays.
 //!
 //! A view selects entries, steps and other names of axes without copying. Element-wise expressions become one `Map`;
-//! sums, products with weights, cosines, shifts and cells become `Contract`s and `Map`s.
+//! sums and products with weights become `Contract`s.
 
 use super::lower::{
     Axis, AxisInfo, First, Learned, Length, Op, Program, Series, Source, Tensor, Value, When,
@@ -242,7 +242,6 @@ pub fn flatten(program: &mut Program, feedback: Feedback) -> Flat {
         work: vec![],
         entries: vec![],
         blocks: None,
-        squares: vec![],
         members: vec![],
         later: vec![],
     };
@@ -303,8 +302,6 @@ struct Flatten<'a> {
     entries: Vec<(Axis, usize)>,
     /// The blocks around the statement; none of a start.
     blocks: Option<Vec<usize>>,
-    /// Sums of squares of series that statements need, with their blocks: other statements there need them as well.
-    squares: Vec<(Vec<usize>, View, View)>,
     members: Vec<Member>,
     /// Operations that belong to other statements.
     later: Vec<(usize, Operation)>,
@@ -401,10 +398,10 @@ impl Flatten<'_> {
                 return;
             }
             Op::Over(Function::Norm, _) => {
-                let squares = self.squares(&parts[0], &value.axes);
+                let (squares, part) = (self.result(&value.axes), self.view(&parts[0]));
+                self.push(SUM, &squares, vec![part.clone(), part]);
                 return self.postfix("0 sqrt", out, vec![squares]);
             }
-            Op::Over(Function::Cosine, axes) => return self.cosine(value, axes, out),
             Op::Over(Function::Softmax, axes) => {
                 let parts = scaled(&parts[0], axes).into_iter();
                 let arguments = parts.map(|part| self.view(part)).collect();
@@ -428,6 +425,7 @@ impl Flatten<'_> {
                         is_mean: true,
                     },
                     Function::Sharpen => Act::Sharpen(axes.clone()),
+                    Function::Cosine => Act::Cosine(axes.clone()),
                     Function::LogSoftmax => Act::LogSoftmax(axes.clone()),
                     Function::Product => Act::Product(axes.clone()),
                     Function::Maximum => Act::Maximum(axes.clone()),
@@ -655,42 +653,6 @@ impl Flatten<'_> {
             }
             _ => None,
         }
-    }
-
-    fn cosine(&mut self, value: &Value, axes: &[Axis], out: &View) {
-        let product = self.result(&value.axes);
-        let factors = self.views(&value.parts[..2]);
-        self.push(SUM, &product, factors);
-        let mut whole = Expression::default();
-        whole.arguments.push(product);
-        for part in &value.parts[..2] {
-            let rest = part.axes.iter().copied();
-            let rest: Vec<Axis> = rest.filter(|axis| !axes.contains(axis)).collect();
-            whole.arguments.push(self.squares(part, &rest));
-        }
-        match value.parts.get(2) {
-            Some(epsilon) => self.node(epsilon, &mut whole),
-            None => whole.push(Node::Number(0.0)),
-        };
-        let whole = whole.postfix("0 e 1 + sqrt e 2 + sqrt * /");
-        self.push(Act::Map(whole.nodes), out, whole.arguments);
-    }
-
-    fn squares(&mut self, value: &Value, axes: &[Axis]) -> View {
-        let view = self.view(value);
-        let is_series = matches!(view.base, Base::Series(_));
-        let blocks = self.blocks.clone().filter(|_| is_series);
-        let known = self.squares.iter().find(|(around, own, out)| {
-            Some(around) == blocks.as_ref() && *own == view && out.axes == axes
-        });
-        if let Some((_, _, out)) = known {
-            return out.clone();
-        }
-        let out = self.result(axes);
-        self.push(SUM, &out, vec![view.clone(), view.clone()]);
-        let entry = blocks.map(|blocks| (blocks, view, out.clone()));
-        self.squares.extend(entry);
-        out
     }
 
     /// Computes bias + Σ weight · argument, or returns the terms of this sum where they have different axes.

@@ -22,6 +22,8 @@ pub enum Act {
     Softmax(Vec<Axis>),
     /// x^s / Σ x^s over axes.
     Sharpen(Vec<Axis>),
+    /// Cosine over axes.
+    Cosine(Vec<Axis>),
     /// The cell of an LSTM. Of its arguments the gates are activated in place, and the last two, c and tanh c, are made.
     Lstm,
     /// x − log Σ eˣ over axes.
@@ -255,9 +257,12 @@ impl Exec {
             let (next, outer) = (dim + 1, self.dims.len() - self.inner);
             let is_own = match self.act {
                 Act::Update(form) => form.is_hollow,
-                Act::Pick(_) | Act::Onehot(_) | Act::Draw(_) | Act::Shift(..) | Act::Window(..) => {
-                    dim >= outer
-                }
+                Act::Pick(_)
+                | Act::Onehot(_)
+                | Act::Draw(_)
+                | Act::Shift(..)
+                | Act::Window(..)
+                | Act::Cosine(_) => dim >= outer,
                 _ => false,
             };
             if is_own || !is_plain(self, dim) {

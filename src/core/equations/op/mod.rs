@@ -5,6 +5,7 @@
 
 pub mod allocation;
 pub mod contract;
+pub mod cosine;
 pub mod draw;
 pub mod exec;
 pub mod log_softmax;
@@ -70,6 +71,7 @@ pub fn forward<R: Real>(exec: &Exec, memory: &mut Memory<R>, steps: &[usize]) {
         Act::Contract { adds, is_mean } => contract::forward(exec, *adds, *is_mean, memory),
         Act::Softmax(_) => rows(exec, memory, softmax::Forward { is_power: false }),
         Act::Sharpen(_) => rows(exec, memory, softmax::Forward { is_power: true }),
+        Act::Cosine(axes) => cosine::run(exec, axes.len(), memory, false),
         Act::Lstm => lstm::run(exec, memory, false),
         Act::LogSoftmax(_) => rows(exec, memory, log_softmax::Forward),
         Act::Product(_) => each_row(exec, memory, |room| product::forward(&room.x, &mut room.y)),
@@ -97,6 +99,7 @@ pub fn reverse<R: Real>(exec: &Exec, memory: &mut Memory<R>, steps: &[usize]) {
         Act::Contract { is_mean, .. } => contract::reverse(exec, *is_mean, memory),
         Act::Softmax(_) => rows_back(exec, memory, softmax::Reverse { is_power: false }),
         Act::Sharpen(_) => rows_back(exec, memory, softmax::Reverse { is_power: true }),
+        Act::Cosine(axes) => cosine::run(exec, axes.len(), memory, true),
         Act::Lstm => lstm::run(exec, memory, true),
         Act::LogSoftmax(_) => rows_back(exec, memory, log_softmax::Reverse),
         Act::Product(_) => each_row_back(exec, memory, |room| {

@@ -24,11 +24,11 @@ use divan::{Bencher, black_box};
 use ndarray::Array2;
 use tapescope::math::matrix::padded;
 use tapescope::math::simd::{Kernel, Simd, dispatch};
-use tapescope::math::{self, Aligned, Linear, Pack, Series};
+use tapescope::math::{self, Aligned, Linear, Pack, Series, lstm};
 use tapescope::model::attention::HeadColumns;
 use tapescope::model::config::ControllerKind::{Feedforward, Lstm};
 use tapescope::model::config::{ControllerKind, NtmConfig};
-use tapescope::model::controller::{feedforward, lstm};
+use tapescope::model::controller::feedforward;
 use tapescope::model::head::HeadGradient;
 use tapescope::model::{
     Draw, HeadTrace, Model, Params, TOGETHER, Trace, Workspace, addressing, content,

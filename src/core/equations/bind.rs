@@ -334,8 +334,10 @@ impl<'a> Bound<'a> {
         loop {
             let before = around.clone();
             for (operations, frames, _) in &works {
-                for operation in *operations {
-                    let Base::Result(result) = operation.out.base else {
+                let all = operations.iter();
+                let outs = all.flat_map(|own| own.outs().map(move |out| (own, out.base)));
+                for (operation, out) in outs {
+                    let Base::Result(result) = out else {
                         continue;
                     };
                     let differs = |frame: usize| {
@@ -549,6 +551,8 @@ impl<'a> Bound<'a> {
         } = operation;
         let mut own: Vec<Axis> = match act {
             Act::Softmax(axes)
+            | Act::Sharpen(axes)
+            | Act::Cosine(axes)
             | Act::LogSoftmax(axes)
             | Act::Product(axes)
             | Act::Maximum(axes) => axes.clone(),
@@ -565,7 +569,7 @@ impl<'a> Bound<'a> {
                 .copied()
                 .filter(|axis| !out.axes.contains(axis))
                 .collect(),
-            Act::Map(_) | Act::Update(_) => vec![],
+            Act::Map(_) | Act::Update(_) | Act::Lstm => vec![],
         };
         let all = std::mem::take(&mut own);
         for axis in all {
@@ -576,7 +580,7 @@ impl<'a> Bound<'a> {
         let outer = out.axes.iter().filter(|axis| !own.contains(axis));
         let mut loops: Vec<Axis> = self.episodes.iter().chain(outer).copied().collect();
         loops.extend(&own);
-        if let Act::Map(_) | Act::Update(_) = act {
+        if let Act::Map(_) | Act::Update(_) | Act::Cosine(_) | Act::Lstm = act {
             // The last loop runs along the memory of the result.
             let place = self.resolve(out, &loops, frames, start)?;
             let mut order: Vec<usize> = (0..loops.len()).collect();
@@ -614,13 +618,14 @@ impl<'a> Bound<'a> {
                 }
             }
         }
+        let has_rows = usize::from(matches!(act, Act::Cosine(_)) && loops.len() > own.len());
         let place = |view: &View, start: Option<usize>| self.resolve(view, &loops, frames, start);
         let arguments: Result<Vec<Place>, Fault> =
             arguments.iter().map(|view| place(view, None)).collect();
         Ok(Exec {
             act,
             dims,
-            inner: own.len(),
+            inner: own.len() + has_rows,
             out: place(out, start)?,
             arguments: arguments?,
             pasts,

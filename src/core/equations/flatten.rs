@@ -1,7 +1,7 @@
 //! Operations of a program: every statement as a list of few kinds of operations over views of arrays.
 //!
 //! A view selects entries, steps and other names of axes without copying. Element-wise expressions become one `Map`;
-//! sums, products with weights, cosines, shifts and cells become `Contract`s and `Map`s.
+//! sums and products with weights become `Contract`s.
 
 use super::lower::{
     Axis, AxisInfo, First, Learned, Length, Op, Program, Series, Source, Tensor, Value, When,
@@ -97,6 +97,15 @@ pub struct Operation {
     pub out: View,
     /// Arguments.
     pub arguments: Vec<View>,
+}
+
+impl Operation {
+    /// All that it makes: see [`Act::Lstm`].
+    pub fn outs(&self) -> impl Iterator<Item = &View> {
+        let is_made = |own: &usize| matches!(self.act, Act::Lstm) && *own != 4;
+        let made = (0..self.arguments.len()).filter(is_made);
+        made.map(|own| &self.arguments[own]).chain([&self.out])
+    }
 }
 
 /// The arrays and operations of a program.
@@ -235,7 +244,6 @@ pub fn flatten(program: &mut Program, feedback: Feedback) -> Flat {
         work: vec![],
         entries: vec![],
         blocks: None,
-        squares: vec![],
         members: vec![],
         later: vec![],
     };
@@ -297,8 +305,6 @@ struct Flatten<'a> {
     entries: Vec<(Axis, usize)>,
     /// The blocks around the statement; none of a start.
     blocks: Option<Vec<usize>>,
-    /// Sums of squares of series that statements need, with their blocks: other statements there need them as well.
-    squares: Vec<(Vec<usize>, View, View)>,
     members: Vec<Member>,
     /// Operations that belong to other statements.
     later: Vec<(usize, Operation)>,
@@ -395,17 +401,18 @@ impl Flatten<'_> {
                 return;
             }
             Op::Over(Function::Norm, _) => {
-                let squares = self.squares(&parts[0], &value.axes);
+                let (squares, part) = (self.result(&value.axes), self.view(&parts[0]));
+                self.push(SUM, &squares, vec![part.clone(), part]);
                 return self.postfix("0 sqrt", out, vec![squares]);
             }
-            Op::Over(Function::Cosine, axes) => return self.cosine(value, axes, out),
-            Op::Over(Function::Sharpen, axes) => {
-                let (powers, base) = (self.result(&value.axes), self.view(&parts[0]));
-                let mut gamma = Expression::default();
-                gamma.arguments.push(base);
-                self.node(&parts[1], &mut gamma);
-                let Expression { nodes, arguments } = gamma.postfix("0 tiny log e *");
-                self.push(Act::Map(nodes), &powers, arguments);
+            Op::Over(Function::Softmax, axes) => {
+                let parts = scaled(&parts[0], axes).into_iter();
+                let arguments = parts.map(|part| self.view(part)).collect();
+                return self.push(Act::Softmax(axes.clone()), out, arguments);
+            }
+            Op::Over(Function::Sharpen, axes) if !lacks(&parts[1], axes) => {
+                let (powers, arguments) = (self.result(&value.axes), self.views(parts));
+                self.postfix("0 tiny log 1 *", &powers, arguments);
                 return self.push(Act::Softmax(axes.clone()), out, vec![powers]);
             }
             Op::Over(function, axes) => {
@@ -420,7 +427,8 @@ impl Flatten<'_> {
                         adds: false,
                         is_mean: true,
                     },
-                    Function::Softmax => Act::Softmax(axes.clone()),
+                    Function::Sharpen => Act::Sharpen(axes.clone()),
+                    Function::Cosine => Act::Cosine(axes.clone()),
                     Function::LogSoftmax => Act::LogSoftmax(axes.clone()),
                     Function::Product => Act::Product(axes.clone()),
                     Function::Maximum => Act::Maximum(axes.clone()),
@@ -650,42 +658,6 @@ impl Flatten<'_> {
         }
     }
 
-    fn cosine(&mut self, value: &Value, axes: &[Axis], out: &View) {
-        let product = self.result(&value.axes);
-        let factors = self.views(&value.parts[..2]);
-        self.push(SUM, &product, factors);
-        let mut whole = Expression::default();
-        whole.arguments.push(product);
-        for part in &value.parts[..2] {
-            let rest = part.axes.iter().copied();
-            let rest: Vec<Axis> = rest.filter(|axis| !axes.contains(axis)).collect();
-            whole.arguments.push(self.squares(part, &rest));
-        }
-        match value.parts.get(2) {
-            Some(epsilon) => self.node(epsilon, &mut whole),
-            None => whole.push(Node::Number(0.0)),
-        };
-        let whole = whole.postfix("0 e 1 + sqrt e 2 + sqrt * /");
-        self.push(Act::Map(whole.nodes), out, whole.arguments);
-    }
-
-    fn squares(&mut self, value: &Value, axes: &[Axis]) -> View {
-        let view = self.view(value);
-        let is_series = matches!(view.base, Base::Series(_));
-        let blocks = self.blocks.clone().filter(|_| is_series);
-        let known = self.squares.iter().find(|(around, own, out)| {
-            Some(around) == blocks.as_ref() && *own == view && out.axes == axes
-        });
-        if let Some((_, _, out)) = known {
-            return out.clone();
-        }
-        let out = self.result(axes);
-        self.push(SUM, &out, vec![view.clone(), view.clone()]);
-        let entry = blocks.map(|blocks| (blocks, view, out.clone()));
-        self.squares.extend(entry);
-        out
-    }
-
     /// Computes bias + Σ weight · argument, or returns the terms of this sum where they have different axes.
     fn terms_of_linear(
         &mut self,
@@ -897,18 +869,12 @@ impl Flatten<'_> {
     /// c' = σ(f) c + σ(i) tanh(g); h' = σ(o) tanh(c').
     fn lstm(&mut self, value: &Value, learned: &Learned, outs: &[View]) {
         let mut seen = self.views(&value.parts);
-        let before = seen.split_off(seen.len() - 1);
-        let mut gates = self.gates(value, learned, &seen, 4);
-        let output = gates.split_off(3);
+        let before = seen.pop();
+        let mut arguments = self.gates(value, learned, &seen, 4);
         let cell = outs.get(1).cloned();
         let cell = cell.unwrap_or_else(|| self.result(&value.axes));
-        let text = "1 sigmoid 3 * 0 sigmoid 2 tanh * +";
-        self.postfix(text, &cell, [gates, before].concat());
-        self.postfix(
-            "0 sigmoid 1 tanh *",
-            &outs[0],
-            [output, vec![cell]].concat(),
-        );
+        arguments.extend(before.into_iter().chain([cell, self.result(&value.axes)]));
+        self.push(Act::Lstm, &outs[0], arguments);
     }
 
     /// h' = (1 − z) h + z h̃ = h + z (h̃ − h).
@@ -924,6 +890,27 @@ impl Flatten<'_> {
         self.linear(seen, &learned[1], &candidate, None);
         let arguments = [gates, before, vec![candidate]].concat();
         self.postfix("1 0 sigmoid 2 tanh 1 - * +", out, arguments);
+    }
+}
+
+/// Whether a value varies along none of these axes.
+fn lacks(value: &Value, axes: &[Axis]) -> bool {
+    axes.iter().all(|axis| !value.axes.contains(axis))
+}
+
+/// A value, and behind it a factor of it that does not vary along these axes, if there is one.
+fn scaled<'v>(value: &'v Value, axes: &[Axis]) -> Vec<&'v Value> {
+    match &value.parts[..] {
+        [factor, x] | [x, factor]
+            if value.op_is(Operator::Multiply) && lacks(factor, axes) && !lacks(x, axes) =>
+        {
+            let is_one = matches!(factor.op, Op::Number(1.0));
+            [x, factor]
+                .into_iter()
+                .take(2 - usize::from(is_one))
+                .collect()
+        }
+        _ => vec![value],
     }
 }
 

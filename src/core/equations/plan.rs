@@ -210,11 +210,11 @@ impl Planner<'_, '_, '_> {
         for (part, item) in parts.iter().enumerate() {
             each_operation(item, &mut |operation| {
                 all[part].push(operation);
-                let writers = writers
-                    .entry(self.flat.whole(self.operations[operation].out.base))
-                    .or_default();
-                if writers.last() != Some(&part) {
-                    writers.push(part);
+                for out in self.operations[operation].outs() {
+                    let writers = writers.entry(self.flat.whole(out.base)).or_default();
+                    if writers.last() != Some(&part) {
+                        writers.push(part);
+                    }
                 }
             });
         }

@@ -13,6 +13,7 @@ pub mod gamma;
 pub(crate) mod golden;
 pub(crate) mod kernel;
 mod linear;
+pub mod lstm;
 pub mod matrix;
 mod median;
 pub(crate) mod pack;

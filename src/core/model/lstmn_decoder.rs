@@ -25,7 +25,6 @@ use super::attention::{Mechanism, Score, Sees};
 use super::caption::activate_gate;
 use super::config::Order;
 use super::controller::cell::{self, one_lstm};
-use super::controller::lstm;
 use super::dependency::{Conventions, Dependency, Size};
 use super::derivatives::stages_backward;
 use super::head::HeadGradient;
@@ -45,7 +44,7 @@ use crate::keys::{Keys, Table, Words};
 use crate::math::matrix::{self, padded};
 use crate::math::projected::{self, ProjectedGradient};
 use crate::math::vectors::{add, add_multiple, vector_product_backward};
-use crate::math::{Matrix, Real, Series};
+use crate::math::{Matrix, Real, Series, lstm};
 
 /// The size of an encoder and a decoder that attend to their own earlier states.
 #[derive(Clone, Debug, PartialEq)]

@@ -18,8 +18,14 @@ pub enum Act {
         /// Whether the sum is divided by the number of terms.
         is_mean: bool,
     },
-    /// eˣ / Σ eˣ over axes.
+    /// e^(s x) / Σ e^(s x) over axes; the second argument, a factor, may be missing.
     Softmax(Vec<Axis>),
+    /// x^s / Σ x^s over axes.
+    Sharpen(Vec<Axis>),
+    /// Cosine over axes.
+    Cosine(Vec<Axis>),
+    /// The cell of an LSTM. Of its arguments the gates are activated in place, and the last two, c and tanh c, are made.
+    Lstm,
     /// x − log Σ eˣ over axes.
     LogSoftmax(Vec<Axis>),
     /// Product over axes.
@@ -172,6 +178,7 @@ pub struct Exec {
     pub(crate) orders: Vec<Order>,
     pub(crate) steady: u128,
     pub(crate) wanted: u128,
+    pub(crate) needed: u128,
     pub(crate) is_guarded: bool,
     /// Loops along the steps so far: the loop, the block, its first step, and 1 if this step is among them.
     pub(crate) pasts: Vec<(usize, usize, usize, usize)>,
@@ -250,9 +257,12 @@ impl Exec {
             let (next, outer) = (dim + 1, self.dims.len() - self.inner);
             let is_own = match self.act {
                 Act::Update(form) => form.is_hollow,
-                Act::Pick(_) | Act::Onehot(_) | Act::Draw(_) | Act::Shift(..) | Act::Window(..) => {
-                    dim >= outer
-                }
+                Act::Pick(_)
+                | Act::Onehot(_)
+                | Act::Draw(_)
+                | Act::Shift(..)
+                | Act::Window(..)
+                | Act::Cosine(_) => dim >= outer,
                 _ => false,
             };
             if is_own || !is_plain(self, dim) {

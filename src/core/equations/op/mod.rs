@@ -5,9 +5,11 @@
 
 pub mod allocation;
 pub mod contract;
+pub mod cosine;
 pub mod draw;
 pub mod exec;
 pub mod log_softmax;
+pub mod lstm;
 pub mod map;
 pub mod maximum;
 pub mod memory;
@@ -57,6 +59,7 @@ impl Exec {
         }
         self.is_guarded |= map::is_guarded(&self);
         (self.steady, self.wanted) = (map::steady(&self), map::wanted(&self));
+        self.needed = map::needed(&self);
         self
     }
 }
@@ -66,7 +69,10 @@ pub fn forward<R: Real>(exec: &Exec, memory: &mut Memory<R>, steps: &[usize]) {
     match &exec.act {
         Act::Map(nodes) => map::forward(exec, nodes, memory, steps),
         Act::Contract { adds, is_mean } => contract::forward(exec, *adds, *is_mean, memory),
-        Act::Softmax(_) => rows(exec, memory, softmax::Forward),
+        Act::Softmax(_) => rows(exec, memory, softmax::Forward { is_power: false }),
+        Act::Sharpen(_) => rows(exec, memory, softmax::Forward { is_power: true }),
+        Act::Cosine(axes) => cosine::run(exec, axes.len(), memory, false),
+        Act::Lstm => lstm::run(exec, memory, false),
         Act::LogSoftmax(_) => rows(exec, memory, log_softmax::Forward),
         Act::Product(_) => rows(exec, memory, product::Forward),
         Act::Maximum(_) => rows(exec, memory, maximum::Forward),
@@ -91,7 +97,10 @@ pub fn reverse<R: Real>(exec: &Exec, memory: &mut Memory<R>, steps: &[usize]) {
     match &exec.act {
         Act::Map(nodes) => map::reverse(exec, nodes, memory, steps),
         Act::Contract { is_mean, .. } => contract::reverse(exec, *is_mean, memory),
-        Act::Softmax(_) => rows_back(exec, memory, softmax::Reverse),
+        Act::Softmax(_) => rows_back(exec, memory, softmax::Reverse { is_power: false }),
+        Act::Sharpen(_) => rows_back(exec, memory, softmax::Reverse { is_power: true }),
+        Act::Cosine(axes) => cosine::run(exec, axes.len(), memory, true),
+        Act::Lstm => lstm::run(exec, memory, true),
         Act::LogSoftmax(_) => rows_back(exec, memory, log_softmax::Reverse),
         Act::Product(_) => rows_back(exec, memory, product::Reverse),
         Act::Maximum(_) => rows_back(exec, memory, maximum::Reverse),

@@ -12,8 +12,8 @@ impl Act {
     }
 }
 
-/// A function of rows, compiled for every instruction set: of x it makes y, and of x, y and dy it makes dx. It has W rows
-/// side by side: entry i of row j is the number i W + j.
+/// A function of rows, compiled for every instruction set: of x, and of a factor that may stand behind it, it makes y, and
+/// of these and dy it makes dx. It has W rows side by side: entry i of row j is the number i W + j.
 pub(super) trait Rows<R: Real>: Copy {
     /// Whether it runs on more than one row.
     const HAS_MANY: bool = true;
@@ -57,7 +57,11 @@ impl<R: Real, F: Rows<R>> EachRow<'_, R, F> {
             is_reverse,
         } = self;
         let (outer, inner) = exec.dims.split_at(exec.dims.len() - exec.inner);
-        let (n, places) = (outer.len(), [&exec.arguments[0], &exec.out]);
+        let (n, places, factor) = (
+            outer.len(),
+            [&exec.arguments[0], &exec.out],
+            exec.arguments.get(1),
+        );
         let loops = [inner, if exec.act.reduces() { &[] } else { inner }];
         let Memory {
             arena,
@@ -73,16 +77,22 @@ impl<R: Real, F: Rows<R>> EachRow<'_, R, F> {
             (outer[side], places.map(|place| place.strides[side]))
         });
         let [of_x, of_y] = loops.map(|dims| W * dims.iter().product::<usize>());
-        for (row, length) in [&mut room.x, &mut room.dx, &mut room.y, &mut room.dy]
-            .into_iter()
-            .zip([of_x, of_x, of_y, of_y])
-        {
-            row.clear();
+        let sized = [
+            (&mut room.x, of_x),
+            (&mut room.dx, of_x),
+            (&mut room.y, of_y),
+        ];
+        for (row, length) in sized.into_iter().chain([(&mut room.dy, of_y)]) {
             row.resize(length, R::ZERO);
         }
-        let strides = places.map(|place| &place.strides[..n]);
-        let mut walk = Walk::new(&dims[..n], strides, places.map(|place| place.at));
+        // Where there is no factor, it is the 1 at the beginning of the arena.
+        let of_factor = factor.map_or(&[0; MOST_AXES][..n], |own| &own.strides[..n]);
+        let strides = [&places[0].strides[..n], &places[1].strides[..n], of_factor];
+        let first_factor = factor.map_or(0, |own| own.at);
+        let begin = [places[0].at, places[1].at, first_factor];
+        let mut walk = Walk::new(&dims[..n], strides, begin);
         while let Some(at) = walk.step() {
+            room.factor = arena[at[2] as usize];
             for first in (0..length).step_by(W) {
                 let lines = |own: usize, slope: isize| {
                     let at = at[own] + first as isize * steps[own] + slope;
@@ -96,7 +106,13 @@ impl<R: Real, F: Rows<R>> EachRow<'_, R, F> {
                 }
                 function.run::<S, W>(simd, room);
                 if is_reverse {
-                    pass::<R, S, W>(simd, arena, lines(0, slopes[0]), &mut room.dx, Way::Add);
+                    if places[0].slope {
+                        pass::<R, S, W>(simd, arena, lines(0, slopes[0]), &mut room.dx, Way::Add);
+                    }
+                    if let Some(factor) = factor.filter(|own| own.slope) {
+                        let to = at[2] + factor.to_slope(*gradients as isize);
+                        arena[to as usize] += room.d_factor;
+                    }
                 } else {
                     pass::<R, S, W>(simd, arena, lines(1, 0), &mut room.y, Way::Set);
                 }
@@ -167,7 +183,7 @@ pub(super) fn rows<R: Real>(exec: &Exec, memory: &mut Memory<R>, function: impl 
 
 /// Runs the derivative of a function of rows.
 pub(super) fn rows_back<R: Real>(exec: &Exec, memory: &mut Memory<R>, function: impl Rows<R>) {
-    if exec.arguments[0].slope {
+    if exec.arguments.iter().any(|place| place.slope) {
         dispatch(EachRow {
             exec,
             memory,

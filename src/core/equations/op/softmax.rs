@@ -1,74 +1,71 @@
-//! y = eˣ / Σ eˣ. −∞ gives 0.
+//! y = e^(s x) / Σ e^(s x), with −∞ giving 0, and y = x^s / Σ x^s, where x is at least the smallest normal number.
 
 use super::{memory::Room, rows::Rows};
 use crate::math::{Pack, Real, pack::each_pack, simd::Simd, softmax as core};
 
 /// Computes the result.
 #[derive(Clone, Copy)]
-pub struct Forward;
+pub struct Forward {
+    /// Whether it is that of powers.
+    pub is_power: bool,
+}
 
 impl<R: Real> Rows<R> for Forward {
+    const HAS_MANY: bool = false;
+
     #[inline(always)]
     fn run<S: Simd, const W: usize>(self, simd: S, room: &mut Room<R>) {
-        if room.x.is_empty() {
+        let x = &mut room.x[..];
+        if x.is_empty() {
             return;
         }
-        if W == 1 {
-            return core::softmax(simd, R::ONE, &room.x, &mut room.y);
+        if self.is_power {
+            each_pack!(simd, at in x => { at.store(x, at.load(x).max(R::TINY).ln()) });
         }
-        let (x, y) = (room.x.as_chunks::<W>().0, room.y.as_chunks_mut::<W>().0);
-        let first = &x[0];
-        each_pack!(simd, at in first => {
-            let mut most = at.load(first);
-            for x in x {
-                most = at.load(x).max(most);
-            }
-            let mut total = Pack::splat(simd, R::ZERO);
-            for (y, x) in y.iter_mut().zip(x) {
-                let power = (at.load(x) - most).exp();
-                total += power;
-                at.store(y, power);
-            }
-            let factor = Pack::splat(simd, R::ONE) / total;
-            for y in &mut *y {
-                let p = at.load(y) * factor;
-                at.store(y, p);
-            }
-        });
+        if room.factor < R::ZERO {
+            x.iter_mut().for_each(|x| *x = -*x);
+            room.factor = -room.factor;
+        }
+        core::softmax(simd, room.factor, x, &mut room.y);
     }
 }
 
-/// dx = y (dy − Σ y dy).
+/// dx = s dz and ds = Σ x dz with dz = y (dy − Σ y dy); of powers dx = s dz / x and ds = Σ dz log x.
 #[derive(Clone, Copy)]
-pub struct Reverse;
+pub struct Reverse {
+    /// Whether it is that of powers.
+    pub is_power: bool,
+}
 
 impl<R: Real> Rows<R> for Reverse {
+    const HAS_MANY: bool = false;
+
     #[inline(always)]
     fn run<S: Simd, const W: usize>(self, simd: S, room: &mut Room<R>) {
-        if W == 1 {
-            return core::softmax_backward(simd, &room.y, &room.dy, &mut room.dx);
-        }
-        let [y, dy] = [&room.y, &room.dy].map(|row| row.as_chunks::<W>().0);
-        let dx = room.dx.as_chunks_mut::<W>().0;
-        let lanes = [R::ZERO; W];
-        each_pack!(simd, at in lanes => {
-            let mut mean = Pack::splat(simd, R::ZERO);
-            for (y, dy) in y.iter().zip(dy) {
-                mean = at.load(y).mul_add(at.load(dy), mean);
-            }
-            for (dx, (y, dy)) in dx.iter_mut().zip(y.iter().zip(dy)) {
-                at.store(dx, at.load(y) * (at.load(dy) - mean));
+        let (x, dx, factor) = (&room.x[..], &mut room.dx[..], room.factor);
+        core::softmax_backward(simd, &room.y, &room.dy, dx);
+        let mut d_factor = Pack::splat(simd, R::ZERO);
+        each_pack!(simd, at in dx => {
+            let (x, dz) = (at.load(x), at.load(dx));
+            if self.is_power {
+                let x = x.max(R::TINY);
+                d_factor += at.new_or(dz * x.ln(), R::ZERO);
+                at.store(dx, dz * factor / x);
+            } else {
+                // 0 times −∞ is 0.
+                let x = x.max(R::from_f64(f64::from(f32::MIN)));
+                d_factor += at.new_or(dz * x, R::ZERO);
+                at.store(dx, dz * factor);
             }
         });
+        room.d_factor = d_factor.sum();
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::equations::op::{
-        Act, Exec, forward,
-        tests::{check, memory, row},
-    };
+    use crate::equations::op::tests::{check, memory, row};
+    use crate::equations::op::{Act, Exec, forward, reverse};
 
     #[test]
     fn gradient() {
@@ -79,10 +76,6 @@ mod tests {
             &[&[0, 1, 2], &[0, 1, 2]],
             |_, x| 3.0 * x,
         );
-        // Rows side by side, and short ones next to each other.
-        for has in [[0, 1], [1, 0]] {
-            check(Act::Softmax(vec![0]), &[19, 5], 1, &[&has, &has], |_, x| x);
-        }
         check(
             Act::Softmax(vec![0, 1]),
             &[2, 3, 5],
@@ -90,6 +83,46 @@ mod tests {
             &[&[1, 0, 2], &[2, 0, 1]],
             |_, x| 3.0 * x,
         );
+    }
+
+    #[test]
+    fn gradients_with_a_factor() {
+        for act in [Act::Softmax(vec![0]), Act::Sharpen(vec![0])] {
+            let value = |argument, x: f64| if argument == 0 { 1.1 + x } else { 3.0 * x };
+            check(act.clone(), &[4, 9], 1, &[&[0, 1], &[0, 1], &[0]], value);
+            // x and the factor lack loops.
+            check(act.clone(), &[4, 9], 1, &[&[0, 1], &[1], &[0]], value);
+            check(act, &[4, 9], 1, &[&[0, 1], &[0, 1], &[]], value);
+        }
+    }
+
+    /// y, and the gradients of both values of x and of the factor.
+    fn limit(act: Act, values: [f32; 3], dy: [f32; 2]) -> ([f32; 2], [f32; 3]) {
+        let [x, y, factor] = values;
+        let mut memory = memory(&[0.0, 0.0, x, y, factor]);
+        let exec = Exec::alone(act, &[2], 1, &[(1, &[1]), (3, &[1]), (5, &[0])]);
+        forward(&exec, &mut memory, &[]);
+        let at = memory.gradients + 1;
+        memory.arena[at..at + 2].copy_from_slice(&dy);
+        reverse(&exec, &mut memory, &[]);
+        let of = |index: usize| memory.arena[index];
+        ([of(1), of(2)], [of(at + 2), of(at + 3), of(at + 4)])
+    }
+
+    #[test]
+    fn limits_with_a_factor() {
+        // What is masked has no part in the gradient of the factor; a negative factor turns the order.
+        let masked = limit(
+            Act::Softmax(vec![0]),
+            [f32::NEG_INFINITY, 5.0, 2.0],
+            [1.0, 3.0],
+        );
+        assert_eq!(masked, ([0.0, 1.0], [0.0; 3]));
+        let turned = limit(Act::Softmax(vec![0]), [-1e30, 1e30, -2.0], [1.0, 3.0]);
+        assert_eq!(turned, ([1.0, 0.0], [0.0; 3]));
+        // A weight that is 0 stays 0, and has no gradient.
+        let sharp = limit(Act::Sharpen(vec![0]), [0.0, 1.0, 2.0], [1.0, 3.0]);
+        assert_eq!(sharp, ([0.0, 1.0], [0.0; 3]));
     }
 
     #[test]
@@ -111,19 +144,5 @@ mod tests {
         assert_eq!(y, [0.0, 0.5, 0.5]);
         assert_eq!(dx, [0.0, -0.5, 0.5]);
         row::<f32>(Act::Softmax(vec![0]), &[], &[]);
-        // Three rows side by side.
-        let mut memory = memory(&[f32::NEG_INFINITY, -200.0, 1e30].map(|x| [x; 3]).concat());
-        let strides: &[isize] = &[1, 3];
-        let exec = Exec::alone(
-            Act::Softmax(vec![0]),
-            &[3, 3],
-            1,
-            &[(1, strides), (1, strides)],
-        );
-        forward(&exec, &mut memory, &[]);
-        assert_eq!(
-            memory.arena[1..10],
-            [0.0, 0.0, 1.0].map(|p| [p; 3]).concat()
-        );
     }
 }

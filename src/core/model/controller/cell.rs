@@ -1,7 +1,6 @@
 //! An LSTM on the series of a trace: one step, from the state of any other step, and back.
 
-use super::lstm;
-use crate::math::{Linear, Real, Series};
+use crate::math::{Linear, Real, Series, lstm};
 use crate::model::config::{ControllerConfig, ControllerKind};
 use crate::model::machine::record;
 use crate::model::trace::LayerTrace;

@@ -1,12 +1,11 @@
 //! The controller: a stack of layers of one of the two kinds of the paper (§3.4). The first layer receives x_t and
 //! the further inputs, each other one the layer below; LSTM layers also receive their own last state.
 //!
-//! The elementwise equations are in [`lstm`] and [`feedforward`], each with its derivative.
+//! The elementwise equations are in [`lstm`](crate::math::lstm) and [`feedforward`], each with its derivative.
 
 pub(super) mod cell;
 pub mod feedforward;
 pub mod gru;
-pub mod lstm;
 
 use std::ops::Range;
 

@@ -5,9 +5,40 @@
 //! c_t = f ∘ c_{t−1} + i ∘ g          h_t = o ∘ tanh(c_t)
 //! ```
 
-use crate::math::kernel::kernel;
-use crate::math::pack::each_pack;
-use crate::math::{Pack, sigmoid};
+use super::kernel::kernel;
+use super::pack::each_pack;
+use super::simd::Simd;
+use super::{Pack, Real, sigmoid};
+
+/// i, f, g, o; c, tanh c and h, from the four z and the cell before.
+#[inline(always)]
+pub(crate) fn cell<R: Real, S: Simd>(z: [Pack<R, S>; 4], before: Pack<R, S>) -> [Pack<R, S>; 7] {
+    let [i, f, g, o] = [sigmoid(z[0]), sigmoid(z[1]), z[2].tanh(), sigmoid(z[3])];
+    let c = f.mul_add(before, i * g);
+    let tanh = c.tanh();
+    [i, f, g, o, c, tanh, o * tanh]
+}
+
+/// The gradients w.r.t. the four z, c and the cell before, of which `dc` is the part that does not go through h.
+#[inline(always)]
+pub(crate) fn cell_back<R: Real, S: Simd>(
+    [i, f, g, o]: [Pack<R, S>; 4],
+    before: Pack<R, S>,
+    tanh: Pack<R, S>,
+    dh: Pack<R, S>,
+    dc: Pack<R, S>,
+) -> [Pack<R, S>; 6] {
+    let one = Pack::splat(i.simd(), R::ONE);
+    let dc = (dh * o).mul_add(tanh.mul_add(-tanh, one), dc);
+    [
+        dc * g * i * (one - i),
+        dc * before * f * (one - f),
+        dc * i * g.mul_add(-g, one),
+        dh * tanh * o * (one - o),
+        dc,
+        dc * f,
+    ]
+}
 
 kernel! {
     /// Activates `gates` (z on entry; i, f, g, o afterwards) and sets cell, tanh(cell) and hidden state.
@@ -20,17 +51,15 @@ kernel! {
     ) {
         let [z_i, z_f, z_g, z_o] = blocks_mut(gates, cell.len());
         each_pack!(simd, at in cell => {
-            let (i, f) = (sigmoid(at.load(z_i)), sigmoid(at.load(z_f)));
-            let (g, o) = (at.load(z_g).tanh(), sigmoid(at.load(z_o)));
-            let c = f.mul_add(at.load(previous_cell), i * g);
-            let tanh = c.tanh();
+            let z = [at.load(z_i), at.load(z_f), at.load(z_g), at.load(z_o)];
+            let [i, f, g, o, c, tanh, h] = self::cell(z, at.load(previous_cell));
             at.store(z_i, i);
             at.store(z_f, f);
             at.store(z_g, g);
             at.store(z_o, o);
             at.store(cell, c);
             at.store(cell_tanh, tanh);
-            at.store(hidden, o * tanh);
+            at.store(hidden, h);
         });
     }
 }
@@ -62,16 +91,16 @@ kernel! {
         let size = d_cell.len();
         let [i, f, g, o] = [0, 1, 2, 3].map(|block| &gates[block * size..(block + 1) * size]);
         let [dz_i, dz_f, dz_g, dz_o] = blocks_mut(dz, size);
-        let one = Pack::splat(simd, R::ONE);
         each_pack!(simd, at in d_cell => {
-            let (i, f, g, o) = (at.load(i), at.load(f), at.load(g), at.load(o));
+            let gates = [at.load(i), at.load(f), at.load(g), at.load(o)];
             let (dh, tanh) = (at.load(d_hidden), at.load(cell_tanh));
-            let dc = (dh * o).mul_add(tanh.mul_add(-tanh, one), at.load(d_cell));
-            at.store(dz_i, dc * g * i * (one - i));
-            at.store(dz_f, dc * at.load(previous_cell) * f * (one - f));
-            at.store(dz_g, dc * i * g.mul_add(-g, one));
-            at.store(dz_o, dh * tanh * o * (one - o));
-            at.store(d_cell, dc * f);
+            let [i, f, g, o, _, before] =
+                cell_back(gates, at.load(previous_cell), tanh, dh, at.load(d_cell));
+            at.store(dz_i, i);
+            at.store(dz_f, f);
+            at.store(dz_g, g);
+            at.store(dz_o, o);
+            at.store(d_cell, before);
         });
     }
 }

@@ -204,6 +204,7 @@ impl<'a> Bound<'a> {
         for pack in &flat.packs {
             bound.place_packed_results(pack);
         }
+        bound.size = bound.size.saturating_add(15) / 16 * 16;
         if bound.size > MOST_NUMBERS {
             return Err(Fault::TooLarge(bound.size));
         }
@@ -406,8 +407,11 @@ impl<'a> Bound<'a> {
     fn place(&mut self, dims: Vec<(Axis, usize)>) -> Layout {
         let lengths = dims.iter().map(|dim| dim.1);
         let size = lengths.fold(1, usize::saturating_mul);
-        let layout = Layout::new(self.size as isize, size, dims);
-        self.size = self.size.saturating_add(size);
+        // Arrays of more than a cache line begin at one.
+        let begin = self.size.saturating_add(15) / 16 * 16;
+        let begin = if size < 16 { self.size } else { begin };
+        let layout = Layout::new(begin as isize, size, dims);
+        self.size = begin.saturating_add(size);
         layout
     }
 

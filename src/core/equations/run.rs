@@ -7,6 +7,7 @@ use super::flatten::Flat;
 use super::lower::Axis;
 use super::op::{self, Act, Exec, Memory, Real, Room};
 use super::plan::{Item, Plan, plan};
+use crate::math::Aligned;
 
 /// A program that runs, with all its numbers.
 pub struct Engine<'a, R> {
@@ -24,7 +25,7 @@ pub struct Engine<'a, R> {
     /// Values that statements take instead of what they compute: of each statement places in the arena and values.
     set: Vec<Vec<(usize, R)>>,
     /// While statements are verified: the recorded arena, and the largest difference of each statement.
-    verified: Option<(Vec<R>, Vec<f64>)>,
+    verified: Option<(Aligned<R>, Vec<f64>)>,
 }
 
 /// What runs.
@@ -49,7 +50,7 @@ impl<'a, R: Real> Engine<'a, R> {
         let constants = page.keys.iter().map(|key| R::from_f64(key.value)).collect();
         let size = bound.size * (1 + usize::from(learns)) + 2 * bound.slope_ring_size + 16;
         let mut memory = Memory {
-            arena: vec![R::ZERO; size],
+            arena: Aligned::zeros(size),
             gradients: bound.size,
             constants,
             room,

@@ -3,7 +3,7 @@
 use super::exec::{Exec, MOST_AXES};
 pub use crate::math::Real;
 use crate::math::{
-    Pack,
+    Aligned, Pack,
     pack::{MOST_LANES, each_pack},
     simd::Simd,
 };
@@ -18,7 +18,7 @@ pub type Operand<'a> = (isize, &'a [isize]);
 #[derive(Clone, Debug)]
 pub struct Memory<R> {
     /// A 1 and a 0, then the values of all arrays, then their gradients in the same order.
-    pub arena: Vec<R>,
+    pub arena: Aligned<R>,
     /// Where the gradients begin.
     pub gradients: usize,
     /// Constants of the preset.

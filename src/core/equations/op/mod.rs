@@ -119,6 +119,7 @@ pub fn reverse<R: Real>(exec: &Exec, memory: &mut Memory<R>, steps: &[usize]) {
 #[cfg(test)]
 pub mod tests {
     use super::*;
+    use crate::math::Aligned;
 
     /// Numbers that look random, in −1..1.
     pub fn numbers(count: usize, seed: u64) -> Vec<f64> {
@@ -134,11 +135,12 @@ pub mod tests {
 
     /// A memory with these values behind the 1.
     pub fn memory<R: Real>(values: &[R]) -> Memory<R> {
-        let mut arena = vec![R::from_f64(1.0)];
-        arena.extend(values);
-        arena.resize(2 * arena.len(), R::ZERO);
+        let gradients = values.len() + 1;
+        let mut arena = Aligned::zeros(2 * gradients);
+        arena[0] = R::ONE;
+        arena[1..gradients].copy_from_slice(values);
         Memory {
-            gradients: arena.len() / 2,
+            gradients,
             arena,
             constants: vec![R::from_f64(0.5)],
             room: Room::new(64, 24),

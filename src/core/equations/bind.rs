@@ -204,7 +204,7 @@ impl<'a> Bound<'a> {
         for pack in &flat.packs {
             bound.place_packed_results(pack);
         }
-        bound.size = bound.size.saturating_add(15) / 16 * 16;
+        bound.size = next_multiple(bound.size, 16);
         if bound.size > MOST_NUMBERS {
             return Err(Fault::TooLarge(bound.size));
         }
@@ -310,7 +310,7 @@ impl<'a> Bound<'a> {
                     Length::Episode => given(&info.name).unwrap_or(0),
                     Length::Origin => self.lengths[info.origin],
                     Length::Join(parts) => self.joined(parts),
-                    Length::Packed(parts) => self.joined(parts).saturating_add(15) / 16 * 16,
+                    Length::Packed(parts) => next_multiple(self.joined(parts), 16),
                     Length::Append(old) => self.lengths[*old].saturating_add(1),
                     Length::Past => {
                         let along = blocks.iter().filter_map(|block| block.axis);
@@ -408,8 +408,8 @@ impl<'a> Bound<'a> {
         let lengths = dims.iter().map(|dim| dim.1);
         let size = lengths.fold(1, usize::saturating_mul);
         // Arrays of more than a cache line begin at one.
-        let begin = self.size.saturating_add(15) / 16 * 16;
-        let begin = if size < 16 { self.size } else { begin };
+        let line = if size < 16 { 1 } else { 16 };
+        let begin = next_multiple(self.size, line);
         let layout = Layout::new(begin as isize, size, dims);
         self.size = begin.saturating_add(size);
         layout
@@ -804,6 +804,11 @@ impl<'a> Bound<'a> {
         }
         layout
     }
+}
+
+/// The next multiple, or the largest number.
+fn next_multiple(count: usize, of: usize) -> usize {
+    count.checked_next_multiple_of(of).unwrap_or(usize::MAX)
 }
 
 /// Takes the stride of an axis out of a list.

@@ -131,6 +131,15 @@ fn store<R: Real>(node: usize, place: &Place, memory: &mut Memory<R>, tile: &Til
     }
 }
 
+/// Where the slope is 0 the gradient is 0, even if the derivative is no number.
+#[inline(always)]
+fn zero_where<R: Real>(slope: &[R], part: &mut [R]) {
+    let zeros = part.iter_mut().zip(slope);
+    zeros
+        .filter(|(_, slope)| **slope == R::ZERO)
+        .for_each(|(part, _)| *part = R::ZERO);
+}
+
 /// Where gradients of nodes go.
 struct Flow<'a, R> {
     wanted: u128,
@@ -213,7 +222,8 @@ fn back<R: Real, S: Simd>(
                         let ($s, $x, $y) = (slope[i], a[i], b[i]);
                         part[i] = $part;
                     }
-                    flow.add(simd, $node, slope, part, false);
+                    zero_where(slope, part);
+                    flow.add(simd, $node, part);
                 }
             };
             ($node:expr, $a:expr, $b:expr, |$s:ident, $x:ident, $y:ident| $part:expr) => {
@@ -239,13 +249,10 @@ fn back<R: Real, S: Simd>(
                         }
                         *to = own.values();
                     }
-                    flow.add(
-                        simd,
-                        $node,
-                        slope,
-                        part,
-                        !is_guarded || check.sum() == R::ZERO,
-                    );
+                    if is_guarded && check.sum() != R::ZERO {
+                        zero_where(slope, part);
+                    }
+                    flow.add(simd, $node, part);
                 }
             };
         }
@@ -268,16 +275,16 @@ fn back<R: Real, S: Simd>(
                 }
             }
             Node::Negative(x) => add!(x, own, own, |s, a, b| -s),
-            Node::AtLeastTiny(x) => add!(x, own, own, |s, a, b| s),
+            Node::AtLeastTiny(x) => flow.add(simd, x, slope),
             Node::Binary(operator, x, y) => {
                 let (a, b) = (values(x), values(y));
                 match operator {
                     Operator::Add => {
-                        add!(x, a, b, |s, a, b| s);
-                        add!(y, a, b, |s, a, b| s);
+                        flow.add(simd, x, slope);
+                        flow.add(simd, y, slope);
                     }
                     Operator::Subtract => {
-                        add!(x, a, b, |s, a, b| s);
+                        flow.add(simd, x, slope);
                         add!(y, a, b, |s, a, b| -s);
                     }
                     Operator::Multiply => {
@@ -354,14 +361,11 @@ fn back<R: Real, S: Simd>(
 }
 
 impl<R: Real> Flow<'_, R> {
-    /// Adds a part of the gradient of a node. Where the slope is 0 it is 0, even if the derivative is no number.
+    /// Adds a part of the gradient of a node.
     #[inline(always)]
-    fn add<S: Simd>(&mut self, simd: S, node: usize, slope: &[R], part: &mut [R], is_finite: bool) {
-        if !is_finite {
-            part.iter_mut()
-                .zip(slope)
-                .filter(|(_, slope)| **slope == R::ZERO)
-                .for_each(|(part, _)| *part = R::ZERO);
+    fn add<S: Simd>(&mut self, simd: S, node: usize, part: &[R]) {
+        if !bit(self.wanted, node) {
+            return;
         }
         if let (Node::Argument(argument), place @ 0..NOWHERE) =
             (self.nodes[node], self.places[node])

@@ -123,7 +123,7 @@ fn write_beside_and_rename(
     }
     sweep(folder);
     let temporary = change(|| temporary(folder)).map_err(without_path)?;
-    // A file keeps who may read it, and nobody else reads it while it is written.
+    // A file keeps who may read it, also while it is written.
     if let Ok(old) = fs::metadata(path) {
         temporary.as_file().set_permissions(old.permissions())?;
     }

@@ -588,7 +588,10 @@ impl<'a> Bound<'a> {
             // The last loop runs along the memory of the result.
             let place = self.resolve(out, &loops, frames, start)?;
             let mut order: Vec<usize> = (0..loops.len()).collect();
-            order.sort_by_key(|dim| std::cmp::Reverse(place.strides[*dim]));
+            // The two with a diagonal are the last ones.
+            let is_hollow = matches!(act, Act::Update(form) if form.is_hollow);
+            let rest = loops.len() - if is_hollow { 2 } else { 0 };
+            order.sort_by_key(|dim| (*dim >= rest, std::cmp::Reverse(place.strides[*dim])));
             loops = order.into_iter().map(|dim| loops[dim]).collect();
         }
         if loops.len() > MOST_AXES {

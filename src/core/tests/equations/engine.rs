@@ -622,3 +622,204 @@ fn a_batch_has_the_same_bits_on_any_number_of_threads_and_is_the_sum_of_its_epis
         }
     }
 }
+
+/// A part of a file: a component of the project.
+fn component(name: &str) -> Option<(String, Vec<u8>)> {
+    let text = std::fs::read(format!("{MACHINES}/{name}.component")).ok()?;
+    Some((name.to_owned(), text))
+}
+
+/// Puts data of an episode that looks random in, and returns the places of its answer.
+fn put(engine: &mut Engine<f64>, program: &Program, at: usize, seed: u64) -> Vec<usize> {
+    for (series, own) in program.series.iter().enumerate() {
+        let is_data = matches!(
+            own.source,
+            Source::Input(_) | Source::Target | Source::Noise(_)
+        );
+        let layout = engine.layout_in(series, at);
+        let places = layout.places(&axes(&layout));
+        let values = numbers(places.len(), 31 * seed + series as u64 + 1);
+        let pairs = places.into_iter().zip(values).filter(|_| is_data);
+        pairs.for_each(|(place, value)| engine.memory.arena[place] = 0.5 * value);
+    }
+    let layout = engine.layout_in(answer(program), at);
+    layout.places(&axes(&layout))
+}
+
+/// Sets tensors, runs forward, and in reverse for a gradient of all answers that looks random; the answers and the
+/// gradient of the tensors.
+fn run(
+    engine: &mut Engine<f64>,
+    tensors: &[f64],
+    answers: &[Vec<usize>],
+    learns: bool,
+) -> [Vec<f64>; 2] {
+    let range = engine.bound.tensor_range();
+    engine.memory.arena[range.clone()].copy_from_slice(tensors);
+    engine.forward();
+    let values = answers
+        .iter()
+        .flatten()
+        .map(|place| engine.memory.arena[*place])
+        .collect();
+    let from = engine.memory.gradients;
+    if learns {
+        engine.clear_gradients();
+        for (index, place) in answers.iter().flat_map(|own| own.iter().enumerate()) {
+            engine.memory.arena[place + from] = ((index * 7 % 11) as f64 - 5.0) / 11.0;
+        }
+        engine.backward();
+        return [
+            values,
+            engine.memory.arena[from + range.start..from + range.end].to_vec(),
+        ];
+    }
+    [values, vec![]]
+}
+
+#[track_caller]
+fn agree(name: &str, one: &[f64], other: &[f64], bound: f64) {
+    assert_eq!(one.len(), other.len(), "{name}");
+    for (one, other) in one.iter().zip(other) {
+        let is_same = one == other || (one - other).abs() < bound * (1.0 + other.abs());
+        assert!(
+            is_same || one.is_nan() && other.is_nan(),
+            "{name}: {one} and {other}"
+        );
+    }
+}
+
+/// Holds a machine to itself: four episodes side by side to each alone, an evaluation to a whole run, and its gradient to
+/// differences if `differs`. Returns a series after the last episode.
+fn hold(
+    name: &str,
+    text: &str,
+    given: &Given,
+    length: &dyn Fn(&Page, &str) -> usize,
+    differs: bool,
+    wanted: &str,
+) -> Result<Vec<f64>, Fault> {
+    let page = Page::read(text.as_bytes(), name, given, &component).unwrap();
+    let mut program = lower(&page).unwrap();
+    let flat = flatten(&mut program, Feedback::Target);
+    let of = |axis: &str| Some(length(&page, axis));
+    let mut alone = Engine::<f64>::new(Bound::new(&page, &program, &flat, &of)?, &flat, true);
+    let mut four = Bound::for_training(&page, &program, &flat, &of, 4)?;
+    four.ignore_inputs(&flat);
+    let mut four = Engine::<f64>::new(four, &flat, true);
+    let evaluation = Bound::for_evaluation(&page, &program, &flat, &of, &[answer(&program)])?;
+    let mut evaluation = Engine::<f64>::new(evaluation, &flat, false);
+    let count = alone.bound.tensor_range().len();
+    let tensors: Vec<f64> = numbers(count, 5).into_iter().map(|own| 0.5 * own).collect();
+    let mut both = [vec![], vec![0.0; count]];
+    for seed in 0..4 {
+        let answers = [put(&mut alone, &program, 0, seed)];
+        let [values, gradient] = run(&mut alone, &tensors, &answers, true);
+        both[1]
+            .iter_mut()
+            .zip(&gradient)
+            .for_each(|(sum, own)| *sum += own);
+        let answers_there = [put(&mut evaluation, &program, 0, seed)];
+        let found = run(&mut evaluation, &tensors, &answers_there, false);
+        agree(&format!("{name}: evaluation"), &found[0], &values, 1e-12);
+        both[0].extend(values);
+        let verified = alone.verify();
+        assert!(
+            verified.iter().all(|own| *own == 0.0),
+            "{name}: {verified:?}"
+        );
+        for at in (0..count)
+            .step_by(count / 50 + 1)
+            .filter(|_| differs && seed == 3)
+        {
+            let mut loss = |change: f64| {
+                let mut tensors = tensors.clone();
+                tensors[at] += change;
+                let [values, _] = run(&mut alone, &tensors, &answers, false);
+                let slopes = (0..).map(|index: usize| ((index * 7 % 11) as f64 - 5.0) / 11.0);
+                values
+                    .iter()
+                    .zip(slopes)
+                    .map(|(value, slope)| value * slope)
+                    .sum::<f64>()
+            };
+            let wanted = (loss(1e-5) - loss(-1e-5)) / 2e-5;
+            agree(
+                &format!("{name}: tensor {at}"),
+                &[gradient[at]],
+                &[wanted],
+                1e-7,
+            );
+        }
+        run(&mut alone, &tensors, &answers, true);
+    }
+    let answers: Vec<_> = (0..4)
+        .map(|at| put(&mut four, &program, at, at as u64))
+        .collect();
+    for _ in 0..2 {
+        let found = run(&mut four, &tensors, &answers, true);
+        agree(&format!("{name}: side by side"), &found[0], &both[0], 1e-10);
+        agree(
+            &format!("{name}: gradient side by side"),
+            &found[1],
+            &both[1],
+            1e-9,
+        );
+    }
+    let own = program.series.iter().position(|own| *own.name == *wanted);
+    Ok(own.map_or(vec![], |own| values(&alone, &program, own)))
+}
+
+/// The head of small files.
+const HEAD: &str = "machine \"m\"\ninput x[steps, inputs]\ntarget y[steps, outputs]\n";
+
+/// Holds a small file, of this number of steps, to itself; the value of a series.
+fn small(text: &str, steps: usize, wanted: &str) -> Result<Vec<f64>, Fault> {
+    let length = |_: &Page, axis: &str| if axis == "steps" { steps } else { 2 };
+    hold(
+        text,
+        &format!("{HEAD}{text}"),
+        &Given::default(),
+        &length,
+        true,
+        wanted,
+    )
+}
+
+#[test]
+fn links_of_a_row_to_itself_are_0_where_rows_and_columns_differ() {
+    for [r, f, b] in [
+        [3, 2, 1],
+        [5, 3, 2],
+        [2, 3, 1],
+        [3, 5, 7],
+        [9, 2, 3],
+        [2, 9, 3],
+        [4, 4, 9],
+    ] {
+        for kind in ["heads b", "size b", "size c"] {
+            let (group, indent, start, own) = match kind {
+                "heads b" => ("  for b\n", "    ", "[r, f] = 0.3 for b", "r, f"),
+                "size b" => ("", "  ", "[b, r, f] = 0.3", "b, r, f"),
+                _ => ("", "  ", "[r, f] = 0.3", "r, f"),
+            };
+            let (one, other) = if kind == "size b" {
+                ("b, r", "b, f")
+            } else {
+                ("r", "f")
+            };
+            let text = format!(
+                "{kind} = {b} in 1..9\nsize r = {r} in 1..9\nsize f = {f} in 1..9\nstart L{start}\nstart N{start}\nstart G{start}\nalong steps\n{group}\
+                {indent}w = softmax[r](linear[{one}](x))\n{indent}p = softmax[f](linear[{other}](x))\n\
+                {indent}L[{own}] = where(index[r] == index[f], 0, (1 - w - p) * L[-1] + w * p)\n\
+                {indent}N[{own}] = (1 - (index[r] == index[f])) * ((1 - w - p) * N[-1] + w * p)\n\
+                {indent}G[{own}] = where(index[r] == index[f], 0, G[-1] * (1 - w * p) + p * w)\n\
+                {indent}d = maximum[r, f](abs(L - N))\n  z = linear[outputs](L, G, N)\n"
+            );
+            for steps in [1, 8] {
+                let differences = small(&text, steps, "d").unwrap();
+                assert!(differences.iter().all(|own| *own < 1e-15), "{text}");
+            }
+        }
+    }
+}

@@ -681,9 +681,13 @@ impl Flatten<'_> {
         };
         let bias = learned.bias.map(tensor);
         self.order(out, &visible);
+        // What is before the first step has no place in a packed result.
+        let mut firsts = self.program.firsts.iter();
+        let has_start = firsts.any(|first| out.base == Base::Series(first.series));
         if let ([argument], Some(bias), None, true, Some(blocks)) =
             (&parts[..], learned.bias, gates, is_shared, &self.blocks)
             && out.cuts.is_empty()
+            && !has_start
             && argument
                 .axes
                 .iter()

@@ -823,3 +823,11 @@ fn links_of_a_row_to_itself_are_0_where_rows_and_columns_differ() {
         }
     }
 }
+
+#[test]
+fn linear_maps_side_by_side_have_starts() {
+    let text = "size u = 3 in 1..9\nstart a[u] = learned\nalong steps\n  a = linear[u](x)\n  b = linear[outputs](x)\n  q = a[-1] * 1\n  z = linear[outputs](q, b)\n";
+    for steps in [3, 8] {
+        small(text, steps, "").unwrap();
+    }
+}

@@ -117,7 +117,7 @@ pub struct Flat {
     pub equations: Vec<Vec<Operation>>,
     /// By the index of the start.
     pub firsts: Vec<Vec<Operation>>,
-    /// Scratch arrays that say what statements draw, with the index of the equation.
+    /// Scratch arrays that say what is drawn, with the index of the equation, or of the start behind all of these.
     pub draws: Vec<(usize, usize)>,
     /// Linear maps of one value that are one product.
     pub packs: Vec<Packed>,
@@ -446,8 +446,8 @@ impl Flatten<'_> {
         };
         let mut arguments = self.views(parts);
         if let Act::Draw(_) = act {
-            let drawn = (self.flat.scratch.len(), self.flat.equations.len());
-            self.flat.draws.extend(self.blocks.as_ref().map(|_| drawn));
+            let work = self.flat.equations.len() + self.flat.firsts.len();
+            self.flat.draws.push((self.flat.scratch.len(), work));
             arguments.push(self.result(&value.axes));
         }
         self.push(act, out, arguments);

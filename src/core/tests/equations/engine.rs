@@ -825,6 +825,36 @@ fn links_of_a_row_to_itself_are_0_where_rows_and_columns_differ() {
 }
 
 #[test]
+fn a_start_draws_like_a_statement() {
+    let text = "size a = 3 in 1..9\nonce\n  p = softmax[a](index[a])\nstart i = draw[a](p)\nalong steps\n  i = i[-1]\n  z = linear[outputs](x, i)\n";
+    assert_eq!(small(text, 2, "i").unwrap(), [2.0, 2.0]);
+    let page = Page::read(
+        format!("{HEAD}{text}").as_bytes(),
+        "m",
+        &Given::default(),
+        &|_| None,
+    )
+    .unwrap();
+    let mut program = lower(&page).unwrap();
+    let flat = flatten(&mut program, Feedback::Target);
+    let bound = Bound::new(&page, &program, &flat, &|_| Some(2)).unwrap();
+    let mut engine = Engine::<f64>::new(bound, &flat, false);
+    let draws: Vec<_> = engine
+        .draws()
+        .map(|(name, own)| (name.to_owned(), own.offset))
+        .collect();
+    assert!(matches!(&draws[..], [(name, _)] if name == "i"));
+    for (chance, index) in [(0.05, 0.0), (0.2, 1.0), (-1.0, 0.0), (f64::NAN, 2.0)] {
+        engine.memory.arena[draws[0].1 as usize] = chance;
+        engine.forward();
+        assert_eq!(
+            values(&engine, &program, series(&program, None, "i")),
+            [index; 2]
+        );
+    }
+}
+
+#[test]
 fn linear_maps_side_by_side_have_starts() {
     let text = "size u = 3 in 1..9\nstart a[u] = learned\nalong steps\n  a = linear[u](x)\n  b = linear[outputs](x)\n  q = a[-1] * 1\n  z = linear[outputs](q, b)\n";
     for steps in [3, 8] {

@@ -100,6 +100,11 @@ pub struct Operation {
 }
 
 impl Operation {
+    /// All views of it.
+    pub fn views(&self) -> impl Iterator<Item = &View> {
+        self.arguments.iter().chain([&self.out])
+    }
+
     /// All that it makes: see [`Act::Lstm`].
     pub fn outs(&self) -> impl Iterator<Item = &View> {
         let is_made = |own: &usize| matches!(self.act, Act::Lstm) && *own != 4;
@@ -829,6 +834,9 @@ impl Flatten<'_> {
         let mut row = argument;
         row.cuts[at] = Cut::Step(*axis, When::Step(*frame));
         row.axes.retain(|own| *own != past);
+        let is_name =
+            |cut: &mut Cut| matches!(cut, Cut::Part(.., to) if to.iter().any(|own| is_past(&own)));
+        let names: Vec<Cut> = row.cuts.extract_if(at.., is_name).collect();
         let has = |own: &Axis| row.axes.contains(own) || weight.axes.contains(own);
         let axes = out.axes.iter().copied();
         let axes: Vec<Axis> = axes.filter(|own| *own != past && has(own)).collect();
@@ -842,6 +850,7 @@ impl Flatten<'_> {
         self.later.push((maker, operation));
         part.axes.push(past);
         part.cuts.push(tape);
+        part.cuts.extend(names);
         vec![part]
     }
 

@@ -5,7 +5,7 @@ use std::cell::Cell;
 
 use tapescope_core::equations::batch::{Batch, Lengths};
 use tapescope_core::equations::bind::{Bound, Fault, Layout};
-use tapescope_core::equations::flatten::{Feedback, flatten};
+use tapescope_core::equations::flatten::{Cut, Feedback, flatten};
 use tapescope_core::equations::lower::{Axis, Program, Source, lower};
 use tapescope_core::equations::op::Real;
 use tapescope_core::equations::page::{Given, Key, Page};
@@ -825,6 +825,77 @@ fn links_of_a_row_to_itself_are_0_where_rows_and_columns_differ() {
 }
 
 #[test]
+fn past_has_as_many_entries_as_steps() {
+    let head = "size rows = 9 in 1..9\nparameter w[rows]\n";
+    let of = |text: &str, wanted: &str| {
+        let head = if text.contains("w[") { head } else { "" };
+        small(
+            &format!("{head}along steps\n{text}  z = linear[outputs](r, x)\n"),
+            4,
+            wanted,
+        )
+    };
+    assert_eq!(
+        of("  r = sum[past](index[past])\n", "r").unwrap(),
+        [0.0, 0.0, 1.0, 3.0]
+    );
+    assert_eq!(
+        of("  r = length[past] + 0\n", "r").unwrap(),
+        [0.0, 1.0, 2.0, 3.0]
+    );
+    let weights = "  a[past] = softmax[past](w[rows: index[past]])\n  r = sum[past](a)\n";
+    agree(
+        weights,
+        &of(weights, "r").unwrap(),
+        &[0.0, 1.0, 1.0, 1.0],
+        1e-12,
+    );
+    // The length is that of what it is read with, or of the statement.
+    let with = weights.replace("sum[past](a)", "sum[past](a * past(h, now))");
+    let with = format!("  h[] = 1 + 0 * sum[inputs](x)\n{with}");
+    agree(&with, &of(&with, "r").unwrap(), &[1.0; 4], 1e-12);
+    for (own, now) in [("past(h, now)", 1.0), ("past(h)", 0.0)] {
+        let text = format!(
+            "  h[] = tanh(sum[inputs](x))\n  r = sum[past]({own}) / max(length[past], 1)\n  m = mean[past]({own})\n  l = length[past] + 0 * sum[past]({own})\n  k = sum[past](0 * {own} + 1)\n"
+        );
+        assert_eq!(
+            of(&text, "l").unwrap(),
+            [now, 1.0 + now, 2.0 + now, 3.0 + now]
+        );
+        let [r, m] = ["r", "m"].map(|name| of(&text, name).unwrap());
+        agree(&text, &r[1..], &m[1..], 1e-12);
+    }
+    // Backwards, in a later block, and at a step that is fixed.
+    let later = format!(
+        "{head}along steps backwards\n  h[] = tanh(sum[inputs](x))\n  a[past] = softmax[past](w[rows: index[past]] + past(h))\nalong steps\n  s = sum[past](softmax[past](a))\nonce\n  f = sum[past](softmax[past](a[steps: 1]))\nalong steps\n  z = linear[outputs](s, f, x)\n"
+    );
+    agree(
+        &later,
+        &small(&later, 4, "s").unwrap(),
+        &[1.0, 1.0, 1.0, 0.0],
+        1e-12,
+    );
+    // Another name, and products of what was written.
+    let text = "  h[inputs] = tanh(x)\n  k[outputs; each from] = linear[outputs; each from](past(h)[past as from])\n  t = softmax[past](dot[inputs](past(h), past(h, now)[past as from]))\n  r = sum[past, from](t * (1 + index[past]))\n";
+    let text = text.replace("k[outputs; each from]", "k");
+    of(
+        &format!("{text}  q = sum[from, outputs](k)\n")
+            .replace("(1 + index[past])", "(1 + index[past]) + 0 * index[from]"),
+        "r",
+    )
+    .unwrap();
+    // Two lengths in one operation.
+    for text in [
+        "  r = sum[past](past(h) * past(h, now))\n",
+        "  r = (sum[past](past(h)) - sum[past](past(h, now))) / length[past]\n",
+        "  a[past] = w[rows: index[past]] * past(h)\n  r = sum[past](a * past(h, now))\n",
+    ] {
+        let text = format!("  h[] = sum[inputs](x)\n{text}");
+        assert_eq!(of(&text, "r"), Err(Fault::PastsDiffer));
+    }
+}
+
+#[test]
 fn a_start_draws_like_a_statement() {
     let text = "size a = 3 in 1..9\nonce\n  p = softmax[a](index[a])\nstart i = draw[a](p)\nalong steps\n  i = i[-1]\n  z = linear[outputs](x, i)\n";
     assert_eq!(small(text, 2, "i").unwrap(), [2.0, 2.0]);
@@ -852,6 +923,24 @@ fn a_start_draws_like_a_statement() {
             [index; 2]
         );
     }
+}
+
+#[test]
+fn an_entry_of_past_is_a_fault() {
+    let text = format!(
+        "{HEAD}along steps\n  h[inputs] = x * 1\n  z = linear[outputs](sum[past](past(h)))\n"
+    );
+    let page = Page::read(text.as_bytes(), "m", &Given::default(), &|_| None).unwrap();
+    let mut program = lower(&page).unwrap();
+    let mut flat = flatten(&mut program, Feedback::Target);
+    let past = page.axis_named("past").unwrap();
+    let operations = flat.equations.iter_mut().flatten();
+    let mut views = operations.flat_map(|operation| &mut operation.arguments);
+    let view = views.find(|view| view.axes.contains(&past)).unwrap();
+    view.cuts.push(Cut::Entry(past, None));
+    view.axes.retain(|axis| *axis != past);
+    let bound = Bound::new(&page, &program, &flat, &|_| Some(3));
+    assert_eq!(bound.err(), Some(Fault::EntryOfPast));
 }
 
 #[test]

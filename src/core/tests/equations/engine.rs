@@ -8,7 +8,7 @@ use tapescope_core::equations::bind::{Bound, Fault, Layout};
 use tapescope_core::equations::flatten::{Cut, Feedback, flatten};
 use tapescope_core::equations::lower::{Axis, Program, Source, lower};
 use tapescope_core::equations::op::Real;
-use tapescope_core::equations::page::{Given, Key, Page};
+use tapescope_core::equations::page::{Given, Key, Page, Word};
 use tapescope_core::equations::run::Engine;
 
 thread_local!(static ALLOCATIONS: Cell<usize> = const { Cell::new(0) });
@@ -922,6 +922,59 @@ fn a_start_draws_like_a_statement() {
             values(&engine, &program, series(&program, None, "i")),
             [index; 2]
         );
+    }
+}
+
+#[test]
+fn sizes_of_any_kind_side_by_side_and_alone() {
+    let mut state = 7u64;
+    let mut below = |n: usize| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % n
+    };
+    let rounds = std::env::var("ROUNDS").map_or(2, |rounds| rounds.parse().unwrap());
+    for name in names() {
+        let text = std::fs::read_to_string(format!("{MACHINES}/{name}.machine")).unwrap();
+        let plain = Page::read(text.as_bytes(), &name, &Given::default(), &component).unwrap();
+        let mut done = 0;
+        for _ in 0..20 * rounds {
+            let mut given = Given::default();
+            for key in plain.keys.iter().filter(|key| key.is_settable()) {
+                let size = match key.word {
+                    Word::Size => [1, 2, 3, 5, 17][below(5)],
+                    Word::Heads => below(4),
+                    Word::Switch => {
+                        let choice = key.known[below(key.known.len())].clone();
+                        given.choices.insert(key.name.clone(), vec![choice]);
+                        continue;
+                    }
+                    _ => continue,
+                };
+                let size = (size as f64).clamp(key.range[0], key.range[1]);
+                given.numbers.insert(key.name.clone(), size);
+            }
+            let page = Page::read(text.as_bytes(), &name, &given, &component);
+            if page.is_err() || page.is_ok_and(|page| lower(&page).is_err()) || done == rounds {
+                continue;
+            }
+            done += 1;
+            let (steps, width) = ([1, 2, 3, 5][below(4)], [1, 2, 3, 5, 17][below(5)]);
+            let length = |page: &Page, axis: &str| {
+                if is_sequence(page, axis) {
+                    steps
+                } else {
+                    width
+                }
+            };
+            let own = format!(
+                "{name}, {steps}, {width}, {:?}, {:?}",
+                given.numbers, given.choices
+            );
+            hold(&own, &text, &given, &length, false, "").unwrap();
+        }
+        assert!(done > 0, "{name}");
     }
 }
 

@@ -26,6 +26,20 @@ pub enum Fault {
     TooManyAxes,
     /// An operation names an axis that its array does not have: the program is not one that was lowered.
     NoAxis,
+    /// An entry of `past`, whose length differs from step to step.
+    EntryOfPast,
+    /// An operation along steps so far that are not equally many in all of its values.
+    PastsDiffer,
+}
+
+/// The steps that an axis `past` has: along an axis, forward or backwards, and the one at hand, if it is among them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Past {
+    axis: Axis,
+    backwards: bool,
+    now: bool,
+    /// The step at hand where it is a fixed one.
+    step: Option<usize>,
 }
 
 /// Where an array stands in the arena.
@@ -81,8 +95,8 @@ pub struct Bound<'a> {
     pub(super) slope_parts: HashMap<usize, std::ops::Range<usize>>,
     /// Blocks around each scratch array.
     around: Vec<Vec<usize>>,
-    /// The block along whose steps an array has the axis `past`, and whether this step is among them.
-    pasts: HashMap<Base, (usize, bool)>,
+    /// The steps that an axis `past` of an array has; of a result without this axis, that a length in it counts.
+    pasts: HashMap<(Base, Axis), Past>,
 }
 
 /// The operations of a statement or a start, the blocks around it, and the block whose first value a start is.
@@ -174,6 +188,7 @@ impl<'a> Bound<'a> {
         };
         bound.measure(given);
         bound.lengths[flat.episodes] = episodes;
+        bound.find_pasts(flat)?;
         bound.around = bound.blocks_around(flat);
         let members = || flat.packs.iter().flat_map(|pack| &pack.members);
         for tensor in 0..program.tensors.len() {
@@ -209,15 +224,7 @@ impl<'a> Bound<'a> {
             return Err(Fault::TooLarge(bound.size));
         }
         bound.place_slopes(slopes);
-        // Starts have no tapes; what statements make of one has its length.
         let works = bound.works(flat);
-        for (operations, frames, _) in &works {
-            for Operation { out, arguments, .. } in *operations {
-                let mut pasts = arguments.iter().map(|view| bound.past_of(view, frames));
-                let past = pasts.find_map(|past| past).map(|past| (out.base, past));
-                bound.pasts.extend(past);
-            }
-        }
         for (operations, frames, start) in &works {
             let begin = bound.execs.len();
             for operation in *operations {
@@ -281,6 +288,14 @@ impl<'a> Bound<'a> {
         self.program.axes[self.program.axes[axis].origin].length == Length::Past
     }
 
+    /// Whether an axis is `past`, or has one entry more.
+    fn is_longer(&self, axis: Axis) -> bool {
+        match self.program.axes[self.program.axes[axis].origin].length {
+            Length::Append(old) => self.is_longer(old),
+            _ => self.is_past(axis),
+        }
+    }
+
     fn count(&self, axes: &[Axis]) -> usize {
         axes.iter().fold(1, |count: usize, axis| {
             count.saturating_mul(self.lengths[*axis])
@@ -341,10 +356,15 @@ impl<'a> Bound<'a> {
                     let Base::Result(result) = out else {
                         continue;
                     };
+                    let pasts = self.past_axes(operation);
+                    let pasts = pasts.filter_map(|axis| self.past_of(operation, axis, frames));
+                    let pasts: Vec<Past> = pasts.collect();
                     let differs = |frame: usize| {
                         let step = Node::Step(frame);
                         let views = &operation.arguments;
-                        around[result].contains(&frames[frame])
+                        let is_own = |own: &Past| self.frame_of(own, frames) == Some(frame);
+                        pasts.iter().any(is_own)
+                            || around[result].contains(&frames[frame])
                             || matches!(&operation.act, Act::Map(nodes) if nodes.contains(&step))
                             || views
                                 .iter()
@@ -529,17 +549,130 @@ impl<'a> Bound<'a> {
 
     // Operations.
 
-    fn past_of(&self, view: &View, frames: &[usize]) -> Option<(usize, bool)> {
-        let of_base = self.pasts.get(&view.base).copied();
-        let cut = view.cuts.iter().find_map(|cut| {
-            if let Cut::Past(_, frame, now) = cut {
-                Some((frames[*frame], *now))
-            } else {
-                None
+    /// The axes `past` of an operation, and those whose lengths it counts.
+    fn past_axes(&self, operation: &Operation) -> impl Iterator<Item = Axis> {
+        let views = operation.views();
+        let mut axes: Vec<Axis> = views.flat_map(|view| view.axes.clone()).collect();
+        if let Act::Map(nodes) = &operation.act {
+            axes.extend(nodes.iter().filter_map(|node| match node {
+                Node::Length(axis) => Some(*axis),
+                _ => None,
+            }));
+        }
+        axes.retain(|axis| self.is_past(*axis));
+        axes.sort_unstable();
+        axes.dedup();
+        axes.into_iter()
+    }
+
+    /// The axis of an array that an axis of a view is, or the steps so far that a view takes.
+    fn source(&self, view: &View, mut axis: Axis, frames: &[usize]) -> Result<Axis, Past> {
+        for cut in view.cuts.iter().rev() {
+            match cut {
+                Cut::Part(from, _, to) if to[..] == [axis] => axis = *from,
+                Cut::Past(_, frame, now) if self.axis("past") == Some(axis) => {
+                    return self.past(frames[*frame], *now).map_or(Ok(axis), Err);
+                }
+                _ => {}
             }
-        });
-        cut.or(of_base)
-            .filter(|_| view.axes.iter().any(|axis| self.is_past(*axis)))
+        }
+        Ok(axis)
+    }
+
+    fn past(&self, block: usize, now: bool) -> Option<Past> {
+        let backwards = self.page.blocks[block].backwards;
+        self.axis_of(block).map(|axis| Past {
+            axis,
+            backwards,
+            now,
+            step: None,
+        })
+    }
+
+    /// The steps that an axis `past` of a view has, if they are known.
+    fn past_in(&self, view: &View, axis: Axis, frames: &[usize]) -> Option<Past> {
+        let own = match self.source(view, axis, frames) {
+            Ok(own) => own,
+            Err(past) => return Some(past),
+        };
+        let mut past = *self.pasts.get(&(view.base, own))?;
+        let last = self.lengths[past.axis].saturating_sub(1);
+        for cut in &view.cuts {
+            match cut {
+                Cut::Entry(axis, step) if *axis == past.axis => {
+                    past.step = Some(step.unwrap_or(last));
+                }
+                // Of all steps, the longest.
+                Cut::Part(axis, ..) if *axis == past.axis => {
+                    past.step = Some(if past.backwards { 0 } else { last });
+                }
+                _ => {}
+            }
+        }
+        Some(past)
+    }
+
+    /// Those that it has in an operation.
+    fn past_of(&self, operation: &Operation, axis: Axis, frames: &[usize]) -> Option<Past> {
+        let mut views = operation.views().filter(|view| view.axes.contains(&axis));
+        let own = views.find_map(|view| self.past_in(view, axis, frames));
+        own.or_else(|| self.pasts.get(&(operation.out.base, axis)).copied())
+    }
+
+    /// Finds the steps that every axis `past` has: those that other values of an operation have, or else of its statement,
+    /// or else those before this one along the innermost block.
+    fn find_pasts(&mut self, flat: &Flat) -> Result<(), Fault> {
+        let (works, mut all) = (self.works(flat), vec![]);
+        for (work, (operations, frames, _)) in works.iter().enumerate() {
+            for operation in *operations {
+                for axis in self.past_axes(operation) {
+                    // The arrays that have it; of a length, the result.
+                    let own = operation.views().filter(|view| view.axes.contains(&axis));
+                    let own: Vec<&View> = own.collect();
+                    let key =
+                        |view: &&View| Some((view.base, self.source(view, axis, frames).ok()?));
+                    let mut keys: Vec<_> = own.iter().filter_map(key).collect();
+                    keys.extend(own.is_empty().then_some((operation.out.base, axis)));
+                    all.push((work, operation, axis, frames, keys));
+                }
+            }
+        }
+        loop {
+            let count = self.pasts.len();
+            for (_, operation, axis, frames, keys) in &all {
+                if let Some(past) = self.past_of(operation, *axis, frames) {
+                    for key in keys {
+                        self.pasts.entry(*key).or_insert(past);
+                    }
+                }
+            }
+            if self.pasts.len() > count {
+                continue;
+            }
+            let is_open = |key: &(Base, Axis)| !self.pasts.contains_key(key);
+            let innermost = |frames: &[usize]| {
+                let mut blocks = frames.iter().rev();
+                blocks.find_map(|block| self.past(*block, false))
+            };
+            let mut open = all.iter().filter(|own| own.4.iter().any(is_open));
+            let found = open.find_map(|own| Some((own, innermost(own.3)?)));
+            let Some(((work, _, axis, _, keys), innermost)) = found else {
+                return Ok(());
+            };
+            let of_work = all.iter().filter(|own| (own.0, own.2) == (*work, *axis));
+            let mut told = of_work.filter_map(|own| self.past_of(own.1, own.2, own.3));
+            let past = told.next().unwrap_or(innermost);
+            if told.any(|other| other != past) {
+                return Err(Fault::PastsDiffer);
+            }
+            self.pasts.extend(keys.iter().map(|key| (*key, past)));
+        }
+    }
+
+    /// The block around a statement along whose steps an axis `past` gets longer.
+    fn frame_of(&self, past: &Past, frames: &[usize]) -> Option<usize> {
+        let mut axes = frames.iter().map(|block| self.axis_of(*block));
+        axes.position(|axis| axis == Some(past.axis) && past.step.is_none())
     }
 
     fn bind_one(
@@ -588,32 +721,57 @@ impl<'a> Bound<'a> {
             // The last loop runs along the memory of the result.
             let place = self.resolve(out, &loops, frames, start)?;
             let mut order: Vec<usize> = (0..loops.len()).collect();
-            order.sort_by_key(|dim| std::cmp::Reverse(place.strides[*dim]));
+            // The two with a diagonal are the last ones.
+            let is_hollow = matches!(act, Act::Update(form) if form.is_hollow);
+            let rest = loops.len() - if is_hollow { 2 } else { 0 };
+            order.sort_by_key(|dim| (*dim >= rest, std::cmp::Reverse(place.strides[*dim])));
             loops = order.into_iter().map(|dim| loops[dim]).collect();
         }
         if loops.len() > MOST_AXES {
             return Err(Fault::TooManyAxes);
         }
-        let past = arguments.iter().find_map(|view| self.past_of(view, frames));
+        let mut known = HashMap::new();
+        for axis in self.past_axes(operation) {
+            let views = operation.views().filter(|view| view.axes.contains(&axis));
+            let mut own = views.filter_map(|view| self.past_in(view, axis, frames));
+            if let Some(past) = self.past_of(operation, axis, frames) {
+                if own.any(|other| other != past) {
+                    return Err(Fault::PastsDiffer);
+                }
+                known.insert(axis, past);
+            }
+        }
+        // The longest that an axis is, and what it follows: a block, its first step, and 1 if this step is among them.
+        let length = |axis: Axis| {
+            let Some(past) = known.get(&axis) else {
+                return (self.lengths[axis], None);
+            };
+            let (last, now) = (
+                self.lengths[past.axis].saturating_sub(1),
+                usize::from(past.now),
+            );
+            let first = if past.backwards { last } else { 0 };
+            let count = past.step.map_or(last, |step| step.abs_diff(first)) + now;
+            let count = count.min(self.lengths[past.axis]);
+            let frame = self.frame_of(past, frames);
+            (count, frame.map(|frame| (frame, first, now)))
+        };
         let (mut pasts, mut dims) = (vec![], vec![]);
         for (dim, axis) in loops.iter().enumerate() {
-            let mut length = self.lengths[*axis];
-            if let Some((block, now)) = past.filter(|_| self.is_past(*axis)) {
-                let whole = self.axis_of(block).map_or(0, |axis| self.lengths[axis]);
-                length = (whole + usize::from(now)).saturating_sub(1);
-                if let Some(frame) = frames.iter().position(|frame| *frame == block) {
-                    let is_backwards = self.page.blocks[block].backwards;
-                    let first = whole.saturating_sub(1) * usize::from(is_backwards);
-                    pasts.push((dim, frame, first, usize::from(now)));
-                }
-            }
-            dims.push(length);
+            let (count, follows) = length(*axis);
+            pasts.extend(follows.map(|(frame, first, now)| (dim, frame, first, now)));
+            dims.push(count);
         }
         let mut act = act.clone();
         if let Act::Map(nodes) = &mut act {
             for node in nodes {
                 match node {
-                    Node::Length(axis) => *node = Node::Number(self.lengths[*axis] as f64),
+                    Node::Length(axis) => {
+                        *node = match length(*axis) {
+                            (_, Some((frame, first, now))) => Node::Steps(frame, first, now),
+                            (count, None) => Node::Number(count as f64),
+                        };
+                    }
                     Node::Index(axis) => {
                         let dim = loops.iter().position(|own| own == axis);
                         *axis = dim.unwrap_or_default();
@@ -693,6 +851,7 @@ impl<'a> Bound<'a> {
                     }
                     strides.push((self.axis("past").unwrap_or(*axis), stride));
                 }
+                Cut::Entry(axis, _) if self.is_longer(*axis) => return Err(Fault::EntryOfPast),
                 Cut::Entry(axis, entry) => {
                     let length = self.lengths[*axis];
                     let index = match (*entry, self.first_along(view, *axis)) {

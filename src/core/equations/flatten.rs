@@ -100,6 +100,11 @@ pub struct Operation {
 }
 
 impl Operation {
+    /// All views of it.
+    pub fn views(&self) -> impl Iterator<Item = &View> {
+        self.arguments.iter().chain([&self.out])
+    }
+
     /// All that it makes: see [`Act::Lstm`].
     pub fn outs(&self) -> impl Iterator<Item = &View> {
         let is_made = |own: &usize| matches!(self.act, Act::Lstm) && *own != 4;
@@ -117,7 +122,7 @@ pub struct Flat {
     pub equations: Vec<Vec<Operation>>,
     /// By the index of the start.
     pub firsts: Vec<Vec<Operation>>,
-    /// Scratch arrays that say what statements draw, with the index of the equation.
+    /// Scratch arrays that say what is drawn, with the index of the equation, or of the start behind all of these.
     pub draws: Vec<(usize, usize)>,
     /// Linear maps of one value that are one product.
     pub packs: Vec<Packed>,
@@ -446,8 +451,8 @@ impl Flatten<'_> {
         };
         let mut arguments = self.views(parts);
         if let Act::Draw(_) = act {
-            let drawn = (self.flat.scratch.len(), self.flat.equations.len());
-            self.flat.draws.extend(self.blocks.as_ref().map(|_| drawn));
+            let work = self.flat.equations.len() + self.flat.firsts.len();
+            self.flat.draws.push((self.flat.scratch.len(), work));
             arguments.push(self.result(&value.axes));
         }
         self.push(act, out, arguments);
@@ -681,9 +686,13 @@ impl Flatten<'_> {
         };
         let bias = learned.bias.map(tensor);
         self.order(out, &visible);
+        // What is before the first step has no place in a packed result.
+        let mut firsts = self.program.firsts.iter();
+        let has_start = firsts.any(|first| out.base == Base::Series(first.series));
         if let ([argument], Some(bias), None, true, Some(blocks)) =
             (&parts[..], learned.bias, gates, is_shared, &self.blocks)
             && out.cuts.is_empty()
+            && !has_start
             && argument
                 .axes
                 .iter()
@@ -825,6 +834,9 @@ impl Flatten<'_> {
         let mut row = argument;
         row.cuts[at] = Cut::Step(*axis, When::Step(*frame));
         row.axes.retain(|own| *own != past);
+        let is_name =
+            |cut: &mut Cut| matches!(cut, Cut::Part(.., to) if to.iter().any(|own| is_past(&own)));
+        let names: Vec<Cut> = row.cuts.extract_if(at.., is_name).collect();
         let has = |own: &Axis| row.axes.contains(own) || weight.axes.contains(own);
         let axes = out.axes.iter().copied();
         let axes: Vec<Axis> = axes.filter(|own| *own != past && has(own)).collect();
@@ -838,6 +850,7 @@ impl Flatten<'_> {
         self.later.push((maker, operation));
         part.axes.push(past);
         part.cuts.push(tape);
+        part.cuts.extend(names);
         vec![part]
     }
 

@@ -262,11 +262,13 @@ impl<'a, R: Real> Engine<'a, R> {
         layout
     }
 
-    /// Arrays that say what a statement draws, by the name of what it makes.
+    /// Arrays that say what a statement or a start draws, by the name of what it makes.
     pub fn draws(&self) -> impl Iterator<Item = (&str, &Layout)> {
         let program = self.bound.program;
-        self.draws.iter().map(|(scratch, equation)| {
-            let made = program.equations[*equation].makes[0];
+        self.draws.iter().map(|(scratch, work)| {
+            let equation = program.equations.get(*work);
+            let first = || program.firsts[work - program.equations.len()].series;
+            let made = equation.map_or_else(first, |equation| equation.makes[0]);
             (&*program.series[made].name, &self.bound.scratch[*scratch])
         })
     }

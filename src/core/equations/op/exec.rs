@@ -73,6 +73,8 @@ pub enum Node {
     Index(usize),
     /// The step of a block around the statement.
     Step(usize),
+    /// The number of steps so far: of a block, from this step on, and 1 if the step at hand is among them.
+    Steps(usize, usize, usize),
     /// −x.
     Negative(usize),
     /// x ∘ y.
@@ -222,7 +224,10 @@ impl Exec {
     /// Whether it can run over all steps of these blocks at once: no loop is as long as the steps so far.
     pub fn can_lift(&self, frames: &[usize]) -> bool {
         let mut pasts = self.pasts.iter();
-        self.dims.len() + frames.len() <= MOST_AXES && pasts.all(|past| !frames.contains(&past.1))
+        let counts = |node: &Node| matches!(node, Node::Steps(frame, ..) if frames.contains(frame));
+        self.dims.len() + frames.len() <= MOST_AXES
+            && pasts.all(|past| !frames.contains(&past.1))
+            && !matches!(&self.act, Act::Map(nodes) if nodes.iter().any(counts))
     }
 
     /// Makes the steps of a block around the statement a loop of the operation, unless nothing depends on them.

@@ -695,6 +695,9 @@ fn compute<R: Real, S: Simd>(
             }
             Node::Index(dim) => lane.fill(R::from_f64(tile.index[dim] as f64)),
             Node::Step(frame) => lane.fill(R::from_f64(steps[frame] as f64)),
+            Node::Steps(frame, first, now) => {
+                lane.fill(R::from_f64((steps[frame].abs_diff(first) + now) as f64));
+            }
             Node::Negative(x) => each(lane, values(x), values(x), |a, _| -a),
             Node::AtLeastTiny(x) => each(lane, values(x), values(x), |a, _| {
                 if a < R::TINY { R::TINY } else { a }

@@ -78,7 +78,7 @@ impl<R: Real> Kernel for Update<'_, R> {
             let index = at.map(|at| at as usize);
             // The entry of two equal indices.
             let hollow = if is_smooth {
-                Some(row)
+                Some(row).filter(|row| *row < length)
             } else {
                 (row == column).then_some(0)
             };
@@ -198,6 +198,11 @@ mod tests {
                 &[&[0, 1, 2], &[0, 1, 2], &[0, 1], &[0, 2], &[0, 1], &[0, 2]],
                 |_, x| x,
             );
+            for (rows, columns) in [(5, 3), (3, 5)] {
+                let has: [&[usize]; 6] =
+                    [&[0, 1, 2], &[0, 1, 2], &[0, 1], &[0, 2], &[0, 1], &[0, 2]];
+                check(act(true), &[2, rows, columns], 0, &has, |_, x| x);
+            }
             check(
                 act(true),
                 &[5, 5],

@@ -5,10 +5,10 @@ use std::cell::Cell;
 
 use tapescope_core::equations::batch::{Batch, Lengths};
 use tapescope_core::equations::bind::{Bound, Fault, Layout};
-use tapescope_core::equations::flatten::{Feedback, flatten};
+use tapescope_core::equations::flatten::{Cut, Feedback, flatten};
 use tapescope_core::equations::lower::{Axis, Program, Source, lower};
 use tapescope_core::equations::op::Real;
-use tapescope_core::equations::page::{Given, Key, Page};
+use tapescope_core::equations::page::{Given, Key, Page, Word};
 use tapescope_core::equations::run::Engine;
 
 thread_local!(static ALLOCATIONS: Cell<usize> = const { Cell::new(0) });
@@ -620,5 +620,386 @@ fn a_batch_has_the_same_bits_on_any_number_of_threads_and_is_the_sum_of_its_epis
             let bound = 1e-11 * (1.0 + whole.abs());
             assert!((sum - whole).abs() < bound, "{name}: {sum} and {whole}");
         }
+    }
+}
+
+/// A part of a file: a component of the project.
+fn component(name: &str) -> Option<(String, Vec<u8>)> {
+    let text = std::fs::read(format!("{MACHINES}/{name}.component")).ok()?;
+    Some((name.to_owned(), text))
+}
+
+/// Puts data of an episode that looks random in, and returns the places of its answer.
+fn put(engine: &mut Engine<f64>, program: &Program, at: usize, seed: u64) -> Vec<usize> {
+    for (series, own) in program.series.iter().enumerate() {
+        let is_data = matches!(
+            own.source,
+            Source::Input(_) | Source::Target | Source::Noise(_)
+        );
+        let layout = engine.layout_in(series, at);
+        let places = layout.places(&axes(&layout));
+        let values = numbers(places.len(), 31 * seed + series as u64 + 1);
+        let pairs = places.into_iter().zip(values).filter(|_| is_data);
+        pairs.for_each(|(place, value)| engine.memory.arena[place] = 0.5 * value);
+    }
+    let layout = engine.layout_in(answer(program), at);
+    layout.places(&axes(&layout))
+}
+
+/// Sets tensors, runs forward, and in reverse for a gradient of all answers that looks random; the answers and the
+/// gradient of the tensors.
+fn run(
+    engine: &mut Engine<f64>,
+    tensors: &[f64],
+    answers: &[Vec<usize>],
+    learns: bool,
+) -> [Vec<f64>; 2] {
+    let range = engine.bound.tensor_range();
+    engine.memory.arena[range.clone()].copy_from_slice(tensors);
+    engine.forward();
+    let values = answers
+        .iter()
+        .flatten()
+        .map(|place| engine.memory.arena[*place])
+        .collect();
+    let from = engine.memory.gradients;
+    if learns {
+        engine.clear_gradients();
+        for (index, place) in answers.iter().flat_map(|own| own.iter().enumerate()) {
+            engine.memory.arena[place + from] = ((index * 7 % 11) as f64 - 5.0) / 11.0;
+        }
+        engine.backward();
+        return [
+            values,
+            engine.memory.arena[from + range.start..from + range.end].to_vec(),
+        ];
+    }
+    [values, vec![]]
+}
+
+#[track_caller]
+fn agree(name: &str, one: &[f64], other: &[f64], bound: f64) {
+    assert_eq!(one.len(), other.len(), "{name}");
+    for (one, other) in one.iter().zip(other) {
+        let is_same = one == other || (one - other).abs() < bound * (1.0 + other.abs());
+        assert!(
+            is_same || one.is_nan() && other.is_nan(),
+            "{name}: {one} and {other}"
+        );
+    }
+}
+
+/// Holds a machine to itself: four episodes side by side to each alone, an evaluation to a whole run, and its gradient to
+/// differences if `differs`. Returns a series after the last episode.
+fn hold(
+    name: &str,
+    text: &str,
+    given: &Given,
+    length: &dyn Fn(&Page, &str) -> usize,
+    differs: bool,
+    wanted: &str,
+) -> Result<Vec<f64>, Fault> {
+    let page = Page::read(text.as_bytes(), name, given, &component).unwrap();
+    let mut program = lower(&page).unwrap();
+    let flat = flatten(&mut program, Feedback::Target);
+    let of = |axis: &str| Some(length(&page, axis));
+    let mut alone = Engine::<f64>::new(Bound::new(&page, &program, &flat, &of)?, &flat, true);
+    let mut four = Bound::for_training(&page, &program, &flat, &of, 4)?;
+    four.ignore_inputs(&flat);
+    let mut four = Engine::<f64>::new(four, &flat, true);
+    let evaluation = Bound::for_evaluation(&page, &program, &flat, &of, &[answer(&program)])?;
+    let mut evaluation = Engine::<f64>::new(evaluation, &flat, false);
+    let count = alone.bound.tensor_range().len();
+    let tensors: Vec<f64> = numbers(count, 5).into_iter().map(|own| 0.5 * own).collect();
+    let mut both = [vec![], vec![0.0; count]];
+    for seed in 0..4 {
+        let answers = [put(&mut alone, &program, 0, seed)];
+        let [values, gradient] = run(&mut alone, &tensors, &answers, true);
+        both[1]
+            .iter_mut()
+            .zip(&gradient)
+            .for_each(|(sum, own)| *sum += own);
+        let answers_there = [put(&mut evaluation, &program, 0, seed)];
+        let found = run(&mut evaluation, &tensors, &answers_there, false);
+        agree(&format!("{name}: evaluation"), &found[0], &values, 1e-12);
+        both[0].extend(values);
+        let verified = alone.verify();
+        assert!(
+            verified.iter().all(|own| *own == 0.0),
+            "{name}: {verified:?}"
+        );
+        for at in (0..count)
+            .step_by(count / 50 + 1)
+            .filter(|_| differs && seed == 3)
+        {
+            let mut loss = |change: f64| {
+                let mut tensors = tensors.clone();
+                tensors[at] += change;
+                let [values, _] = run(&mut alone, &tensors, &answers, false);
+                let slopes = (0..).map(|index: usize| ((index * 7 % 11) as f64 - 5.0) / 11.0);
+                values
+                    .iter()
+                    .zip(slopes)
+                    .map(|(value, slope)| value * slope)
+                    .sum::<f64>()
+            };
+            let wanted = (loss(1e-5) - loss(-1e-5)) / 2e-5;
+            agree(
+                &format!("{name}: tensor {at}"),
+                &[gradient[at]],
+                &[wanted],
+                1e-7,
+            );
+        }
+        run(&mut alone, &tensors, &answers, true);
+    }
+    let answers: Vec<_> = (0..4)
+        .map(|at| put(&mut four, &program, at, at as u64))
+        .collect();
+    for _ in 0..2 {
+        let found = run(&mut four, &tensors, &answers, true);
+        agree(&format!("{name}: side by side"), &found[0], &both[0], 1e-10);
+        agree(
+            &format!("{name}: gradient side by side"),
+            &found[1],
+            &both[1],
+            1e-9,
+        );
+    }
+    let own = program.series.iter().position(|own| *own.name == *wanted);
+    Ok(own.map_or(vec![], |own| values(&alone, &program, own)))
+}
+
+/// The head of small files.
+const HEAD: &str = "machine \"m\"\ninput x[steps, inputs]\ntarget y[steps, outputs]\n";
+
+/// Holds a small file, of this number of steps, to itself; the value of a series.
+fn small(text: &str, steps: usize, wanted: &str) -> Result<Vec<f64>, Fault> {
+    let length = |_: &Page, axis: &str| if axis == "steps" { steps } else { 2 };
+    hold(
+        text,
+        &format!("{HEAD}{text}"),
+        &Given::default(),
+        &length,
+        true,
+        wanted,
+    )
+}
+
+#[test]
+fn links_of_a_row_to_itself_are_0_where_rows_and_columns_differ() {
+    for [r, f, b] in [
+        [3, 2, 1],
+        [5, 3, 2],
+        [2, 3, 1],
+        [3, 5, 7],
+        [9, 2, 3],
+        [2, 9, 3],
+        [4, 4, 9],
+    ] {
+        for kind in ["heads b", "size b", "size c"] {
+            let (group, indent, start, own) = match kind {
+                "heads b" => ("  for b\n", "    ", "[r, f] = 0.3 for b", "r, f"),
+                "size b" => ("", "  ", "[b, r, f] = 0.3", "b, r, f"),
+                _ => ("", "  ", "[r, f] = 0.3", "r, f"),
+            };
+            let (one, other) = if kind == "size b" {
+                ("b, r", "b, f")
+            } else {
+                ("r", "f")
+            };
+            let text = format!(
+                "{kind} = {b} in 1..9\nsize r = {r} in 1..9\nsize f = {f} in 1..9\nstart L{start}\nstart N{start}\nstart G{start}\nalong steps\n{group}\
+                {indent}w = softmax[r](linear[{one}](x))\n{indent}p = softmax[f](linear[{other}](x))\n\
+                {indent}L[{own}] = where(index[r] == index[f], 0, (1 - w - p) * L[-1] + w * p)\n\
+                {indent}N[{own}] = (1 - (index[r] == index[f])) * ((1 - w - p) * N[-1] + w * p)\n\
+                {indent}G[{own}] = where(index[r] == index[f], 0, G[-1] * (1 - w * p) + p * w)\n\
+                {indent}d = maximum[r, f](abs(L - N))\n  z = linear[outputs](L, G, N)\n"
+            );
+            for steps in [1, 8] {
+                let differences = small(&text, steps, "d").unwrap();
+                assert!(differences.iter().all(|own| *own < 1e-15), "{text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn past_has_as_many_entries_as_steps() {
+    let head = "size rows = 9 in 1..9\nparameter w[rows]\n";
+    let of = |text: &str, wanted: &str| {
+        let head = if text.contains("w[") { head } else { "" };
+        small(
+            &format!("{head}along steps\n{text}  z = linear[outputs](r, x)\n"),
+            4,
+            wanted,
+        )
+    };
+    assert_eq!(
+        of("  r = sum[past](index[past])\n", "r").unwrap(),
+        [0.0, 0.0, 1.0, 3.0]
+    );
+    assert_eq!(
+        of("  r = length[past] + 0\n", "r").unwrap(),
+        [0.0, 1.0, 2.0, 3.0]
+    );
+    let weights = "  a[past] = softmax[past](w[rows: index[past]])\n  r = sum[past](a)\n";
+    agree(
+        weights,
+        &of(weights, "r").unwrap(),
+        &[0.0, 1.0, 1.0, 1.0],
+        1e-12,
+    );
+    // The length is that of what it is read with, or of the statement.
+    let with = weights.replace("sum[past](a)", "sum[past](a * past(h, now))");
+    let with = format!("  h[] = 1 + 0 * sum[inputs](x)\n{with}");
+    agree(&with, &of(&with, "r").unwrap(), &[1.0; 4], 1e-12);
+    for (own, now) in [("past(h, now)", 1.0), ("past(h)", 0.0)] {
+        let text = format!(
+            "  h[] = tanh(sum[inputs](x))\n  r = sum[past]({own}) / max(length[past], 1)\n  m = mean[past]({own})\n  l = length[past] + 0 * sum[past]({own})\n  k = sum[past](0 * {own} + 1)\n"
+        );
+        assert_eq!(
+            of(&text, "l").unwrap(),
+            [now, 1.0 + now, 2.0 + now, 3.0 + now]
+        );
+        let [r, m] = ["r", "m"].map(|name| of(&text, name).unwrap());
+        agree(&text, &r[1..], &m[1..], 1e-12);
+    }
+    // Backwards, in a later block, and at a step that is fixed.
+    let later = format!(
+        "{head}along steps backwards\n  h[] = tanh(sum[inputs](x))\n  a[past] = softmax[past](w[rows: index[past]] + past(h))\nalong steps\n  s = sum[past](softmax[past](a))\nonce\n  f = sum[past](softmax[past](a[steps: 1]))\nalong steps\n  z = linear[outputs](s, f, x)\n"
+    );
+    agree(
+        &later,
+        &small(&later, 4, "s").unwrap(),
+        &[1.0, 1.0, 1.0, 0.0],
+        1e-12,
+    );
+    // Another name, and products of what was written.
+    let text = "  h[inputs] = tanh(x)\n  k[outputs; each from] = linear[outputs; each from](past(h)[past as from])\n  t = softmax[past](dot[inputs](past(h), past(h, now)[past as from]))\n  r = sum[past, from](t * (1 + index[past]))\n";
+    let text = text.replace("k[outputs; each from]", "k");
+    of(
+        &format!("{text}  q = sum[from, outputs](k)\n")
+            .replace("(1 + index[past])", "(1 + index[past]) + 0 * index[from]"),
+        "r",
+    )
+    .unwrap();
+    // Two lengths in one operation.
+    for text in [
+        "  r = sum[past](past(h) * past(h, now))\n",
+        "  r = (sum[past](past(h)) - sum[past](past(h, now))) / length[past]\n",
+        "  a[past] = w[rows: index[past]] * past(h)\n  r = sum[past](a * past(h, now))\n",
+    ] {
+        let text = format!("  h[] = sum[inputs](x)\n{text}");
+        assert_eq!(of(&text, "r"), Err(Fault::PastsDiffer));
+    }
+}
+
+#[test]
+fn a_start_draws_like_a_statement() {
+    let text = "size a = 3 in 1..9\nonce\n  p = softmax[a](index[a])\nstart i = draw[a](p)\nalong steps\n  i = i[-1]\n  z = linear[outputs](x, i)\n";
+    assert_eq!(small(text, 2, "i").unwrap(), [2.0, 2.0]);
+    let page = Page::read(
+        format!("{HEAD}{text}").as_bytes(),
+        "m",
+        &Given::default(),
+        &|_| None,
+    )
+    .unwrap();
+    let mut program = lower(&page).unwrap();
+    let flat = flatten(&mut program, Feedback::Target);
+    let bound = Bound::new(&page, &program, &flat, &|_| Some(2)).unwrap();
+    let mut engine = Engine::<f64>::new(bound, &flat, false);
+    let draws: Vec<_> = engine
+        .draws()
+        .map(|(name, own)| (name.to_owned(), own.offset))
+        .collect();
+    assert!(matches!(&draws[..], [(name, _)] if name == "i"));
+    for (chance, index) in [(0.05, 0.0), (0.2, 1.0), (-1.0, 0.0), (f64::NAN, 2.0)] {
+        engine.memory.arena[draws[0].1 as usize] = chance;
+        engine.forward();
+        assert_eq!(
+            values(&engine, &program, series(&program, None, "i")),
+            [index; 2]
+        );
+    }
+}
+
+#[test]
+fn sizes_of_any_kind_side_by_side_and_alone() {
+    let mut state = 7u64;
+    let mut below = |n: usize| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % n
+    };
+    let rounds = std::env::var("ROUNDS").map_or(2, |rounds| rounds.parse().unwrap());
+    for name in names() {
+        let text = std::fs::read_to_string(format!("{MACHINES}/{name}.machine")).unwrap();
+        let plain = Page::read(text.as_bytes(), &name, &Given::default(), &component).unwrap();
+        let mut done = 0;
+        for _ in 0..20 * rounds {
+            let mut given = Given::default();
+            for key in plain.keys.iter().filter(|key| key.is_settable()) {
+                let size = match key.word {
+                    Word::Size => [1, 2, 3, 5, 17][below(5)],
+                    Word::Heads => below(4),
+                    Word::Switch => {
+                        let choice = key.known[below(key.known.len())].clone();
+                        given.choices.insert(key.name.clone(), vec![choice]);
+                        continue;
+                    }
+                    _ => continue,
+                };
+                let size = (size as f64).clamp(key.range[0], key.range[1]);
+                given.numbers.insert(key.name.clone(), size);
+            }
+            let page = Page::read(text.as_bytes(), &name, &given, &component);
+            if page.is_err() || page.is_ok_and(|page| lower(&page).is_err()) || done == rounds {
+                continue;
+            }
+            done += 1;
+            let (steps, width) = ([1, 2, 3, 5][below(4)], [1, 2, 3, 5, 17][below(5)]);
+            let length = |page: &Page, axis: &str| {
+                if is_sequence(page, axis) {
+                    steps
+                } else {
+                    width
+                }
+            };
+            let own = format!(
+                "{name}, {steps}, {width}, {:?}, {:?}",
+                given.numbers, given.choices
+            );
+            hold(&own, &text, &given, &length, false, "").unwrap();
+        }
+        assert!(done > 0, "{name}");
+    }
+}
+
+#[test]
+fn an_entry_of_past_is_a_fault() {
+    let text = format!(
+        "{HEAD}along steps\n  h[inputs] = x * 1\n  z = linear[outputs](sum[past](past(h)))\n"
+    );
+    let page = Page::read(text.as_bytes(), "m", &Given::default(), &|_| None).unwrap();
+    let mut program = lower(&page).unwrap();
+    let mut flat = flatten(&mut program, Feedback::Target);
+    let past = page.axis_named("past").unwrap();
+    let operations = flat.equations.iter_mut().flatten();
+    let mut views = operations.flat_map(|operation| &mut operation.arguments);
+    let view = views.find(|view| view.axes.contains(&past)).unwrap();
+    view.cuts.push(Cut::Entry(past, None));
+    view.axes.retain(|axis| *axis != past);
+    let bound = Bound::new(&page, &program, &flat, &|_| Some(3));
+    assert_eq!(bound.err(), Some(Fault::EntryOfPast));
+}
+
+#[test]
+fn linear_maps_side_by_side_have_starts() {
+    let text = "size u = 3 in 1..9\nstart a[u] = learned\nalong steps\n  a = linear[u](x)\n  b = linear[outputs](x)\n  q = a[-1] * 1\n  z = linear[outputs](q, b)\n";
+    for steps in [3, 8] {
+        small(text, steps, "").unwrap();
     }
 }

@@ -65,10 +65,7 @@ impl<R: Real> Kernel for Update<'_, R> {
             places.map(|place| place.at),
         );
         let Memory {
-            arena,
-            room,
-            gradients,
-            ..
+            arena, gradients, ..
         } = memory;
         let to_slopes =
             places.map(|place| place.to_slope(*gradients as isize) - *gradients as isize);
@@ -101,16 +98,19 @@ impl<R: Real> Kernel for Update<'_, R> {
                     .zip(kept)
                     .for_each(|(entry, slope)| slopes[to[0] + entry] = slope);
             } else {
-                let of = |own: usize| &arena[index[own]..index[own] + length];
-                let (x, p, q, t, u) = (of(1), of(2), of(4), arena[index[3]], arena[index[5]]);
-                room.x.resize(length, R::ZERO);
-                let part = &mut room.x[..];
+                let (t, u) = (arena[index[3]], arena[index[5]]);
+                let (low, rest) = arena.split_at_mut(index[0]);
+                let (y, high) = rest.split_at_mut(length);
+                let of = |own: usize| match index[own].checked_sub(index[0] + length) {
+                    Some(at) => &high[at..at + length],
+                    None => &low[index[own]..index[own] + length],
+                };
+                let (x, p, q) = (of(1), of(2), of(4));
                 let (one, still) = (Pack::splat(simd, R::ONE), Pack::splat(simd, R::ONE) - t);
-                each_pack!(simd, here in part => {
+                each_pack!(simd, here in y => {
                     let kept = if form.is_sum { still - here.load(p) } else { one - here.load(p) * t };
-                    here.store(part, here.load(x).mul_add(kept, here.load(q) * u));
+                    here.store(y, here.load(x).mul_add(kept, here.load(q) * u));
                 });
-                arena[index[0]..index[0] + length].copy_from_slice(&room.x[..length]);
                 hollow
                     .into_iter()
                     .for_each(|entry| arena[index[0] + entry] = R::ZERO);

@@ -619,6 +619,26 @@ impl<'a> Bound<'a> {
         own.or_else(|| self.pasts.get(&(operation.out.base, axis)).copied())
     }
 
+    /// Those that every axis `past` of an operation has.
+    fn pasts_of(
+        &self,
+        operation: &Operation,
+        frames: &[usize],
+    ) -> Result<HashMap<Axis, Past>, Fault> {
+        let mut known = HashMap::new();
+        for axis in self.past_axes(operation) {
+            let views = operation.views().filter(|view| view.axes.contains(&axis));
+            let mut own = views.filter_map(|view| self.past_in(view, axis, frames));
+            if let Some(past) = self.past_of(operation, axis, frames) {
+                if own.any(|other| other != past) {
+                    return Err(Fault::PastsDiffer);
+                }
+                known.insert(axis, past);
+            }
+        }
+        Ok(known)
+    }
+
     /// Finds the steps that every axis `past` has: those that other values of an operation have, or else of its statement,
     /// or else those before this one along the innermost block.
     fn find_pasts(&mut self, flat: &Flat) -> Result<(), Fault> {
@@ -730,17 +750,7 @@ impl<'a> Bound<'a> {
         if loops.len() > MOST_AXES {
             return Err(Fault::TooManyAxes);
         }
-        let mut known = HashMap::new();
-        for axis in self.past_axes(operation) {
-            let views = operation.views().filter(|view| view.axes.contains(&axis));
-            let mut own = views.filter_map(|view| self.past_in(view, axis, frames));
-            if let Some(past) = self.past_of(operation, axis, frames) {
-                if own.any(|other| other != past) {
-                    return Err(Fault::PastsDiffer);
-                }
-                known.insert(axis, past);
-            }
-        }
+        let known = self.pasts_of(operation, frames)?;
         // The longest that an axis is, and what it follows: a block, its first step, and 1 if this step is among them.
         let length = |axis: Axis| {
             let Some(past) = known.get(&axis) else {
@@ -849,7 +859,11 @@ impl<'a> Bound<'a> {
                         begin += stride * (self.lengths[*axis] as isize - 1);
                         stride = -stride;
                     }
-                    strides.push((self.axis("past").unwrap_or(*axis), stride));
+                    let past = self.axis("past").unwrap_or(*axis);
+                    if strides.iter().any(|own| own.0 == past) {
+                        return Err(Fault::PastsDiffer);
+                    }
+                    strides.push((past, stride));
                 }
                 Cut::Entry(axis, _) if self.is_longer(*axis) => return Err(Fault::EntryOfPast),
                 Cut::Entry(axis, entry) => {

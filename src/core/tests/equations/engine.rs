@@ -893,6 +893,16 @@ fn past_has_as_many_entries_as_steps() {
         let text = format!("  h[] = sum[inputs](x)\n{text}");
         assert_eq!(of(&text, "r"), Err(Fault::PastsDiffer));
     }
+    // Steps so far of what has steps so far.
+    let text = format!(
+        "{HEAD}along steps\n  h[] = sum[inputs](x)\n  a[past] = softmax[past](past(h))\n  z = linear[outputs](sum[past](past(a)))\n"
+    );
+    let page = Page::read(text.as_bytes(), "m", &Given::default(), &|_| None).unwrap();
+    if let Ok(mut program) = lower(&page) {
+        let flat = flatten(&mut program, Feedback::Target);
+        let bound = Bound::new(&page, &program, &flat, &|_| Some(3));
+        assert_eq!(bound.err(), Some(Fault::PastsDiffer));
+    }
 }
 
 #[test]

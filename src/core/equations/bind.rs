@@ -706,34 +706,7 @@ impl<'a> Bound<'a> {
             out,
             arguments,
         } = operation;
-        let mut own: Vec<Axis> = match act {
-            Act::Softmax(axes)
-            | Act::Sharpen(axes)
-            | Act::Cosine(axes)
-            | Act::LogSoftmax(axes)
-            | Act::Product(axes)
-            | Act::Maximum(axes) => axes.clone(),
-            Act::Argmax(axis)
-            | Act::Rank(axis)
-            | Act::Allocation(axis)
-            | Act::Pick(axis)
-            | Act::Onehot(axis)
-            | Act::Draw(axis) => vec![*axis],
-            Act::Shift(axis, new) | Act::Window(axis, new) => vec![*axis, *new],
-            Act::Contract { .. } => arguments
-                .iter()
-                .flat_map(|view| &view.axes)
-                .copied()
-                .filter(|axis| !out.axes.contains(axis))
-                .collect(),
-            Act::Map(_) | Act::Update(_) | Act::Lstm => vec![],
-        };
-        let all = std::mem::take(&mut own);
-        for axis in all {
-            if !own.contains(&axis) {
-                own.push(axis);
-            }
-        }
+        let own = own_axes(operation);
         let outer = out.axes.iter().filter(|axis| !own.contains(axis));
         let mut loops: Vec<Axis> = self.episodes.iter().chain(outer).copied().collect();
         loops.extend(&own);
@@ -977,6 +950,44 @@ impl<'a> Bound<'a> {
         }
         layout
     }
+}
+
+/// The axes that an operation normalises or sums over, or that are those of its function.
+fn own_axes(operation: &Operation) -> Vec<Axis> {
+    let Operation {
+        act,
+        out,
+        arguments,
+    } = operation;
+    let all: Vec<Axis> = match act {
+        Act::Softmax(axes)
+        | Act::Sharpen(axes)
+        | Act::Cosine(axes)
+        | Act::LogSoftmax(axes)
+        | Act::Product(axes)
+        | Act::Maximum(axes) => axes.clone(),
+        Act::Argmax(axis)
+        | Act::Rank(axis)
+        | Act::Allocation(axis)
+        | Act::Pick(axis)
+        | Act::Onehot(axis)
+        | Act::Draw(axis) => vec![*axis],
+        Act::Shift(axis, new) | Act::Window(axis, new) => vec![*axis, *new],
+        Act::Contract { .. } => arguments
+            .iter()
+            .flat_map(|view| &view.axes)
+            .copied()
+            .filter(|axis| !out.axes.contains(axis))
+            .collect(),
+        Act::Map(_) | Act::Update(_) | Act::Lstm => vec![],
+    };
+    let mut own = vec![];
+    for axis in all {
+        if !own.contains(&axis) {
+            own.push(axis);
+        }
+    }
+    own
 }
 
 /// The next multiple, or the largest number.

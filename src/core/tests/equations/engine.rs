@@ -515,6 +515,7 @@ fn a_free_run_reads_its_own_answers() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one step after another")]
 fn a_batch_has_the_same_bits_on_any_number_of_threads_and_is_the_sum_of_its_episodes() {
     for name in names() {
         let page = page(&name);

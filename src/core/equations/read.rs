@@ -45,14 +45,15 @@ impl Page {
     fn read_unused(&self, library: Library) -> Checked<()> {
         let used: HashSet<&Name> = self.uses.values().collect();
         let components: BTreeMap<&Name, &Vec<Line>> = self.components.iter().collect();
-        let mut page = Self {
-            components: self.components.clone(),
-            ..Self::default()
-        };
+        let mut all = self.components.clone();
         for (name, lines) in components.into_iter().filter(|own| !used.contains(own.0)) {
+            let mut page = Self {
+                components: all,
+                ..Self::default()
+            };
             page.scopes.push(Scope::unused(name, lines));
             page.read_lines(lines, &Around::default(), library)?;
-            page.scopes.pop();
+            all = page.components;
         }
         Ok(())
     }

@@ -1,10 +1,10 @@
 //! Components: a use reads the lines of a component into the page, under names of its own. Everything else follows.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::page::{Key, Page, Scope};
 use super::parse::{Cursor, is_word};
-use super::text::{Checked, Line, Name, Place, Sort, ensure, lines, suggestion, wrong};
+use super::text::{Checked, Line, Name, Place, Sort, Token, ensure, lines, suggestion, wrong};
 use super::tree::{Kind, Node};
 
 /// Declarations that give a component a key or an axis.
@@ -57,6 +57,24 @@ impl<'a> Outline<'a> {
     }
 }
 
+impl Scope {
+    /// The scope of a component that nothing uses: its inputs and axes have the names that it gives them.
+    pub(super) fn unused(name: &Name, lines: &[Line]) -> Self {
+        let (mut scope, outline) = (Self::default(), Outline::of(lines));
+        scope.name.clone_from(name);
+        for (input, _) in outline.inputs {
+            let value = Node::new(&Place::default(), Kind::Name(input.clone()), vec![]);
+            scope.values.insert(input.clone(), value);
+        }
+        let given = outline
+            .given
+            .into_iter()
+            .map(|axis| (axis.clone(), axis.clone()));
+        scope.names.extend(given);
+        scope
+    }
+}
+
 impl Cursor<'_> {
     /// Reads `use NAME = COMPONENT[formal = actual, …; weights of NAME](arguments)`, which stands in a block, and enters its
     /// scope; returns its lines.
@@ -79,16 +97,25 @@ impl Cursor<'_> {
         scope.name.clone_from(&name);
         if self.take("[") {
             if !self.is_closed() {
-                self.list(",", |cursor| cursor.bind(&mut scope, &outline, &all))?;
+                let mut bound = HashSet::new();
+                self.list(",", |cursor| {
+                    let Token { text, place, .. } = cursor.token().clone();
+                    let is_new = bound.insert(text.clone());
+                    ensure!(is_new, place, "{text} is given twice"; "give it once");
+                    cursor.bind(&mut scope, &outline, &all)
+                })?;
             }
             if self.take(";") {
                 let (other, place) = self.weights_of()?;
                 let uses = &self.page.uses;
                 ensure!(uses.contains_key(&other), place,
                     "no use is called {other}"; "{}", suggestion(&other, uses.keys(), "uses"));
+                let is_same = uses[&other] == component && other != name;
+                ensure!(is_same, place, "{other} is {name} itself, or a use of another component";
+                    "allowed: another use of {component}");
                 self.page.shared.push((name.clone(), other));
             }
-            self.close()?;
+            self.close(true)?;
         }
         self.give(&mut scope, &outline, &place)?;
         let block_axis = block.and_then(|block| self.page.blocks[block].axis);
@@ -201,7 +228,10 @@ impl Page {
                 continue;
             }
             let (title, lines) = (&part[0].tokens, part[1..].to_vec());
-            ensure!(title.len() > 1, title[0].place, "a component without a name"; "component NAME");
+            let is_name = |token: &Token| token.sort == Sort::Name && !is_word(&token.text);
+            ensure!(title.len() > 1 && is_name(&title[1]), title[0].place, "a component without a name"; "component NAME");
+            let is_over = title.len() < 3 || title.len() == 3 && title[2].sort == Sort::Sentence;
+            ensure!(is_over, title[2].place, "found '{}'", title[2].text; "allowed here: a sentence or the end of the line");
             let before = self.components.insert(title[1].text.clone(), lines);
             ensure!(before.is_none(), title[1].place, "component {} is defined twice", title[1].text; "choose another name");
         }

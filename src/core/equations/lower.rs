@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use super::page::{Page, Part, Record, Word};
+use super::page::{Block, Page, Part, Record, Word};
 pub use super::program::{
     Axis, AxisInfo, Equation, First, Learned, Length, Op, Program, Series, Source, Tensor, Value,
     When,
@@ -22,6 +22,12 @@ const MOST_AXES: usize = 8;
 const MOST_CHOICES: usize = 64;
 /// The most statements that are lowered to check choices of switches.
 const MOST_LOWERED: usize = 100_000;
+
+/// The most statements that share the tensors of each other.
+const LONGEST_CHAIN: usize = 64;
+/// What is wrong where `past(a)` meets `past(b, now)`, and what to do.
+const TWO_PASTS: &str = "two different pasts in one expression";
+const ONE_PAST: &str = "write past(a) or past(a, now) for all, of one block";
 
 /// Lowers a page.
 ///
@@ -102,6 +108,10 @@ struct Lowering<'a> {
     frames: Vec<usize>,
     /// The series that have values so far.
     known: HashSet<usize>,
+    /// The statement whose first name it is, by name, kind and head.
+    made_by: HashMap<(Name, Option<Axis>, Option<usize>), usize>,
+    /// The past that a series with this axis has: its block, and whether it includes the step at hand.
+    pasts: HashMap<usize, (usize, bool)>,
     /// The statement, start or parameter at hand.
     here: &'a Record,
     /// Axes of the start at hand.
@@ -120,6 +130,8 @@ impl<'a> Lowering<'a> {
             firsts: HashMap::new(),
             frames: vec![],
             known: HashSet::new(),
+            made_by: HashMap::new(),
+            pasts: HashMap::new(),
             here: &page.statements[0],
             start: None,
             learned: 0,
@@ -142,7 +154,10 @@ impl<'a> Lowering<'a> {
             });
         }
         let (mut read, mut readers) = (HashSet::new(), HashMap::<_, Vec<Reader>>::new());
-        let starts = page.starts.iter().map(|own| (own, vec![]));
+        let starts = page
+            .starts
+            .iter()
+            .map(|own| (own, page.blocks_around_start(own)));
         let statements = page.statements.iter();
         let statements = statements.map(|own| (own, page.blocks_around(own.block)));
         for (record, around) in starts.chain(statements).filter(|own| page.keeps(own.0)) {
@@ -211,6 +226,10 @@ impl<'a> Lowering<'a> {
 
     /// Adds the quantities that a statement makes.
     fn quantities(&mut self, index: usize, statement: &Record) -> Checked<()> {
+        let Record {
+            names, kind, head, ..
+        } = statement;
+        self.made_by.insert((names[0].clone(), *kind, *head), index);
         for (position, name) in statement.names.iter().enumerate() {
             let of = |kind| self.keys.get(&(name.clone(), kind));
             let before = of(statement.kind).or_else(|| of(None));
@@ -343,6 +362,31 @@ impl<'a> Lowering<'a> {
         Ok(())
     }
 
+    /// Whether the length of an axis is computed from that of another one.
+    fn needs(&self, axis: Axis, other: Axis) -> bool {
+        let (mut rest, mut seen) = (vec![axis], HashSet::new());
+        while let Some(axis) = rest.pop() {
+            let origin = self.program.axes[axis].origin;
+            match &self.program.axes[origin].length {
+                Length::Join(parts) if seen.insert(origin) => rest.extend(parts.iter().flatten()),
+                Length::Append(old) if seen.insert(origin) => rest.push(*old),
+                _ if origin == other => return true,
+                _ => {}
+            }
+        }
+        seen.contains(&other)
+    }
+
+    /// Whether the length of an axis differs from episode to episode.
+    fn is_of_episode(&self, axis: Axis) -> bool {
+        let origin = self.program.axes[axis].origin;
+        match &self.program.axes[origin].length {
+            Length::Fixed(_) => false,
+            Length::Append(old) => self.is_of_episode(*old),
+            _ => self.page.is_sequence(origin),
+        }
+    }
+
     /// Gives an axis that a function makes its length.
     fn make_axis(&mut self, axis: Axis, length: Length, place: &Place) -> Checked<()> {
         let (before, mut each) = (self.trial(axis), String::new());
@@ -361,6 +405,19 @@ impl<'a> Lowering<'a> {
             }
             _ => (length, before),
         };
+        let own = self.name(axis);
+        ensure!(self.page.inputs.iter().all(|data| !data.given().contains(&axis)), place,
+            "{own} is an axis of the data, which gives its length"; "choose a new name, or write linear[{own}](…)");
+        let parts = match &length {
+            Length::Join(parts) => parts.concat(),
+            Length::Append(old) => vec![*old],
+            _ => vec![],
+        };
+        if let Some(part) = parts.into_iter().find(|part| self.needs(*part, axis)) {
+            let part = self.name(part);
+            wrong!(place, "{own} has no length of its own: it is made of {part}, which is another name of {own}";
+                "declare: size {part} = 32 in 1..4096");
+        }
         let info = &mut self.program.axes[axis];
         ensure_length!(info.length == Length::Episode || before == trial, place,
             "{} has {trial} entries here and {before} elsewhere", info.name; "one axis has one length{each}");
@@ -376,8 +433,15 @@ impl<'a> Lowering<'a> {
         for (series, start) in std::mem::take(&mut self.starts[block]) {
             self.start(block, series, start)?;
         }
+        let Block {
+            axis, place, items, ..
+        } = &self.page.blocks[block];
+        if let Some(axis) = axis.filter(|axis| self.along(self.frames.len()).contains(axis)) {
+            wrong!(place, "a block along {0} inside a block along {0}", self.name(axis);
+                "allowed: another axis; give the values a second name of it before: b = a[rows as from]");
+        }
         self.frames.push(block);
-        for item in &self.page.blocks[block].items {
+        for item in items {
             match item {
                 Part::Block(inner) => self.block(*inner)?,
                 Part::Statement(index) => self.statement(*index)?,
@@ -412,6 +476,8 @@ impl<'a> Lowering<'a> {
         let free = value.axes.iter().filter(|_| start.axes[0].is_none());
         let axes = self.sorted(own.iter().chain(&start.kind).chain(free));
         self.limit(&axes, place)?;
+        self.fits(&value, false)?;
+        self.past_of(&value)?;
         ensure!(without(&value.axes, &axes).is_empty(), place,
             "start of {name} has [{}]", self.names(&value.axes); "declared: [{}]", self.names(&axes));
         let before = self.firsts.insert((series, block), axes.clone());
@@ -435,7 +501,7 @@ impl<'a> Lowering<'a> {
         }
         let Record { place, kind, .. } = statement;
         self.begin(statement);
-        let value = self.whole_value()?;
+        let mut value = self.whole_value()?;
         let axes = self.sorted(value.axes.iter().chain(kind));
         self.limit(&axes, place)?;
         let along = self.along(self.frames.len());
@@ -444,16 +510,21 @@ impl<'a> Lowering<'a> {
             let series = self.keys[&(name.clone(), *kind)];
             let said = said.as_ref();
             let said = said.map(|said| self.sorted(said.iter().chain(kind)));
-            let before = self.firsts.get(&(series, statement.block));
+            // A start along an outer block has the axes of the blocks inside as well.
+            let firsts = (0..self.frames.len()).rev().filter_map(|frame| {
+                let first = self.firsts.get(&(series, self.frames[frame]))?;
+                let inside = (frame + 1..self.frames.len()).filter_map(|frame| self.frame(frame));
+                Some(without(first, &inside.collect::<Vec<Axis>>()))
+            });
+            let firsts: Vec<Vec<Axis>> = firsts.collect();
             let others = Some(&self.program.series[series].axes);
             let others = others.filter(|_| self.known.contains(&series));
-            let wanted = [
-                ("declared", said.as_ref()),
-                ("in the step before (or its start)", before),
-                ("other heads have", others),
-            ];
-            for (what, wanted) in wanted {
-                let wanted = wanted.unwrap_or(&axes);
+            let declared = said.iter().map(|said| ("declared", said));
+            let firsts = firsts
+                .iter()
+                .map(|first| ("in the step before (or its start)", first));
+            let others = others.map(|others| ("other heads have", others));
+            for (what, wanted) in declared.chain(firsts).chain(others) {
                 ensure!(*wanted == axes, place,
                     "{name} has [{}]", self.names(&axes); "{what}: [{}]", self.names(wanted));
             }
@@ -465,6 +536,28 @@ impl<'a> Lowering<'a> {
             self.program.series[series].axes.clone_from(&axes);
             makes.push(series);
         }
+        self.fits(&value, false)?;
+        let past = self.past_of(&value)?;
+        let mut uses = past.is_none() && axes.iter().any(|axis| self.is_past(*axis));
+        let (mut has_length, mut pasts) = (false, HashSet::new());
+        value.each(&mut |value| match value.op {
+            Op::Length(axis) => has_length |= self.is_past(axis),
+            Op::Index(axis) | Op::Onehot(axis) => uses |= self.is_past(axis),
+            Op::Past(_, _, (_, frame), now) => _ = pasts.insert((self.frames[frame], now)),
+            Op::Read(series, _) => pasts.extend(self.pasts.get(&series)),
+            _ => {}
+        });
+        let one = pasts.iter().next().copied();
+        ensure!(one.is_some() || !uses && !has_length, place,
+            "nothing here says how long past is"; "multiply with a value that contains past(…)");
+        ensure!(pasts.len() < 2 || !has_length, place, "{TWO_PASTS}"; "{ONE_PAST}");
+        if let Some(past) = one.filter(|_| has_length) {
+            self.count_steps(&mut value, past);
+        }
+        let made = past
+            .iter()
+            .flat_map(|past| makes.iter().map(|series| (*series, *past)));
+        self.pasts.extend(made);
         let head = self.head();
         self.program.equations.push(Equation {
             statement: index,
@@ -473,6 +566,84 @@ impl<'a> Lowering<'a> {
             head,
         });
         Ok(())
+    }
+
+    /// Checks all parts of a value, where `is_factor` says that a sum takes it factor by factor: values with the axis of
+    /// a block around are those of other blocks, and the states of cells have the axes of the cells.
+    fn fits(&self, value: &Value, is_factor: bool) -> Checked<()> {
+        let is_product = is_factor && value.op_is(Operator::Multiply);
+        let along = self.along(self.frames.len());
+        let axis = along.iter().find(|axis| value.axes.contains(axis));
+        if let Some(axis) = axis.filter(|_| !is_product && !value.is_view()) {
+            wrong!(value.place, "a new value with the axis {0} inside a block along {0}", self.name(*axis);
+                "allowed: values made before under this name of the axis, and in sum and dot their products");
+        }
+        if let Op::Cell(function, learned) = &value.op {
+            let left = value.parts.iter().zip(&learned[0].inputs);
+            let left = left.flat_map(|(part, taken)| without(&part.axes, taken));
+            let axes = self.sorted(
+                &left
+                    .chain(learned[0].axes.iter().copied())
+                    .collect::<Vec<Axis>>(),
+            );
+            for state in &value.parts[value.parts.len() - function.form().states[0]..] {
+                ensure!(state.axes == axes, state.place,
+                    "a state with [{}]", self.names(&state.axes); "{} makes [{}]", function.form().name, self.names(&axes));
+            }
+        }
+        let is_sum = matches!(value.op, Op::Over(Function::Sum | Function::Dot, _)) || is_product;
+        value
+            .parts
+            .iter()
+            .try_for_each(|part| self.fits(part, is_sum))
+    }
+
+    /// Which past a value has, by its block and whether it includes the step at hand: one, if it has the axis.
+    fn past_of(&self, value: &Value) -> Checked<Option<(usize, bool)>> {
+        let place = &value.place;
+        let mut own = match value.op {
+            Op::Past(_, _, (_, frame), now) => Some((self.frames[frame], now)),
+            Op::Read(series, _) => self.pasts.get(&series).copied(),
+            _ => None,
+        };
+        for part in &value.parts {
+            let other = self.past_of(part)?;
+            ensure!(own.is_none() || other.is_none() || own == other, place,
+                "{TWO_PASTS}"; "{ONE_PAST}");
+            own = own.or(other);
+        }
+        let has_past = |axes: &[Axis]| axes.iter().any(|axis| self.is_past(*axis));
+        Ok(own.filter(|_| has_past(&value.axes)))
+    }
+
+    /// Puts the number of steps of this past in the place of its length.
+    fn count_steps(&self, value: &mut Value, past: (usize, bool)) {
+        value
+            .parts
+            .iter_mut()
+            .for_each(|part| self.count_steps(part, past));
+        let frame = self.frames.iter().position(|block| *block == past.0);
+        if let (Op::Length(axis), Some(frame)) = (&value.op, frame)
+            && self.is_past(*axis)
+        {
+            let new = |op, parts| Value::new(op, parts, vec![], &value.place);
+            let (step, block) = (new(Op::Step(frame), vec![]), &self.page.blocks[past.0]);
+            let all = block.axis.filter(|_| block.backwards);
+            let all = all.map(|axis| new(Op::Length(axis), vec![]));
+            let more = if all.is_some() {
+                f64::from(past.1) - 1.0
+            } else {
+                f64::from(past.1)
+            };
+            let count = match all {
+                Some(all) => new(Op::Binary(Operator::Subtract), vec![all, step]),
+                None => step,
+            };
+            *value = new(
+                Op::Binary(Operator::Add),
+                vec![count, new(Op::Number(more), vec![])],
+            );
+        }
     }
 
     /// Makes a record the one at hand.
@@ -529,9 +700,19 @@ impl<'a> Lowering<'a> {
         };
         let (axes, target) = (self.all_axes(answer), &self.page.target);
         let target = target.as_ref().map_or(&[][..], Record::given);
-        let Series { name, source, .. } = &self.program.series[answer];
+        let Series {
+            name,
+            source,
+            blocks,
+            ..
+        } = &self.program.series[answer];
+        let along: Vec<Axis> = blocks
+            .iter()
+            .filter_map(|block| self.page.blocks[*block].axis)
+            .collect();
         if let Source::Statement(index, _) = source {
-            ensure!(without(target, &axes).is_empty(), self.page.statements[*index].place,
+            let own = without(&without(&axes, &along), target);
+            ensure!(without(target, &axes).is_empty() && (own.is_empty() || along.is_empty()), self.page.statements[*index].place,
                 "{name} has [{}]", self.names(&axes); "its target has [{}]", self.names(target));
         }
         Ok(())
@@ -651,6 +832,11 @@ impl<'a> Lowering<'a> {
             wrong!(place, "{name}[-1] outside the block that makes {name}";
                 "allowed: quantities of this block, the target");
         };
+        let block = &self.page.blocks[self.frames[frame]];
+        let is_given = |axis| self.page.is_sequence(axis) && !block.backwards;
+        ensure!(!is_target || block.axis.is_some_and(is_given), place,
+            "{name}[-1] in a block along {here}";
+            "allowed: in a forward block along a sequence of the data that {name} has");
         let all = match self.firsts.get(&(series, self.frames[frame])) {
             _ if is_target => own.axes.clone(),
             // The axes are those of the start: the statement may stand further down.
@@ -685,6 +871,15 @@ impl<'a> Lowering<'a> {
             wrong!(place, "past({name}) outside the block along an axis that makes it";
                 "allowed: quantities of this block");
         };
+        let inner = self.program.series[series]
+            .blocks
+            .iter()
+            .skip_while(|own| **own != self.frames[frame]);
+        if let Some(inner) = inner.skip(1).find_map(|own| self.page.blocks[*own].axis) {
+            let inner = self.name(inner);
+            wrong!(place, "past({name}) outside the block along {inner} that makes it";
+                "take an entry of it in a statement of this block: b[…] = {name}[{inner}: last], then past(b)");
+        }
         let statement = &self.page.statements[index];
         let Some(said) = &statement.axes[position] else {
             wrong!(place, "the axes of {name} are not known in the first step";
@@ -769,7 +964,33 @@ impl<'a> Lowering<'a> {
             Some((name, axis)) => self.look_before(name, &inner.place, &inner_scope, axis)?,
             None => self.value(inner, &inner_scope)?,
         };
-        let mut indices = self.values(&tree.parts[1..], scope)?.into_iter();
+        let indices = self.values(&tree.parts[1..], scope)?;
+        let selected = |item: &Item| match item {
+            Item::Entry(axis, _) | Item::Pick(axis) => Some(*axis),
+            _ => None,
+        };
+        let selected: Vec<Axis> = items.iter().filter_map(selected).collect();
+        let mut own = indices.iter();
+        for item in items {
+            let (axis, index) = match item {
+                Item::Entry(axis, _) => (*axis, None),
+                Item::Pick(axis) => (*axis, own.next()),
+                _ => continue,
+            };
+            let index = index.map_or(&[][..], |index| &index.axes);
+            ensure!(!self.is_past(axis) || index.iter().any(|own| self.is_past(*own)), place,
+                "an entry of {}", self.name(axis);
+                "past has as many entries as there are steps so far: weigh them and sum");
+            if let Some(other) = selected
+                .iter()
+                .find(|own| **own != axis && index.contains(own))
+            {
+                let [axis, other] = [axis, *other].map(|axis| self.name(axis));
+                wrong!(place, "the index of {axis} has the axis {other}, whose entries are selected too";
+                    "select one after the other: w[{axis}: …][{other}: …]");
+            }
+        }
+        let mut indices = indices.into_iter();
         for item in items {
             match *item {
                 Item::As(old, new) if old != new => {
@@ -862,8 +1083,8 @@ impl<'a> Lowering<'a> {
         let op = match function {
             Function::Shift => {
                 let [one, other] = [&parts[0], &parts[1]].map(|part| self.names(&part.axes));
-                ensure!(gone.len() == 1, place,
-                    "shifts have [{other}], what they shift [{one}]"; "shifts have one axis more");
+                ensure!(gone.len() == 1 && !parts[1].axes.contains(&axes[0]), place,
+                    "shifts have [{other}], what they shift [{one}]"; "shifts have one axis more, and not the shifted one");
                 Op::Over(*function, vec![axes[0], gone[0]])
             }
             Function::Length => Op::Length(axes[0]),
@@ -916,7 +1137,7 @@ impl<'a> Lowering<'a> {
 
     /// Adds a tensor, with the axes of the blocks around it whose entries have tensors of their own, or finds it.
     fn tensor(&mut self, mut tensor: Tensor) -> Checked<usize> {
-        for (one, other) in &self.page.shared {
+        for (one, other) in self.page.shared.iter().rev() {
             let name = format!(".{}", tensor.name);
             let renamed = name.replace(&format!(".{one}."), &format!(".{other}."));
             renamed.trim_start_matches('.').clone_into(&mut tensor.name);
@@ -926,6 +1147,10 @@ impl<'a> Lowering<'a> {
         let own: Vec<Axis> = own.filter_map(|block| block.axis).collect();
         let (count, place) = (own.len(), &self.here.place);
         tensor.axes.splice(0..0, own);
+        if let Some(axis) = tensor.axes.iter().find(|axis| self.is_of_episode(**axis)) {
+            wrong!(place, "{} has the axis {}, whose length differs from episode to episode", tensor.name, self.name(*axis);
+                "a tensor has no size that depends on the length of an episode: use an axis of a size");
+        }
         tensor.before_gates += count;
         let mut tensors = self.program.tensors.iter();
         if let Some(index) = tensors.position(|other| other.name == tensor.name) {
@@ -951,7 +1176,7 @@ impl<'a> Lowering<'a> {
         ensure!(self.learned == 1, place, "a second learned function in one statement";
             "give it a statement, and so a name, of its own");
         let shared = call.weights.as_ref();
-        let shared = shared.map(|other| self.shared_name(other, place));
+        let shared = shared.map(|other| self.shared_name(call.function, other, place, 0));
         let name = shared.unwrap_or_else(|| Ok(self.own_label()))?;
         // A cell reads its inputs and its hidden state; its result has the axes of its states.
         let states = call.function.form().states[0];
@@ -998,8 +1223,14 @@ impl<'a> Lowering<'a> {
         Ok(Value::new(op, parts, all_axes, place))
     }
 
-    /// The name of the tensors of another statement.
-    fn shared_name(&self, other: &Name, place: &Place) -> Checked<String> {
+    /// The name of the tensors of another statement, or of the one that shares its own with it.
+    fn shared_name(
+        &self,
+        function: Function,
+        other: &Name,
+        place: &Place,
+        depth: usize,
+    ) -> Checked<String> {
         let Some(series) = self.keys.get(&(other.clone(), self.here.kind)) else {
             let known = self.keys.keys().map(|(name, _)| name);
             let what = "a statement with a learned function of its own; known";
@@ -1008,7 +1239,29 @@ impl<'a> Lowering<'a> {
         ensure!(self.head_of(*series).is_some() == self.here.head.is_some(), place,
             "weights of {other} under other choices of heads";
             "allowed: a statement under the same list of choices");
-        Ok(self.label(other))
+        let (
+            Record {
+                kind, head, names, ..
+            },
+            mut call,
+        ) = (self.here, None);
+        if let Some(index) = self.made_by.get(&(other.clone(), *kind, *head)) {
+            self.page.statements[*index].each(&mut |node| match &node.kind {
+                Kind::Call(own) if own.function.form().rule == Rule::Learned => call = Some(own),
+                _ => {}
+            });
+        }
+        let name = function.form().name;
+        let Some(call) = call.filter(|call| call.function == function) else {
+            wrong!(place, "{other} is not the first name of a statement with {name}"; "allowed: weights of one that is");
+        };
+        let is_own = self.start.is_none() && *other == names[0];
+        ensure!(depth < LONGEST_CHAIN && !is_own, place,
+            "weights of {other}, which has them from here"; "one of the statements has weights of its own");
+        match &call.weights {
+            Some(other) => self.shared_name(function, other, place, depth + 1),
+            None => Ok(self.label(other)),
+        }
     }
 }
 

@@ -162,6 +162,8 @@ pub struct Block {
     pub parent: Option<usize>,
     /// Statements and blocks, in their order.
     pub items: Vec<Part>,
+    /// Where it begins.
+    pub place: Place,
 }
 
 /// A part of a block, by its index.
@@ -353,7 +355,8 @@ impl Page {
 
     /// Whether the length of an axis belongs to the episode.
     pub fn is_sequence(&self, axis: Axis) -> bool {
-        &*self.axes[axis].name == "past" || self.is(Mark::Sequence, self.origin(axis))
+        let origin = self.origin(axis);
+        &*self.axes[origin].name == "past" || self.is(Mark::Sequence, origin)
     }
 
     /// Whether `for` takes this axis.
@@ -396,6 +399,20 @@ impl Page {
             let place = first.map_or(0, |(_, first)| first + record.head.unwrap_or(0));
             choices.contains(key.chosen.get(place).unwrap_or(&key.chosen[0]))
         })
+    }
+
+    /// The blocks inside which a start is computed, the outermost first.
+    pub(super) fn blocks_around_start(&self, start: &Record) -> Vec<usize> {
+        let mut statements = self.statements.iter();
+        let made = statements.find(|own| own.names.contains(&start.names[0]));
+        let mut blocks = made.map_or(vec![], |own| self.blocks_around(own.block));
+        let is_own = |block: &usize| self.blocks[*block].axis == start.along;
+        let innermost = blocks.len().saturating_sub(1);
+        let own = start
+            .along
+            .map(|_| blocks.iter().position(is_own).unwrap_or(0));
+        blocks.truncate(own.unwrap_or(innermost));
+        blocks
     }
 
     /// A block and the blocks around it, the outermost first.

@@ -123,16 +123,26 @@ impl<'a> Cursor<'a> {
     }
 
     /// Goes past the end of what stands in brackets.
-    pub fn close(&mut self) -> Checked<()> {
+    pub fn close(&mut self, has_options: bool) -> Checked<()> {
         if self.take("]") {
             return Ok(());
         }
-        self.fail("',' or ';' or ']'")
+        self.fail(if has_options {
+            "',' or ';' or ']'"
+        } else {
+            "',' or ']'"
+        })
     }
 
     /// Choices of a switch or entries of an axis, which may be called like functions.
     pub fn choices(&mut self, sign: &str) -> Checked<Vec<Name>> {
-        self.list(sign, |cursor| Ok(cursor.any(Sort::Name, "a name")?.0))
+        let mut seen = Vec::new();
+        self.list(sign, |cursor| {
+            let (name, place) = cursor.any(Sort::Name, "a name")?;
+            ensure!(!seen.contains(&name), place, "{name} stands twice"; "a choice or an entry stands once");
+            seen.push(name.clone());
+            Ok(name)
+        })
     }
 
     /// An axis.
@@ -157,8 +167,21 @@ impl<'a> Cursor<'a> {
         if self.take("]") {
             return Ok(Some(vec![]));
         }
-        let axes = self.list(",", Self::axis)?;
+        let axes = self.distinct()?;
         self.need("]").map(|()| Some(axes))
+    }
+
+    /// Axes separated by commas, each once.
+    fn distinct(&mut self) -> Checked<Vec<Axis>> {
+        let mut seen = Vec::new();
+        self.list(",", |cursor| {
+            let (place, axis) = (cursor.place(), cursor.axis()?);
+            let name = &cursor.page.axes[axis].name;
+            // Two axes of a component may be one where it is used.
+            ensure!(!seen.contains(&axis) || !cursor.page.scopes.is_empty(), place, "{name} stands twice"; "an axis stands once: give one of them another name");
+            seen.push(axis);
+            Ok(axis)
+        })
     }
 
     /// A number with a sign.
@@ -309,7 +332,12 @@ impl<'a> Cursor<'a> {
             let mut rest = self.tokens[self.next..].iter();
             let mut after = rest.next();
             if after.is_some_and(|sign| sign.is("[")) {
-                after = rest.find(|sign| sign.is("]")).and_then(|_| rest.next());
+                let mut depth = 1;
+                let mut is_end = |sign: &&Token| {
+                    depth += sign.depth();
+                    depth == 0
+                };
+                after = rest.find(&mut is_end).and_then(|_| rest.next());
             }
             let names = FUNCTIONS.iter().map(|form| form.name);
             ensure!(!after.is_some_and(|sign| sign.is("(")), place,
@@ -336,7 +364,10 @@ impl<'a> Cursor<'a> {
         };
         if self.take("[") {
             if !self.is_closed() {
-                call.axes = self.list(",", Self::axis)?;
+                call.axes = match form.rule {
+                    Rule::Own => self.list(",", Self::axis)?,
+                    _ => self.distinct()?,
+                };
             }
             let has_options = form.rule == Rule::Learned || function == Function::Join;
             while has_options && (self.take(";") || self.take(",")) {
@@ -345,11 +376,13 @@ impl<'a> Cursor<'a> {
                     call.bias = false;
                 } else if self.take("each") {
                     call.each.push(self.axis()?);
+                } else if !self.token().is("weights") {
+                    return self.fail("'no bias', 'each AXIS' or 'weights of NAME'");
                 } else {
                     call.weights = Some(self.weights_of()?.0);
                 }
             }
-            self.close()?;
+            self.close(has_options)?;
         }
         let makes = matches!(function, Function::Join | Function::Append);
         if makes || function == Function::Window || form.rule == Rule::Learned {

@@ -252,6 +252,15 @@ impl Value {
         self.parts.iter().for_each(|part| part.each(see));
     }
 
+    /// Whether it is a series or a tensor, or some of its entries or other names of its axes.
+    pub fn is_view(&self) -> bool {
+        match self.op {
+            Op::Read(..) | Op::Past(..) | Op::Tensor(..) => true,
+            Op::Rename(..) | Op::Entry(..) => self.parts[0].is_view(),
+            _ => false,
+        }
+    }
+
     /// Whether it is an operator of this kind.
     pub fn op_is(&self, operator: Operator) -> bool {
         matches!(self.op, Op::Binary(own) if own == operator)

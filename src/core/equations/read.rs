@@ -1,6 +1,6 @@
 //! Reading a page: lines become keys, axes, records and blocks.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::page::{
     AxisName, Block, Condition, Given, Key, Library, Mark, Page, Part, Record, Scope, Word,
@@ -36,8 +36,26 @@ impl Page {
         (page.file, page.given) = (file.into(), given.clone());
         let own = page.split(&lines(text, file)?)?;
         page.read_lines(&own, &Around::default(), library)?;
+        page.read_unused(library)?;
         page.finish()?;
         Ok(page)
+    }
+
+    /// Reads the components that nothing uses, to find the mistakes in their lines.
+    fn read_unused(&self, library: Library) -> Checked<()> {
+        let used: HashSet<&Name> = self.uses.values().collect();
+        let components: BTreeMap<&Name, &Vec<Line>> = self.components.iter().collect();
+        let mut all = self.components.clone();
+        for (name, lines) in components.into_iter().filter(|own| !used.contains(own.0)) {
+            let mut page = Self {
+                components: all,
+                ..Self::default()
+            };
+            page.scopes.push(Scope::unused(name, lines));
+            page.read_lines(lines, &Around::default(), library)?;
+            all = page.components;
+        }
+        Ok(())
     }
 
     /// Reads lines of a machine or of a component, which stand in `around`.
@@ -46,6 +64,9 @@ impl Page {
         while let [line, after @ ..] = rest {
             let place = &line.tokens[0].place;
             self.count_words(line.tokens.len(), place)?;
+            ensure!(around.depth == 0 || line.indent() == lines[0].indent(), place,
+                "a line that begins in column {}", line.indent();
+                "the lines of this group begin in column {}", lines[0].indent());
             ensure!(around.depth < DEEPEST, place, "more than {DEEPEST} groups inside each other"; "indent less");
             let inner = Cursor::new(&line.tokens, self, library).line(around.clone(), line)?;
             let is_outside = |other: &Line| other.indent() <= line.indent();
@@ -233,7 +254,7 @@ impl Cursor<'_> {
             self.need("along")?;
             let axis = self.axis()?;
             self.no_past(Some(&axis), &place)?;
-            block.axis = Some(axis);
+            (block.axis, block.place) = (Some(axis), place.clone());
             block.backwards = self.take("backwards");
             block.own = self.take("own");
             ensure!(!block.own || self.page.length(axis).is_some(), place,
@@ -295,6 +316,8 @@ impl Cursor<'_> {
         };
         self.need(word)?;
         if word == "machine" {
+            ensure!(self.page.title.is_empty(), first.place, "a second machine"; "a file holds one machine");
+            ensure!(self.token().sort == Sort::Sentence, first.place, "a machine without a title"; "write machine \"Title\"");
             self.page.title = self.sentence()?;
             return Ok(());
         }

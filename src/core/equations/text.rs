@@ -117,8 +117,11 @@ pub fn suggestion(name: &str, known: impl IntoIterator<Item: AsRef<str>>, what: 
     let known = known.into_iter().map(|name| name.as_ref().to_owned());
     let known: BTreeSet<String> = known.collect();
     let distance = |other: &&String| strsim::osa_distance(name, other);
-    let near = known.iter().min_by_key(distance);
-    let near = near.filter(|other| distance(other) <= 1 + other.len() / 4);
+    let is_other = |other: &&String| !other.eq_ignore_ascii_case(name);
+    let near = known
+        .iter()
+        .min_by_key(|other| (is_other(other), distance(other)));
+    let near = near.filter(|other| !is_other(other) || distance(other) <= 1 + other.len() / 4);
     let near = near.map_or(String::new(), |other| format!("did you mean {other}? "));
     let all: Vec<&str> = known.iter().take(MOST_NAMES).map(String::as_str).collect();
     let end = match known.len() {
@@ -162,7 +165,7 @@ impl Token {
     }
 
     /// Returns 1 for an opening bracket, -1 for a closing one, and 0 for everything else.
-    fn depth(&self) -> i32 {
+    pub fn depth(&self) -> i32 {
         i32::from(self.is("(") || self.is("[")) - i32::from(self.is(")") || self.is("]"))
     }
 }

@@ -268,6 +268,335 @@ fn twenty_wrong_files_have_these_mistakes() {
     assert!(others.is_empty(), "{}", others.join("\n"));
 }
 
+/// Checks that files, without their first two lines, have these mistakes.
+fn all_refused(cases: &[(&str, &str)]) {
+    let mut others = Vec::new();
+    for (text, expected) in cases {
+        let found = refused(format!("machine \"m\"\ninput x[steps, inputs]\n{text}"));
+        if found != format!("m.machine:{expected}") {
+            others.push(format!("{found}\n  expected {expected}"));
+        }
+    }
+    assert!(others.is_empty(), "{}", others.join("\n"));
+}
+
+#[test]
+fn axes_that_depend_on_themselves_and_widths_of_the_data_are_refused() {
+    all_refused(&[
+        (
+            "target y[steps, outputs]\nstart h[u] = 0\nalong steps\n  k = join[key](h[-1], x)\n  h = tanh(k[key as u])\n  z = linear[outputs](x)\n",
+            "6:7: key has no length of its own: it is made of u, which is another name of key; declare: size u = 32 in 1..4096",
+        ),
+        (
+            "target y[steps, outputs]\nstart L[rows] = 0\nalong steps\n  longer = append[rows, more](L[-1], sum[inputs](x))\n  L = longer[more as rows]\n  z = linear[outputs](x)\n",
+            "6:12: more has no length of its own: it is made of rows, which is another name of more; declare: size rows = 32 in 1..4096",
+        ),
+        (
+            "target y[steps, outputs]\nsize a = 2 in 1..4\nalong steps\n  w = join[inputs](sum[inputs](x), 1)\n  z = linear[outputs](x)\n",
+            "6:7: inputs is an axis of the data, which gives its length; choose a new name, or write linear[inputs](…)",
+        ),
+        (
+            "target y[steps, outputs]\nsize a = 2 in 1..4\nparameter v[a, a]\nalong steps\n  z = linear[outputs](x, v)\n",
+            "5:16: a stands twice; an axis stands once: give one of them another name",
+        ),
+        (
+            "target y[steps, outputs]\nsize a = 2 in 1..4\nalong steps\n  h[a, a] = linear[a](x)\n  z = linear[outputs](x)\n",
+            "6:8: a stands twice; an axis stands once: give one of them another name",
+        ),
+        (
+            "target y[steps, outputs]\nsize a = 2 in 1..4\nalong steps\n  h = linear[a, a](x)\n  z = linear[outputs](x)\n",
+            "6:17: a stands twice; an axis stands once: give one of them another name",
+        ),
+        (
+            "target y[steps, outputs]\nsize a = 2 in 1..4\nstart h[a, a] = 0\nalong steps\n  h = linear[a](x) + h[-1]\n  z = linear[outputs](x)\n",
+            "5:12: a stands twice; an axis stands once: give one of them another name",
+        ),
+        (
+            "target y[steps, outputs]\nsize a = 2 in 1..4\nalong steps\n  h = linear[a](x)\n  s = sum[a, a](h)\n  z = linear[outputs](x)\n",
+            "7:14: a stands twice; an axis stands once: give one of them another name",
+        ),
+    ]);
+    assert_eq!(
+        refused(
+            "machine \"m\"\ninput x[stesp, inputs]\ntarget y[steps, outputs]\nalong steps\n  z = linear[outputs](x)\n"
+        ),
+        "m.machine:5:3: z has [stesp, steps, outputs]; its target has [steps, outputs]"
+    );
+}
+
+#[test]
+fn tensors_have_no_axis_of_the_episode() {
+    all_refused(&[
+        (
+            "target y[steps, outputs]\nparameter u[steps]\nalong steps\n  z = linear[outputs](x) + u\n",
+            "4:11: u has the axis steps, whose length differs from episode to episode; a tensor has no size that depends on the length of an episode: use an axis of a size",
+        ),
+        (
+            "input q[asked, inputs]\ntarget y[steps, outputs]\nstart h[asked] = learned\nalong steps\n  h = h[-1] * 1\n  z = linear[outputs](x)\n",
+            "5:7: h.start has the axis asked, whose length differs from episode to episode; a tensor has no size that depends on the length of an episode: use an axis of a size",
+        ),
+        (
+            "input q[asked, inputs]\ntarget y[steps, outputs]\nalong steps\n  u = linear[asked](x)\n  z = linear[outputs](x)\n",
+            "6:3: u.weight has the axis asked, whose length differs from episode to episode; a tensor has no size that depends on the length of an episode: use an axis of a size",
+        ),
+        (
+            "input q[asked, inputs]\ntarget y[steps, outputs]\nonce\n  w = index[asked][asked as also]\nalong steps\n  u = linear[also](x)\n  z = linear[outputs](x)\n",
+            "8:3: u.weight has the axis also, whose length differs from episode to episode; a tensor has no size that depends on the length of an episode: use an axis of a size",
+        ),
+        (
+            "input q[asked, inputs]\ntarget y[steps, outputs]\nonce\n  u = append[asked, more](q, q[asked: 0])\n  v = linear[more](x[steps: 0])\nalong steps\n  z = linear[outputs](x)\n",
+            "7:3: v.weight has the axis more, whose length differs from episode to episode; a tensor has no size that depends on the length of an episode: use an axis of a size",
+        ),
+        (
+            "input q[asked, inputs]\ntarget y[steps, outputs]\nstart h[] = learned along steps\nalong steps\n  along asked\n    h = h[steps: -1] * 1\n  z = linear[outputs](x)\n",
+            "5:7: h.start has the axis asked, whose length differs from episode to episode; a tensor has no size that depends on the length of an episode: use an axis of a size",
+        ),
+    ]);
+}
+
+#[test]
+fn answers_are_read_back_where_they_are_known() {
+    all_refused(&[
+        (
+            "target y[steps, outputs]\nalong steps backwards\n  z = linear[outputs](x, y[-1])\n",
+            "5:26: y[-1] in a block along steps; allowed: in a forward block along a sequence of the data that y has",
+        ),
+        (
+            "size n = 3 in 1..9\ntarget y[n, outputs]\nonce\n  m = mean[steps](x)\nalong n\n  z = linear[outputs](m, y[-1])\n",
+            "8:26: y[-1] in a block along n; allowed: in a forward block along a sequence of the data that y has",
+        ),
+        (
+            "target y[outputs]\nonce\n  m = mean[steps](x)\nalong outputs\n  z = linear(m, y[-1])\n",
+            "7:17: y[-1] in a block along outputs; allowed: in a forward block along a sequence of the data that y has",
+        ),
+    ]);
+}
+
+#[test]
+fn blocks_inside_blocks_are_checked() {
+    all_refused(&[
+        (
+            "target y[steps, outputs]\nalong steps\n  along steps\n    a = x\n  z = linear[outputs](x)\n",
+            "5:3: a block along steps inside a block along steps; allowed: another axis; give the values a second name of it before: b = a[rows as from]",
+        ),
+        (
+            "target y[steps, outputs]\nsize n = 3 in 1..9\nalong steps\n  along n\n    a = sum[n](onehot[n](0) + index[n])\n  z = linear[outputs](x)\n",
+            "7:29: a new value with the axis n inside a block along n; allowed: values made before under this name of the axis, and in sum and dot their products",
+        ),
+        (
+            "target y[steps, outputs]\nsize n = 3 in 1..9\nalong steps\n  along n\n    a = sum[n](tanh(linear[n](x)))\n  z = linear[outputs](x)\n",
+            "7:16: a new value with the axis n inside a block along n; allowed: values made before under this name of the axis, and in sum and dot their products",
+        ),
+        (
+            "target y[steps, outputs]\nsize a = 2 in 1..9\nonce\n  S = dot[inputs](x, x[steps as from])\nalong steps\n  e = sum[steps](tanh(S)[from as steps])\n  z = linear[outputs](x)\n",
+            "8:25: a new value with the axis steps inside a block along steps; allowed: values made before under this name of the axis, and in sum and dot their products",
+        ),
+        (
+            "target y[steps, outputs]\nsize a = 2 in 1..9\nsize b = 3 in 1..9\nsize turn = 2 in 1..9\nstart r[a] = 0 along steps\nalong steps\n  q = r[-1]\n  along turn\n    r = linear[b](x)\n  z = linear[outputs](x)\n",
+            "11:5: r has [b]; in the step before (or its start): [a]",
+        ),
+        (
+            "target y[steps, outputs]\nsize n = 2 in 1..9\nalong steps\n  along n\n    g[] = index[n] + sum[inputs](x)\n  s = sum[past](past(g, now))\n  z = linear[outputs](x)\n",
+            "8:17: past(g) outside the block along n that makes it; take an entry of it in a statement of this block: b[…] = g[n: last], then past(b)",
+        ),
+    ]);
+}
+
+#[test]
+fn pasts_have_a_length_and_meet_one_at_a_time() {
+    all_refused(&[
+        (
+            "target y[steps, outputs]\nalong steps\n  h[] = sum[inputs](x)\n  b = past(h)[past: 0]\n  z = linear[outputs](x)\n",
+            "6:14: an entry of past; past has as many entries as there are steps so far: weigh them and sum",
+        ),
+        (
+            "target y[steps, outputs]\nalong steps\n  h[] = sum[inputs](x)\n  b = past(h)[past: index[inputs]]\n  z = linear[outputs](x)\n",
+            "6:14: an entry of past; past has as many entries as there are steps so far: weigh them and sum",
+        ),
+        (
+            "target y[steps, outputs]\nalong steps\n  h[] = sum[inputs](x)\n  a[past] = softmax[past](past(h, now))\n  b = sum[past](a * past(h))\n  z = linear[outputs](x)\n",
+            "7:19: two different pasts in one expression; write past(a) or past(a, now) for all, of one block",
+        ),
+        (
+            "target y[steps, outputs]\nalong steps\n  h[] = sum[inputs](x)\n  b = sum[past](past(h, now) - past(h))\n  z = linear[outputs](x)\n",
+            "6:30: two different pasts in one expression; write past(a) or past(a, now) for all, of one block",
+        ),
+        (
+            "target y[steps, outputs]\nalong steps\n  h[] = sum[inputs](x)\n  b = length[past]\n  z = linear[outputs](x)\n",
+            "6:3: nothing here says how long past is; multiply with a value that contains past(…)",
+        ),
+        (
+            "target y[steps, outputs]\nalong steps\n  h[] = sum[inputs](x)\n  b = length[past] * (sum[past](past(h)) + sum[past](past(h, now)))\n  z = linear[outputs](x)\n",
+            "6:3: two different pasts in one expression; write past(a) or past(a, now) for all, of one block",
+        ),
+        (
+            "target y[steps, outputs]\nalong steps\n  h[] = sum[inputs](x)\n  b = sum[past](index[past])\n  z = linear[outputs](x)\n",
+            "6:3: nothing here says how long past is; multiply with a value that contains past(…)",
+        ),
+        (
+            "target y[steps, outputs]\nalong steps\n  h[] = sum[inputs](x)\n  a[past] = index[past]\n  z = linear[outputs](x)\n",
+            "6:3: nothing here says how long past is; multiply with a value that contains past(…)",
+        ),
+    ]);
+}
+
+#[test]
+fn functions_refuse_what_does_not_fit_them() {
+    all_refused(&[
+        (
+            "target y[steps, outputs]\nsize rows = 5 in 1..9\nsize off = 3 in 1..9\nalong steps\n  w = linear[rows](x)\n  s = linear[rows, off](x)\n  t = shift[rows](w, s)\n  z = linear[outputs](x)\n",
+            "9:7: shifts have [rows, off], what they shift [rows]; shifts have one axis more, and not the shifted one",
+        ),
+        (
+            "target y[steps, outputs]\nsize a = 3 in 1..9\nsize b = 3 in 1..9\nalong steps\n  w = linear[a, b](x)\n  t = w[a: index[b], b: index[a]]\n  z = linear[outputs](x)\n",
+            "8:8: the index of a has the axis b, whose entries are selected too; select one after the other: w[a: …][b: …]",
+        ),
+        (
+            "target y[steps, outputs]\nsize a = 3 in 1..9\nsize b = 2 in 1..9\nstart h, c[b] = 0\nalong steps\n  h[a], c[a] = lstm[a](x; h[-1], c[-1])\n  z = linear[outputs](x)\n",
+            "8:3: h has [a, b]; declared: [a]",
+        ),
+        (
+            "target y[steps, outputs]\nsize a = 3 in 1..9\nsize b = 2 in 1..9\nstart s[b] = 0\nalong steps\n  s = s[-1]\n  h = gru[a](x; s)\n  z = linear[outputs](x)\n",
+            "9:17: a state with [b]; gru makes [a]",
+        ),
+        (
+            "target y[steps, outputs]\nsize a = 3 in 1..9\nalong steps\n  u = x\n  v = linear[a; weights of u](x)\n  z = linear[outputs](x)\n",
+            "7:7: u is not the first name of a statement with linear; allowed: weights of one that is",
+        ),
+        (
+            "target y[steps, outputs]\nsize a = 3 in 1..9\nalong steps\n  u = linear[a; weights of u](x)\n  z = linear[outputs](x)\n",
+            "6:7: weights of u, which has them from here; one of the statements has weights of its own",
+        ),
+        (
+            "target y[steps, outputs]\nsize a = 3 in 1..9\nalong steps\n  u = linear[a; weights of v](x)\n  v = linear[a; weights of u](x)\n  z = linear[outputs](x)\n",
+            "6:7: weights of u, which has them from here; one of the statements has weights of its own",
+        ),
+        (
+            "target y[steps, outputs]\nsize a = 3 in 1..9\nstart h, c[a] = 0\nstart k, d[a] = 0\nalong steps\n  h, c = lstm[a](x; h[-1], c[-1])\n  k, d = lstm[a; weights of c](x; k[-1], d[-1])\n  z = linear[outputs](x)\n",
+            "9:10: c is not the first name of a statement with lstm; allowed: weights of one that is",
+        ),
+        (
+            "target y[steps, outputs]\nalong steps\n  use k = fad[; weights of k](x)\n  z = linear[outputs](x)\ncomponent fad\ninput v[inputs]\nsize a = 3 in 1..9\nalong steps\n  m = linear[a](v)\n",
+            "5:28: k is k itself, or a use of another component; allowed: another use of fad",
+        ),
+        (
+            "target y[steps, outputs]\nalong steps\n  use k = fad(x)\n  use l = other[; weights of k](x)\n  z = linear[outputs](x)\ncomponent fad\ninput v[inputs]\nsize a = 3 in 1..9\nalong steps\n  m = linear[a](v)\ncomponent other\ninput v[inputs]\nsize a = 3 in 1..9\nalong steps\n  m = linear[a](v)\n",
+            "6:30: k is l itself, or a use of another component; allowed: another use of other",
+        ),
+    ]);
+}
+
+#[test]
+fn lines_have_one_meaning() {
+    all_refused(&[
+        (
+            "target y[steps, outputs]\nalong steps\n  z = linear[outputs](x)\n    q = 1\n",
+            "6:5: a line that begins in column 5; the lines of this group begin in column 3",
+        ),
+        (
+            "target y[steps, outputs]\nalong steps\n    z = linear[outputs](x)\n  q = 1\n",
+            "6:3: a line that begins in column 3; the lines of this group begin in column 5",
+        ),
+        (
+            "target y[steps, outputs]\nmachine \"second\"\nalong steps\n  z = linear[outputs](x)\n",
+            "4:1: a second machine; a file holds one machine",
+        ),
+        (
+            "target y[steps, outputs]\nswitch s = p | p\nalong steps\n  z = linear[outputs](x)\n",
+            "4:16: p stands twice; a choice or an entry stands once",
+        ),
+        (
+            "target y[steps, outputs]\nentries s = p, p\nalong steps\n  z = linear[outputs](x)\n",
+            "4:16: p stands twice; a choice or an entry stands once",
+        ),
+        (
+            "target y[steps, outputs]\nalong steps\n  z = linear[outputs](x)\ncomponent 17\n",
+            "6:1: a component without a name; component NAME",
+        ),
+        (
+            "target y[steps, outputs]\nalong steps\n  z = linear[outputs](x)\ncomponent a b\n",
+            "6:13: found 'b'; allowed here: a sentence or the end of the line",
+        ),
+        (
+            "target y[steps, outputs]\nalong steps\n  z = linear[outputs](x)\ncomponent a\nalong steps\n  q = (1\n",
+            "8:9: found the end of the line; allowed here: ')'",
+        ),
+        (
+            "target y[steps, outputs]\nalong steps\n  z = linear[outputs](x)\ncomponent a\ngarbage\n",
+            "7:1: found 'garbage'; allowed here: one of: along, constant, entries, heads, input, machine, noise, once, parameter, size, start, switch, target, use",
+        ),
+        (
+            "target y[steps, outputs]\nalong steps\n  use k = fad[a = 2, a = 3](x)\n  z = linear[outputs](x)\ncomponent fad\ninput v[inputs]\nsize a = 3 in 1..9\nalong steps\n  m = linear[a](v)\n",
+            "5:22: a is given twice; give it once",
+        ),
+        (
+            "target y[steps, outputs]\nalong steps\n  z = linear[outputs; bais](x)\n",
+            "5:23: found 'bais'; allowed here: 'no bias', 'each AXIS' or 'weights of NAME'",
+        ),
+        (
+            "target y[steps, outputs]\nsize units = 3 in 1..4\nalong steps\n  h = linear[Units](x)\n  z = linear[outputs](x)\n",
+            "6:14: unknown axis Units; did you mean units? known: inputs, outputs, past, steps, units",
+        ),
+    ]);
+    assert_eq!(
+        refused(
+            "machine\ninput x[steps, inputs]\ntarget y[steps, outputs]\nalong steps\n  z = linear[outputs](x)\n"
+        ),
+        "m.machine:1:1: a machine without a title; write machine \"Title\""
+    );
+}
+
+#[test]
+fn an_index_may_be_a_function_of_axes() {
+    let text = "machine \"m\"\ninput x[steps, inputs]\ntarget y[steps, outputs]\nsize rows = 3 in 1..9\nalong steps\n  w = linear[rows](x)\n  v = w[rows: argmax[rows](w)]\n  m = maximum[rows](w)\n  z = linear[outputs](x)\n";
+    let of = |name| values(text, &Given::default(), name)[..3].to_vec();
+    assert_eq!(of("v"), of("m"));
+}
+
+#[test]
+fn a_start_may_read_the_step_before_of_a_block_inside() {
+    let text = "machine \"m\"\ninput x[steps, inputs]\ntarget y[steps, outputs]\nsize n = 2 in 1..9\nstart M[inputs] = 0.5 along steps\nstart K[inputs] = M[-1, n: last]\nalong steps\n  along n\n    K = K[-1] + x\n  along n\n    M = x * 2\n  last_K = K[n: last]\n  z = linear[outputs](last_K)\n";
+    let of = |name| values(text, &Given::default(), name)[..9].to_vec();
+    let (x, found) = (of("x"), of("last_K"));
+    let first = |place: usize| place.checked_sub(3).map_or(0.5, |before| 2.0 * x[before]);
+    let expected: Vec<f64> = (0..9).map(|place| first(place) + 2.0 * x[place]).collect();
+    assert!(agree(&found, &expected), "{found:?} {expected:?}");
+}
+
+#[test]
+fn length_of_past_is_the_number_of_steps() {
+    for (way, [before, now]) in [
+        ("", [[0.0, 1.0, 2.0], [1.0, 2.0, 3.0]]),
+        (" backwards", [[2.0, 1.0, 0.0], [3.0, 2.0, 1.0]]),
+    ] {
+        let text = format!(
+            "machine \"m\"\ninput x[steps, inputs]\ntarget y[steps, outputs]\nalong steps{way}\n  h[] = sum[inputs](x)\n  a = length[past] + 0 * sum[past](past(h))\n  b = length[past] + 0 * sum[past](past(h, now))\n  z = linear[outputs](x)\n"
+        );
+        let of = |name| values(&text, &Given::default(), name)[..3].to_vec();
+        assert_eq!(
+            [of("a"), of("b")],
+            [before.to_vec(), now.to_vec()],
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn weights_of_weights_are_those_of_the_first() {
+    let text = "machine \"m\"\ninput x[steps, inputs]\ntarget y[steps, outputs]\nsize a = 2 in 1..9\nalong steps\n  u = linear[a](x)\n  v = linear[a; weights of u](x)\n  w = linear[a; weights of v](x)\n  use f = fad(x)\n  use g = fad[; weights of f](x)\n  use h = fad[; weights of g](x)\n  z = linear[outputs](u, v, w, f.m, g.m, h.m)\ncomponent fad\ninput v[inputs]\nalong steps\n  m = linear(v)\n";
+    let (_, program) = read(text).unwrap_or_else(|mistake| panic!("{mistake}"));
+    let names: Vec<&str> = program.tensors.iter().map(|own| &*own.name).collect();
+    let expected = [
+        "u.weight",
+        "u.bias",
+        "f.m.weight",
+        "f.m.bias",
+        "z.weight",
+        "z.bias",
+    ];
+    assert_eq!(names, expected);
+}
+
 /// Refuses a file within a second, also without optimisation.
 fn refused_soon(text: impl AsRef<[u8]>) -> String {
     let begin = Instant::now();

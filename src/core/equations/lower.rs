@@ -501,7 +501,7 @@ impl<'a> Lowering<'a> {
         }
         let Record { place, kind, .. } = statement;
         self.begin(statement);
-        let mut value = self.whole_value()?;
+        let value = self.whole_value()?;
         let axes = self.sorted(value.axes.iter().chain(kind));
         self.limit(&axes, place)?;
         let along = self.along(self.frames.len());
@@ -547,13 +547,9 @@ impl<'a> Lowering<'a> {
             Op::Read(series, _) => pasts.extend(self.pasts.get(&series)),
             _ => {}
         });
-        let one = pasts.iter().next().copied();
-        ensure!(one.is_some() || !uses && !has_length, place,
+        ensure!(!pasts.is_empty() || !uses && !has_length, place,
             "nothing here says how long past is"; "multiply with a value that contains past(…)");
         ensure!(pasts.len() < 2 || !has_length, place, "{TWO_PASTS}"; "{ONE_PAST}");
-        if let Some(past) = one.filter(|_| has_length) {
-            self.count_steps(&mut value, past);
-        }
         let made = past
             .iter()
             .flat_map(|past| makes.iter().map(|series| (*series, *past)));
@@ -614,36 +610,6 @@ impl<'a> Lowering<'a> {
         }
         let has_past = |axes: &[Axis]| axes.iter().any(|axis| self.is_past(*axis));
         Ok(own.filter(|_| has_past(&value.axes)))
-    }
-
-    /// Puts the number of steps of this past in the place of its length.
-    fn count_steps(&self, value: &mut Value, past: (usize, bool)) {
-        value
-            .parts
-            .iter_mut()
-            .for_each(|part| self.count_steps(part, past));
-        let frame = self.frames.iter().position(|block| *block == past.0);
-        if let (Op::Length(axis), Some(frame)) = (&value.op, frame)
-            && self.is_past(*axis)
-        {
-            let new = |op, parts| Value::new(op, parts, vec![], &value.place);
-            let (step, block) = (new(Op::Step(frame), vec![]), &self.page.blocks[past.0]);
-            let all = block.axis.filter(|_| block.backwards);
-            let all = all.map(|axis| new(Op::Length(axis), vec![]));
-            let more = if all.is_some() {
-                f64::from(past.1) - 1.0
-            } else {
-                f64::from(past.1)
-            };
-            let count = match all {
-                Some(all) => new(Op::Binary(Operator::Subtract), vec![all, step]),
-                None => step,
-            };
-            *value = new(
-                Op::Binary(Operator::Add),
-                vec![count, new(Op::Number(more), vec![])],
-            );
-        }
     }
 
     /// Makes a record the one at hand.

@@ -16,7 +16,7 @@ const MOST_NAMES: usize = 50;
 /// What stands in a file.
 const MARKS: &str = "allowed: names of ASCII letters, digits and _, numbers, sentences in quotes, operators, # comments";
 /// Letters of other alphabets, each before the ASCII letter that it looks like.
-const LOOK_ALIKES: &str =
+const SIMILAR_LETTERS: &str =
     "аaеeоoрpсcхxуyіiјjѕsһhԁdԛqԝwАAВBЕEКKМMНHОOРPСCТTХXοoνvαaιiρpΑAΒBΕEΖZΗHΙIΚKΜMΝNΟOΡPΤTΥYΧX";
 
 /// A place in a file.
@@ -252,7 +252,7 @@ fn tokens(line: &str, start: &Place) -> Checked<(Vec<Token>, String)> {
 
 /// A mistake about a character that has no place in a line.
 fn unexpected(c: char, place: &Place) -> Mistake {
-    let (letters, code): (Vec<char>, _) = (LOOK_ALIKES.chars().collect(), u32::from(c));
+    let (letters, code): (Vec<char>, _) = (SIMILAR_LETTERS.chars().collect(), u32::from(c));
     if let Some([_, letter]) = letters.chunks(2).find(|pair| pair[0] == c) {
         return mistake!(place, "found {c} (U+{code:04X})"; "it looks like the letter {letter}: write that");
     }

@@ -538,18 +538,6 @@ impl<'a> Lowering<'a> {
         }
         self.fits(&value, false)?;
         let past = self.past_of(&value)?;
-        let mut uses = past.is_none() && axes.iter().any(|axis| self.is_past(*axis));
-        let (mut has_length, mut pasts) = (false, HashSet::new());
-        value.each(&mut |value| match value.op {
-            Op::Length(axis) => has_length |= self.is_past(axis),
-            Op::Index(axis) | Op::Onehot(axis) => uses |= self.is_past(axis),
-            Op::Past(_, _, (_, frame), now) => _ = pasts.insert((self.frames[frame], now)),
-            Op::Read(series, _) => pasts.extend(self.pasts.get(&series)),
-            _ => {}
-        });
-        ensure!(!pasts.is_empty() || !uses && !has_length, place,
-            "nothing here says how long past is"; "multiply with a value that contains past(…)");
-        ensure!(pasts.len() < 2 || !has_length, place, "{TWO_PASTS}"; "{ONE_PAST}");
         let made = past
             .iter()
             .flat_map(|past| makes.iter().map(|series| (*series, *past)));

@@ -421,22 +421,6 @@ fn pasts_have_a_length_and_meet_one_at_a_time() {
             "target y[steps, outputs]\nalong steps\n  h[] = sum[inputs](x)\n  b = sum[past](past(h, now) - past(h))\n  z = linear[outputs](x)\n",
             "6:30: two different pasts in one expression; write past(a) or past(a, now) for all, of one block",
         ),
-        (
-            "target y[steps, outputs]\nalong steps\n  h[] = sum[inputs](x)\n  b = length[past]\n  z = linear[outputs](x)\n",
-            "6:3: nothing here says how long past is; multiply with a value that contains past(…)",
-        ),
-        (
-            "target y[steps, outputs]\nalong steps\n  h[] = sum[inputs](x)\n  b = length[past] * (sum[past](past(h)) + sum[past](past(h, now)))\n  z = linear[outputs](x)\n",
-            "6:3: two different pasts in one expression; write past(a) or past(a, now) for all, of one block",
-        ),
-        (
-            "target y[steps, outputs]\nalong steps\n  h[] = sum[inputs](x)\n  b = sum[past](index[past])\n  z = linear[outputs](x)\n",
-            "6:3: nothing here says how long past is; multiply with a value that contains past(…)",
-        ),
-        (
-            "target y[steps, outputs]\nalong steps\n  h[] = sum[inputs](x)\n  a[past] = index[past]\n  z = linear[outputs](x)\n",
-            "6:3: nothing here says how long past is; multiply with a value that contains past(…)",
-        ),
     ]);
 }
 

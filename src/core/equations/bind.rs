@@ -14,8 +14,8 @@ use super::page::Page;
 /// The place of a 0, which stands for entries that an array does not have.
 const ZERO: isize = 1;
 
-/// The most numbers of an engine: with gradients in f32 they take 128 GiB. Whoever has less looks at [`Bound::size`] first.
-pub const MOST_NUMBERS: usize = 1 << 34;
+/// The most numbers of an engine: with gradients in f32 they take 128 GiB, in a browser 2. Whoever has less looks at [`Bound::size`] first.
+pub const MOST_NUMBERS: usize = usize::MAX >> if usize::BITS == 64 { 30 } else { 4 };
 
 /// Why a program has no places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,7 +106,7 @@ impl<'a> Bound<'a> {
     /// Gives all arrays their places. `given`: lengths of the sequences and widths of the data by axis.
     ///
     /// # Errors
-    /// Arrays that no memory has: see [`Self::demand`].
+    /// Arrays that no memory has ([`MOST_NUMBERS`]), and a `past` whose length is not known ([`Fault`]).
     pub fn new(
         page: &'a Page,
         program: &'a Program,

@@ -1,9 +1,9 @@
 //! The language of equations: a machine is a page of named-axis equations.
 //!
-//! A file is read line by line ([`text`], [`parse`], [`read`]) into a [`page`], components are put in the place of their uses
-//! ([`component`]), and the page is lowered to a [`program`] under the choices made ([`lower`]). Its statements become
-//! operations over views of arrays ([`flatten`], [`op`]), which get their places and loops ([`bind`]) and an order
-//! ([`plan`]), and run ([`run`]).
+//! A file is read line by line (`text`, `parse`, `read`) into a `page`, components are put in the place of their uses
+//! (`component`), and the page is lowered to a `program` under the choices made (`lower`). Its statements become
+//! operations over views of arrays (`flatten`, `op`), which get their places and loops (`bind`) and an order
+//! (`plan`), and run (`run`).
 
 #![allow(
     clippy::cast_possible_wrap,

@@ -746,6 +746,9 @@ impl<'a> Bound<'a> {
             dims.push(count);
         }
         let mut act = act.clone();
+        if let Act::Cosine(axes) = &mut act {
+            axes.clone_from(&own);
+        }
         if let Act::Map(nodes) = &mut act {
             for node in nodes {
                 match node {

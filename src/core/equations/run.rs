@@ -7,7 +7,7 @@ use super::flatten::Flat;
 use super::lower::Axis;
 use super::op::{self, Act, Exec, Memory, Real, Room};
 use super::plan::{Item, Plan, plan};
-use crate::math::Aligned;
+use crate::math::{Aligned, pack::MOST_LANES};
 
 /// A program that runs, with all its numbers.
 pub struct Engine<'a, R> {
@@ -39,7 +39,15 @@ impl<'a, R: Real> Engine<'a, R> {
     /// Prepares a program whose arrays have their places. `learns`: whether gradients are wanted.
     pub fn new(mut bound: Bound<'a>, flat: &Flat, learns: bool) -> Self {
         let (page, program) = (bound.page, bound.program);
-        let row = |exec: &Exec| exec.dims[exec.dims.len() - exec.inner..].iter().product();
+        let row = |exec: &Exec| {
+            let own = exec.dims[exec.dims.len() - exec.inner..].iter();
+            match exec.act {
+                Act::Map(_) | Act::Contract { .. } | Act::Update(_) | Act::Lstm => 0,
+                Act::Cosine(_) => 2 * own.sum::<usize>(),
+                Act::Maximum(_) | Act::Product(_) => MOST_LANES * own.product::<usize>(),
+                _ => own.product(),
+            }
+        };
         let rows = bound.execs.iter().map(row);
         let nodes = bound.execs.iter().map(|exec| match &exec.act {
             Act::Map(nodes) => nodes.len(),

@@ -2,11 +2,7 @@
 
 use super::exec::{Exec, MOST_AXES};
 pub use crate::math::Real;
-use crate::math::{
-    Aligned, Pack,
-    pack::{MOST_LANES, each_pack},
-    simd::Simd,
-};
+use crate::math::{Aligned, Pack, pack::each_pack, simd::Simd};
 
 /// Entries that an element-wise expression computes at a time.
 pub const LANES: usize = 1024;
@@ -45,10 +41,10 @@ pub struct Room<R> {
 }
 
 impl<R: Real> Room<R> {
-    /// Room for rows of this length, some side by side, and expressions with this number of nodes.
+    /// Room for this many numbers of rows, and for expressions with this number of nodes.
     pub fn new(row: usize, nodes: usize) -> Self {
         let (rows, lanes) = (
-            || Vec::with_capacity(MOST_LANES * row + LANES),
+            || Vec::with_capacity(row + LANES),
             || vec![[R::ZERO; LANES]; nodes],
         );
         Self {

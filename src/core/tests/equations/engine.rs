@@ -1008,3 +1008,21 @@ fn linear_maps_side_by_side_have_starts() {
         small(text, steps, "").unwrap();
     }
 }
+
+#[test]
+fn axes_of_a_component_may_be_one() {
+    let text = "size u = 3 in 1..9\nparameter a, b[u]\nuse c = part[p = u, q = u](a, b)\nalong steps\n  z = linear[outputs](x, c.s)\ncomponent part\ninput v[p]\ninput w[q]\nonce\n  s = cosine[p, q](v, w)\n";
+    small(text, 3, "").unwrap();
+}
+
+#[test]
+fn long_sums_need_no_room() {
+    let text = format!(
+        "{HEAD}size a = 32768 in 1..65536\nsize b = 32768 in 1..65536\nparameter u[a]\nparameter v[b]\nalong steps\n  s = sum[a, b](u * v)\n  z = linear[outputs](x, s)\n"
+    );
+    let page = Page::read(text.as_bytes(), "m", &Given::default(), &|_| None).unwrap();
+    let mut program = lower(&page).unwrap();
+    let flat = flatten(&mut program, Feedback::Target);
+    let bound = Bound::new(&page, &program, &flat, &|_| Some(2)).unwrap();
+    Engine::<f32>::new(bound, &flat, true);
+}

@@ -7,13 +7,11 @@ use super::op::Real;
 use super::page::Page;
 use super::program::Program;
 use super::run::Engine;
+use crate::math::matrix::TOGETHER;
 use crate::pool::Pool;
 
 /// The lengths of an episode: of sequences and widths, by axis.
 pub type Lengths = Vec<(String, usize)>;
-
-/// Episodes that run side by side: each weight is read once for all of them.
-const TOGETHER: usize = 4;
 
 /// An engine, with the lengths and the number of its episodes, and the version of its tensors.
 type OfSize<'a, R> = (Lengths, usize, u64, Engine<'a, R>);

@@ -106,7 +106,8 @@ impl<'a> Bound<'a> {
     /// Gives all arrays their places. `given`: lengths of the sequences and widths of the data by axis.
     ///
     /// # Errors
-    /// Arrays that no memory has ([`MOST_NUMBERS`]), and a `past` whose length is not known ([`Fault`]).
+    /// A [`Fault`]: arrays that no memory has ([`MOST_NUMBERS`]), more axes than an operation takes, an entry of `past`, and
+    /// steps so far that differ in one operation.
     pub fn new(
         page: &'a Page,
         program: &'a Program,

@@ -19,7 +19,7 @@ pub(crate) fn cell<R: Real, S: Simd>(z: [Pack<R, S>; 4], before: Pack<R, S>) -> 
     [i, f, g, o, c, tanh, o * tanh]
 }
 
-/// The gradients w.r.t. the four z, c and the cell before, of which `dc` is the part that does not go through h.
+/// The gradients w.r.t. the four z, c and the cell before; `dc`: that w.r.t. c without its part through h.
 #[inline(always)]
 pub(crate) fn cell_back<R: Real, S: Simd>(
     [i, f, g, o]: [Pack<R, S>; 4],
@@ -28,8 +28,10 @@ pub(crate) fn cell_back<R: Real, S: Simd>(
     dh: Pack<R, S>,
     dc: Pack<R, S>,
 ) -> [Pack<R, S>; 6] {
-    let one = Pack::splat(i.simd(), R::ONE);
-    let dc = (dh * o).mul_add(tanh.mul_add(-tanh, one), dc);
+    let (one, dc) = (
+        Pack::splat(i.simd(), R::ONE),
+        through_hidden(o, tanh, dh, dc),
+    );
     [
         dc * g * i * (one - i),
         dc * before * f * (one - f),
@@ -38,6 +40,18 @@ pub(crate) fn cell_back<R: Real, S: Simd>(
         dc,
         dc * f,
     ]
+}
+
+/// The gradient w.r.t. c with its part through h: dc + dh o (1 − tanh²(c)).
+#[inline(always)]
+fn through_hidden<R: Real, S: Simd>(
+    o: Pack<R, S>,
+    tanh: Pack<R, S>,
+    dh: Pack<R, S>,
+    dc: Pack<R, S>,
+) -> Pack<R, S> {
+    let one = Pack::splat(o.simd(), R::ONE);
+    (dh * o).mul_add(tanh.mul_add(-tanh, one), dc)
 }
 
 kernel! {
@@ -111,11 +125,9 @@ kernel! {
         simd; gates: &'a [R], cell_tanh: &'a [R], d_hidden: &'a [R], d_cell: &'a mut [R],
     ) {
         let o = &gates[3 * d_cell.len()..][..d_cell.len()];
-        let one = Pack::splat(simd, R::ONE);
         each_pack!(simd, at in d_cell => {
             let (dh, tanh) = (at.load(d_hidden), at.load(cell_tanh));
-            let dc = (dh * at.load(o)).mul_add(tanh.mul_add(-tanh, one), at.load(d_cell));
-            at.store(d_cell, dc);
+            at.store(d_cell, through_hidden(at.load(o), tanh, dh, at.load(d_cell)));
         });
     }
 }

@@ -59,15 +59,13 @@ pub fn forward<R: Real>(exec: &Exec, nodes: &[Node], memory: &mut Memory<R>, ste
 
 /// Adds what follows from the gradient of the result to those of the arguments.
 pub fn reverse<R: Real>(exec: &Exec, nodes: &[Node], memory: &mut Memory<R>, steps: &[usize]) {
-    if exec.arguments.iter().any(|place| place.slope) {
-        dispatch(Map {
-            exec,
-            nodes,
-            memory,
-            steps,
-            is_reverse: true,
-        });
-    }
+    dispatch(Map {
+        exec,
+        nodes,
+        memory,
+        steps,
+        is_reverse: true,
+    });
 }
 
 struct Map<'a, R> {

@@ -94,6 +94,9 @@ pub fn forward<R: Real>(exec: &Exec, memory: &mut Memory<R>, steps: &[usize]) {
 
 /// Adds to the gradients of its arguments what follows from the gradient of its result.
 pub fn reverse<R: Real>(exec: &Exec, memory: &mut Memory<R>, steps: &[usize]) {
+    if !exec.arguments.iter().any(|place| place.slope) {
+        return;
+    }
     match &exec.act {
         Act::Map(nodes) => map::reverse(exec, nodes, memory, steps),
         Act::Contract { is_mean, .. } => contract::reverse(exec, *is_mean, memory),

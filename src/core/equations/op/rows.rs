@@ -183,14 +183,12 @@ pub(super) fn rows<R: Real>(exec: &Exec, memory: &mut Memory<R>, function: impl 
 
 /// Runs the derivative of a function of rows.
 pub(super) fn rows_back<R: Real>(exec: &Exec, memory: &mut Memory<R>, function: impl Rows<R>) {
-    if exec.arguments.iter().any(|place| place.slope) {
-        dispatch(EachRow {
-            exec,
-            memory,
-            function,
-            is_reverse: true,
-        });
-    }
+    dispatch(EachRow {
+        exec,
+        memory,
+        function,
+        is_reverse: true,
+    });
 }
 
 /// Runs a function of rows, one number after another.

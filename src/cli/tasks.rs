@@ -12,7 +12,8 @@ Examples:
   tapescope tasks copy           print a preset in full, to save, change and train
   tapescope tasks copy --set model.memory.rows=64 > mine.json
   tapescope train mine.json
-  tapescope tasks --keys         print every key with default, allowed values and meaning";
+  tapescope tasks --keys         print every key with default, allowed values and meaning
+  tapescope tasks mine.json --keys         those of this preset and of its machine file";
 
 /// List the presets, or print one in full.
 #[derive(Debug, Args)]
@@ -20,8 +21,8 @@ Examples:
 pub(super) struct Tasks {
     /// Print this preset as JSON with all defaults: a preset name, or the path of a JSON file.
     preset: Option<String>,
-    /// Print every key of a preset as a Markdown table, with default, allowed values and meaning.
-    #[arg(long, conflicts_with = "preset")]
+    /// Print every key as a Markdown table, with default, allowed values and meaning; with a preset those that it has.
+    #[arg(long)]
     keys: bool,
     /// Set a value by its path in the JSON; repeatable.
     #[arg(long = "set", value_name = "PATH=VALUE", requires = "preset")]
@@ -32,6 +33,9 @@ impl Tasks {
     pub(super) fn run(&self, out: &mut impl Write) -> anyhow::Result<()> {
         if let Some(preset) = &self.preset {
             let experiment = Experiment::find(preset, &self.overrides)?;
+            if self.keys {
+                return Ok(out.write_all(preset::table_of(&experiment).as_bytes())?);
+            }
             return Ok(out.write_all(experiment.to_json().as_bytes())?);
         }
         if self.keys {

@@ -108,6 +108,8 @@ pub enum Field<'a> {
     Integer64(&'a mut u64, RangeInclusive<u64>),
     /// A number.
     Number(&'a mut f64, &'static Rule),
+    /// A number between two others.
+    Within(&'a mut f64, RangeInclusive<f64>),
     /// A constant; or `None`: learned.
     Constant(&'a mut Option<f64>, &'static Rule),
     /// One of a few words; another word brings the defaults of the keys that depend on it.
@@ -349,6 +351,9 @@ impl Key<'_> {
         match &self.field {
             Field::Integer(_, allowed) | Field::IntegerList(_, allowed) => span(allowed),
             Field::Integer64(_, allowed) => span(allowed),
+            Field::Within(_, allowed) => {
+                format!("{} to {}", brief(*allowed.start()), brief(*allowed.end()))
+            }
             Field::Number(_, rule) | Field::Constant(_, rule) => rule.allowed.to_owned(),
             Field::Choice(_) | Field::ChoicePerHead(_) | Field::Text(_) => String::new(),
             Field::Range(_, allowed) => {
@@ -366,6 +371,7 @@ impl Key<'_> {
             Field::Integer(value, allowed) => unless(allowed.contains(value), value),
             Field::Integer64(value, allowed) => unless(allowed.contains(value), value),
             Field::Number(value, rule) => unless((rule.holds)(**value), &brief(**value)),
+            Field::Within(value, allowed) => unless(allowed.contains(value), &brief(**value)),
             Field::Constant(value, rule) => {
                 value.map_or(Ok(()), |value| unless((rule.holds)(value), &brief(value)))
             }

@@ -24,6 +24,9 @@ pub enum Error {
         /// The value found, and the allowed values.
         problem: String,
     },
+    /// A mistake in a machine file: file, line and column, what was found, and what is allowed.
+    #[error("{0}")]
+    Machine(String),
     /// Neither a file nor a name that is known.
     #[error("there is no {what} `{name}`{}", choices(suggestion.as_deref(), "known", known))]
     Unknown {
@@ -71,6 +74,11 @@ impl Error {
             place: bounded(&place.into(), MOST_OF_NAME),
             problem: bounded(&problem.into(), MOST_OF_SENTENCE),
         }
+    }
+
+    /// Returns an error about a machine file, with its place.
+    pub(super) fn machine(mistake: &impl std::fmt::Display) -> Self {
+        Self::Machine(bounded(&mistake.to_string(), MOST_OF_SENTENCE))
     }
 
     /// Returns an error about JSON.

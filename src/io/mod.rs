@@ -16,6 +16,7 @@
 //! | [`bits`] | an episode made by hand, JSON | [`bits::from_json`] |
 //! | [`episodes`] | the episodes of your own task, npz | [`episodes::from_bytes`] |
 //! | [`pairs`] | the pairs of texts of your own task, text | [`pairs::from_bytes`] |
+//! | [`machine_file`] | the equations of a machine, text | |
 //! | [`text`] | the sentences of your own task, text | [`text::from_bytes`] |
 //! | [`sweep`], [`measurement`], [`instructions`], [`picture`], [`paper`], [`run`] | what training, sweeps and comparisons write | |
 //!
@@ -38,6 +39,7 @@ pub mod instructions;
 pub mod intervention;
 pub mod lock;
 pub mod log;
+pub mod machine_file;
 pub mod measurement;
 pub mod memory_files;
 pub mod memory_limit;

@@ -4,6 +4,7 @@
 
 use std::cell::Cell;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::flatten::{Base, Cut, Flat, Operation, Packed, View, entry_of};
 pub use super::flatten::{GATES, IN};
@@ -64,9 +65,9 @@ impl Layout {
 }
 
 /// A program with the lengths of an episode.
-pub struct Bound<'a> {
-    pub(super) page: &'a Page,
-    pub(super) program: &'a Program,
+pub struct Bound {
+    pub(super) page: Arc<Page>,
+    pub(super) program: Arc<Program>,
     /// Lengths of the axes.
     pub lengths: Vec<usize>,
     /// Layouts of series; those of parameters are their tensors'.
@@ -99,18 +100,62 @@ pub struct Bound<'a> {
     pasts: HashMap<(Base, Axis), Past>,
 }
 
+/// The lengths of all axes of a program. `given`: those of the sequences and widths of the data.
+pub fn lengths(
+    page: &Page,
+    program: &Program,
+    given: &dyn Fn(&str) -> Option<usize>,
+) -> Vec<usize> {
+    let axes = &program.axes;
+    let mut lengths = vec![0; axes.len()];
+    // An axis that a function makes may be made of others of its kind.
+    for _ in 0..=axes.len() {
+        let before = lengths.clone();
+        for (axis, info) in axes.iter().enumerate() {
+            lengths[axis] = match &info.length {
+                Length::Fixed(length) => *length,
+                Length::Episode => given(&info.name).unwrap_or(0),
+                Length::Origin => lengths[info.origin],
+                Length::Join(parts) => joined(&lengths, parts),
+                Length::Packed(parts) => next_multiple(joined(&lengths, parts), 16),
+                Length::Append(old) => lengths[*old].saturating_add(1),
+                Length::Past => {
+                    let along = page.blocks.iter().filter_map(|block| block.axis);
+                    along.map(|axis| lengths[axis]).max().unwrap_or(0)
+                }
+            };
+        }
+        if before == lengths {
+            break;
+        }
+    }
+    lengths
+}
+
+/// The number of values with these axes.
+pub fn count(lengths: &[usize], axes: &[Axis]) -> usize {
+    let lengths = axes.iter().map(|axis| lengths[*axis]);
+    lengths.fold(1, usize::saturating_mul)
+}
+
+/// The number of values that several arguments have together.
+pub fn joined(lengths: &[usize], parts: &[Vec<Axis>]) -> usize {
+    let counts = parts.iter().map(|axes| count(lengths, axes));
+    counts.fold(0, usize::saturating_add)
+}
+
 /// The operations of a statement or a start, the blocks around it, and the block whose first value a start is.
 pub type Work<'f> = (&'f [Operation], Vec<usize>, Option<usize>);
 
-impl<'a> Bound<'a> {
+impl Bound {
     /// Gives all arrays their places. `given`: lengths of the sequences and widths of the data by axis.
     ///
     /// # Errors
     /// A [`Fault`]: arrays that no memory has ([`MOST_NUMBERS`]), more axes than an operation takes, an entry of `past`, and
     /// steps so far that differ in one operation.
     pub fn new(
-        page: &'a Page,
-        program: &'a Program,
+        page: &Arc<Page>,
+        program: &Arc<Program>,
         flat: &Flat,
         given: &dyn Fn(&str) -> Option<usize>,
     ) -> Result<Self, Fault> {
@@ -159,8 +204,8 @@ impl<'a> Bound<'a> {
 
     /// As [`Self::new`], with arrays and gradients of which only some steps are kept.
     pub(super) fn with_rings(
-        page: &'a Page,
-        program: &'a Program,
+        page: &Arc<Page>,
+        program: &Arc<Program>,
         flat: &Flat,
         given: &dyn Fn(&str) -> Option<usize>,
         episodes: usize,
@@ -168,9 +213,9 @@ impl<'a> Bound<'a> {
         slopes: &HashMap<Base, (usize, usize)>,
     ) -> Result<Self, Fault> {
         let mut bound = Self {
-            page,
-            program,
-            lengths: vec![],
+            page: Arc::clone(page),
+            program: Arc::clone(program),
+            lengths: lengths(page, program, given),
             series: vec![],
             tensors: vec![],
             scratch: vec![],
@@ -187,7 +232,6 @@ impl<'a> Bound<'a> {
             around: vec![],
             pasts: HashMap::new(),
         };
-        bound.measure(given);
         bound.lengths[flat.episodes] = episodes;
         bound.find_pasts(flat)?;
         bound.around = bound.blocks_around(flat);
@@ -298,47 +342,17 @@ impl<'a> Bound<'a> {
     }
 
     fn count(&self, axes: &[Axis]) -> usize {
-        axes.iter().fold(1, |count: usize, axis| {
-            count.saturating_mul(self.lengths[*axis])
-        })
+        count(&self.lengths, axes)
     }
 
     /// The number of values that several arguments have together.
     fn joined(&self, parts: &[Vec<Axis>]) -> usize {
-        let counts = parts.iter().map(|axes| self.count(axes));
-        counts.fold(0, usize::saturating_add)
+        joined(&self.lengths, parts)
     }
 
     fn with_lengths(&self, axes: &[Axis]) -> Vec<(Axis, usize)> {
         let length = |axis: &Axis| (*axis, self.lengths[*axis]);
         axes.iter().map(length).collect()
-    }
-
-    fn measure(&mut self, given: &dyn Fn(&str) -> Option<usize>) {
-        let (axes, blocks) = (&self.program.axes, &self.page.blocks);
-        self.lengths = vec![0; axes.len()];
-        // An axis that a function makes may be made of others of its kind.
-        for _ in 0..=axes.len() {
-            let before = self.lengths.clone();
-            for (axis, info) in axes.iter().enumerate() {
-                self.lengths[axis] = match &info.length {
-                    Length::Fixed(length) => *length,
-                    Length::Episode => given(&info.name).unwrap_or(0),
-                    Length::Origin => self.lengths[info.origin],
-                    Length::Join(parts) => self.joined(parts),
-                    Length::Packed(parts) => next_multiple(self.joined(parts), 16),
-                    Length::Append(old) => self.lengths[*old].saturating_add(1),
-                    Length::Past => {
-                        let along = blocks.iter().filter_map(|block| block.axis);
-                        let steps = along.map(|axis| self.lengths[axis]);
-                        steps.max().unwrap_or(0)
-                    }
-                };
-            }
-            if before == self.lengths {
-                break;
-            }
-        }
     }
 
     /// Blocks along whose steps scratch arrays differ.
@@ -408,7 +422,7 @@ impl<'a> Bound<'a> {
 
     /// All statements, then all starts.
     pub fn works<'f>(&self, flat: &'f Flat) -> Vec<Work<'f>> {
-        let (page, program) = (self.page, self.program);
+        let (page, program) = (Arc::clone(&self.page), Arc::clone(&self.program));
         let mut works: Vec<Work> = vec![];
         for (operations, equation) in flat.equations.iter().zip(&program.equations) {
             let frames = page.blocks_around(page.statements[equation.statement].block);
@@ -512,7 +526,7 @@ impl<'a> Bound<'a> {
 
     /// A series with a start has one entry more along the block: before its first step.
     fn place_series(&mut self, index: usize) -> Layout {
-        let (page, program) = (self.page, self.program);
+        let (page, program) = (Arc::clone(&self.page), Arc::clone(&self.program));
         let series = &program.series[index];
         if let Source::Parameter(tensor) = series.source {
             return self.parameter(index, tensor);
@@ -939,7 +953,7 @@ impl<'a> Bound<'a> {
 
     /// The tensor of a parameter; where it is that of another use, its axes have other names here.
     fn parameter(&self, series: usize, tensor: usize) -> Layout {
-        let (page, series) = (self.page, &self.program.series[series]);
+        let (page, series) = (&self.page, &self.program.series[series]);
         let mut layout = self.tensors[tensor].clone();
         let mut all = page.parameters.iter().filter(|own| {
             own.names[0] == series.name && own.kind == series.kind && page.keeps(own)

@@ -10,7 +10,6 @@
     reason = "strides are signed; no array has as many entries"
 )]
 
-pub mod batch;
 pub mod bind;
 mod component;
 pub mod flatten;

@@ -247,7 +247,7 @@ pub struct Page {
 
 impl Page {
     /// The place of the file as a whole.
-    pub(super) fn whole(&self) -> Place {
+    pub fn whole(&self) -> Place {
         Place::new(&self.file, 1, 1)
     }
 

@@ -5,6 +5,7 @@
 //! inside of the operation. The reverse sweep has the same plan, backwards.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::bind::{Bound, Fault};
 use super::flatten::{Base, Cut, Flat, Operation, View};
@@ -71,7 +72,7 @@ pub fn plan(bound: &mut Bound, flat: &Flat) -> Plan {
             }
         }
     }
-    let page = planner.bound.page;
+    let page = Arc::clone(&planner.bound.page);
     let roots = (0..page.blocks.len()).filter(|block| page.blocks[*block].parent.is_none());
     let items: Vec<Item> = roots.flat_map(|block| planner.block(block, 0)).collect();
     let mut late = Vec::new();
@@ -87,15 +88,15 @@ pub fn plan(bound: &mut Bound, flat: &Flat) -> Plan {
     Plan { items, late, ends }
 }
 
-impl<'a> Bound<'a> {
+impl Bound {
     /// As [`Self::new`], for training some episodes side by side: of gradients that only one loop needs, two steps alone are
     /// kept.
     ///
     /// # Errors
     /// As for [`Self::new`].
     pub fn for_training(
-        page: &'a Page,
-        program: &'a Program,
+        page: &Arc<Page>,
+        program: &Arc<Program>,
         flat: &Flat,
         given: &dyn Fn(&str) -> Option<usize>,
         episodes: usize,
@@ -121,8 +122,8 @@ impl<'a> Bound<'a> {
     /// # Errors
     /// As for [`Self::new`].
     pub fn for_evaluation(
-        page: &'a Page,
-        program: &'a Program,
+        page: &Arc<Page>,
+        program: &Arc<Program>,
         flat: &Flat,
         given: &dyn Fn(&str) -> Option<usize>,
         wanted: &[usize],
@@ -143,18 +144,21 @@ impl<'a> Bound<'a> {
     }
 }
 
-struct Planner<'b, 'a, 'f> {
-    bound: &'b mut Bound<'a>,
+struct Planner<'b, 'f> {
+    bound: &'b mut Bound,
     operations: Vec<&'f Operation>,
     equation_of: Vec<Option<usize>>,
     ends: Vec<Vec<usize>>,
     flat: &'f Flat,
 }
 
-impl Planner<'_, '_, '_> {
+impl Planner<'_, '_> {
     /// The parts of a block, with the starts before them.
     fn block(&mut self, block: usize, frame: usize) -> Vec<Item> {
-        let (page, program) = (self.bound.page, self.bound.program);
+        let (page, program) = (
+            Arc::clone(&self.bound.page),
+            Arc::clone(&self.bound.program),
+        );
         let mut parts = Vec::new();
         for item in &page.blocks[block].items {
             match item {

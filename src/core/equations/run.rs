@@ -1,6 +1,7 @@
 //! Runs a program: forward, and the reverse sweep from the recorded values.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use super::bind::{Bound, Layout};
 use super::flatten::Flat;
@@ -10,9 +11,9 @@ use super::plan::{Item, Plan, plan};
 use crate::math::{Aligned, pack::MOST_LANES};
 
 /// A program that runs, with all its numbers.
-pub struct Engine<'a, R> {
+pub struct Engine<R> {
     /// Operations and the places of arrays.
-    pub bound: Bound<'a>,
+    pub bound: Bound,
     /// Numbers.
     pub memory: Memory<R>,
     plan: Plan,
@@ -20,25 +21,57 @@ pub struct Engine<'a, R> {
     steps: Vec<usize>,
     /// The part of the plan that runs.
     part: usize,
+    /// The first operation of a start.
+    first_start: usize,
     /// Where gradients stand.
     cleared: Vec<std::ops::Range<usize>>,
+    /// Whether a block runs step by step, by its place around a statement.
+    is_inside: Vec<bool>,
     /// Values that statements take instead of what they compute: of each statement places in the arena and values.
     set: Vec<Vec<(usize, R)>>,
-    /// While statements are verified: the recorded arena, and the largest difference of each statement.
-    verified: Option<(Aligned<R>, Vec<f64>)>,
 }
+
+/// What a statement has made, at a step or at all steps.
+pub struct Made<'e, R> {
+    /// Index of the statement in the program.
+    pub equation: usize,
+    /// The step of each block around it.
+    pub steps: &'e [usize],
+    /// Whether it is this step alone, of each block.
+    pub is_inside: &'e [bool],
+    /// All numbers.
+    pub arena: &'e mut [R],
+    probes: &'e mut [Exec],
+}
+
+impl<R> Made<'_, R> {
+    /// Calls `see` with all numbers and the place of every entry that was made.
+    pub fn each(&mut self, mut see: impl FnMut(&mut [R], usize)) {
+        for probe in &mut *self.probes {
+            probe.go_to(self.steps);
+            let (strides, at) = ([&probe.out.strides[..]], [probe.out.at]);
+            let mut see = |[at]: [isize; 1]| see(self.arena, at as usize);
+            op::each(&probe.dims, strides, at, &mut see);
+        }
+    }
+}
+
+/// Sees what each statement has made, and may change it.
+type See<'s, R> = Option<&'s mut dyn FnMut(Made<'_, R>)>;
 
 /// What runs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Way {
     Forward,
+    /// Forward, without the starts.
+    Statements,
     Reverse,
 }
 
-impl<'a, R: Real> Engine<'a, R> {
+impl<R: Real> Engine<R> {
     /// Prepares a program whose arrays have their places. `learns`: whether gradients are wanted.
-    pub fn new(mut bound: Bound<'a>, flat: &Flat, learns: bool) -> Self {
-        let (page, program) = (bound.page, bound.program);
+    pub fn new(mut bound: Bound, flat: &Flat, learns: bool) -> Self {
+        let (page, program) = (Arc::clone(&bound.page), Arc::clone(&bound.program));
         let row = |exec: &Exec| {
             let own = exec.dims[exec.dims.len() - exec.inner..].iter();
             match exec.act {
@@ -69,6 +102,8 @@ impl<'a, R: Real> Engine<'a, R> {
         }
         let set = vec![vec![]; program.equations.len()];
         let cleared = cleared(&bound, learns);
+        let starts = bound.ranges.get(program.equations.len());
+        let first_start = starts.map_or(usize::MAX, |range| range.start);
         Self {
             part: 0,
             cleared,
@@ -77,19 +112,30 @@ impl<'a, R: Real> Engine<'a, R> {
             plan,
             draws: flat.draws.clone(),
             steps: vec![0; page.blocks.len()],
+            is_inside: vec![false; page.blocks.len()],
+            first_start,
             set,
-            verified: None,
         }
     }
 
     /// Runs all statements.
     pub fn forward(&mut self) {
-        self.go(Way::Forward);
+        self.go(Way::Forward, None);
+    }
+
+    /// As [`Self::forward`]; what each statement has made goes to `see` before anything reads it.
+    pub fn forward_with(&mut self, see: &mut dyn FnMut(Made<'_, R>)) {
+        self.go(Way::Forward, Some(see));
+    }
+
+    /// As [`Self::forward_with`], of the statements alone: first values stay as they are.
+    pub fn statements_with(&mut self, see: &mut dyn FnMut(Made<'_, R>)) {
+        self.go(Way::Statements, Some(see));
     }
 
     /// Runs the reverse sweep: the gradients of the answers and penalties stand in the arena.
     pub fn backward(&mut self) {
-        self.go(Way::Reverse);
+        self.go(Way::Reverse, None);
         for exec in &mut self.plan.late {
             exec.go_to(&self.steps);
             op::reverse(exec, &mut self.memory, &self.steps);
@@ -98,11 +144,20 @@ impl<'a, R: Real> Engine<'a, R> {
 
     /// Runs every statement once more on recorded values alone: the largest difference of each to what is recorded.
     pub fn verify(&mut self) -> Vec<f64> {
-        self.verified = Some((self.memory.arena.clone(), vec![0.0; self.set.len()]));
-        self.go(Way::Forward);
-        self.verified
-            .take()
-            .map_or(vec![], |(_, differences)| differences)
+        let (recorded, mut all) = (self.memory.arena.clone(), vec![0.0; self.set.len()]);
+        self.forward_with(&mut |mut made| {
+            let most = &mut all[made.equation];
+            made.each(|arena, at| {
+                let (found, kept) = (arena[at].to_f64(), recorded[at].to_f64());
+                let is_same = found == kept || found.is_nan() && kept.is_nan();
+                let difference = if is_same { 0.0 } else { (found - kept).abs() };
+                if difference > *most || difference.is_nan() {
+                    *most = difference;
+                }
+                arena[at] = recorded[at];
+            });
+        });
+        all
     }
 
     /// Sets all gradients to 0.
@@ -129,27 +184,30 @@ impl<'a, R: Real> Engine<'a, R> {
         }
     }
 
-    fn go(&mut self, way: Way) {
+    fn go(&mut self, way: Way, mut see: See<'_, R>) {
         let items = std::mem::take(&mut self.plan.items);
         for index in 0..items.len() {
-            self.part = if way == Way::Forward {
-                index
-            } else {
+            self.part = if way == Way::Reverse {
                 items.len() - 1 - index
+            } else {
+                index
             };
-            self.item(&items[self.part], way);
+            self.item(&items[self.part], way, &mut see);
         }
         self.plan.items = items;
     }
 
-    fn items(&mut self, items: &[Item], way: Way) {
+    fn items(&mut self, items: &[Item], way: Way, see: &mut See<'_, R>) {
         match way {
-            Way::Forward => items.iter().for_each(|item| self.item(item, way)),
-            Way::Reverse => items.iter().rev().for_each(|item| self.item(item, way)),
+            Way::Reverse => items
+                .iter()
+                .rev()
+                .for_each(|item| self.item(item, way, see)),
+            _ => items.iter().for_each(|item| self.item(item, way, see)),
         }
     }
 
-    fn item(&mut self, item: &Item, way: Way) {
+    fn item(&mut self, item: &Item, way: Way, see: &mut See<'_, R>) {
         match item {
             Item::Loop {
                 frame,
@@ -157,8 +215,9 @@ impl<'a, R: Real> Engine<'a, R> {
                 backwards,
                 items,
             } => {
+                self.is_inside[*frame] = true;
                 for step in 0..*length {
-                    self.steps[*frame] = if *backwards == (way == Way::Forward) {
+                    self.steps[*frame] = if *backwards == (way != Way::Reverse) {
                         length - 1 - step
                     } else {
                         step
@@ -166,51 +225,46 @@ impl<'a, R: Real> Engine<'a, R> {
                     if way == Way::Reverse && *frame == 0 {
                         self.clear_step(self.steps[0]);
                     }
-                    self.items(items, way);
+                    self.items(items, way, see);
                 }
                 self.steps[*frame] = 0;
+                self.is_inside[*frame] = false;
             }
             Item::Operation(index) => {
+                if way == Way::Statements && *index >= self.first_start {
+                    return;
+                }
                 let exec = &mut self.bound.execs[*index];
                 exec.go_to(&self.steps);
-                if way == Way::Forward {
-                    op::forward(exec, &mut self.memory, &self.steps);
-                    for end in 0..self.plan.ends[*index].len() {
-                        self.end(self.plan.ends[*index][end]);
-                    }
-                } else {
+                if way == Way::Reverse {
                     let ends = self.plan.ends[*index].iter();
                     for (place, _) in ends.flat_map(|equation| &self.set[*equation]) {
                         self.memory.arena[*place + self.memory.gradients] = R::ZERO;
                     }
                     op::reverse(exec, &mut self.memory, &self.steps);
+                } else {
+                    op::forward(exec, &mut self.memory, &self.steps);
+                    for end in 0..self.plan.ends[*index].len() {
+                        self.end(self.plan.ends[*index][end], see);
+                    }
                 }
             }
         }
     }
 
-    /// Puts values in the place of what a statement has computed.
-    fn end(&mut self, equation: usize) {
+    /// Puts values in the place of what a statement has computed, and shows what it has made.
+    fn end(&mut self, equation: usize, see: &mut See<'_, R>) {
         for (place, value) in &self.set[equation] {
             self.memory.arena[*place] = *value;
         }
-        let Some((recorded, differences)) = &mut self.verified else {
-            return;
-        };
-        for probe in &mut self.bound.probes[equation] {
-            probe.go_to(&self.steps);
-            let mut see = |[at]: [isize; 1]| {
-                let own = &mut self.memory.arena[at as usize];
-                let (found, kept) = (own.to_f64(), recorded[at as usize].to_f64());
-                let is_same = found == kept || found.is_nan() && kept.is_nan();
-                let difference = if is_same { 0.0 } else { (found - kept).abs() };
-                if difference > differences[equation] || difference.is_nan() {
-                    differences[equation] = difference;
-                }
-                *own = recorded[at as usize];
-            };
-            let (strides, at) = ([&probe.out.strides[..]], [probe.out.at]);
-            op::each(&probe.dims, strides, at, &mut see);
+        if let Some(see) = see {
+            see(Made {
+                equation,
+                steps: &self.steps,
+                is_inside: &self.is_inside,
+                arena: &mut self.memory.arena,
+                probes: &mut self.bound.probes[equation],
+            });
         }
     }
 
@@ -218,7 +272,7 @@ impl<'a, R: Real> Engine<'a, R> {
     pub fn report(&mut self, steps: usize) -> String {
         let (mut lines, mut list) = (String::new(), vec![]);
         operations(&self.plan.items, 0, &mut list);
-        let program = self.bound.program;
+        let program = Arc::clone(&self.bound.program);
         for (index, depth) in list {
             let mut ranges = self.bound.ranges.iter();
             let range = ranges.position(|range| range.contains(&index)).unwrap_or(0);
@@ -272,7 +326,7 @@ impl<'a, R: Real> Engine<'a, R> {
 
     /// Arrays that say what a statement or a start draws, by the name of what it makes.
     pub fn draws(&self) -> impl Iterator<Item = (&str, &Layout)> {
-        let program = self.bound.program;
+        let program = &self.bound.program;
         self.draws.iter().map(|(scratch, work)| {
             let equation = program.equations.get(*work);
             let first = || program.firsts[work - program.equations.len()].series;

@@ -110,7 +110,8 @@ macro_rules! ensure_length {
         }
     };
 }
-pub(super) use {ensure, ensure_length, mistake, wrong};
+pub(crate) use mistake;
+pub(super) use {ensure, ensure_length, wrong};
 
 /// Returns what would be allowed instead of a name: the nearest one first, then all (or the first of many).
 pub fn suggestion(name: &str, known: impl IntoIterator<Item: AsRef<str>>, what: &str) -> String {

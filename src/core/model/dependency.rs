@@ -161,7 +161,7 @@ impl<'a, R: Real> Dependency<'a, R> {
 
     /// The row of its series that is made in step `t`.
     pub fn row(&self, t: usize) -> usize {
-        t + usize::from(self.array == array::MEMORY)
+        self.array.row(t)
     }
 
     /// Computes step `t` of its array from the other arrays, in its place: M_{t+1} from M_t and what was written.

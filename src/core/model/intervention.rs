@@ -43,17 +43,22 @@ pub enum Change {
 /// Sizes of the axes of an array behind the steps.
 fn axes(trace: &Trace<f32>, place: Place, array: Array) -> Vec<usize> {
     let series = trace.series(place, array);
-    match array {
-        array::MEMORY => trace.memory_size().to_vec(),
+    match (array, trace.array_sizes(array)) {
+        (array::MEMORY, _) => trace.memory_size().to_vec(),
+        // The axes behind the first are one.
+        (_, Some([first, others @ ..])) if !others.is_empty() => {
+            vec![*first, others.iter().product()]
+        }
         _ => vec![series.map_or(0, Series::width)],
     }
 }
 
-/// The places of the changed values in a step: lines along the first axis, stored column after column.
+/// The places of the changed values in a step: lines along the first axis.
 struct Places {
     lines: Range<usize>,
     columns: Range<usize>,
-    stride: usize,
+    /// Places between two lines, and between two columns.
+    strides: [usize; 2],
 }
 
 impl Places {
@@ -63,10 +68,11 @@ impl Places {
 
     /// Those of the line with this index.
     fn line(&self, line: usize) -> impl Iterator<Item = usize> {
-        let (first, stride) = (self.lines.start + line, self.stride);
+        let [by_line, by_column] = self.strides;
+        let first = (self.lines.start + line) * by_line;
         self.columns
             .clone()
-            .map(move |column| column * stride + first)
+            .map(move |column| column * by_column + first)
     }
 
     fn all(&self) -> impl Iterator<Item = usize> {
@@ -84,7 +90,11 @@ impl Intervention {
         Places {
             lines: part(0),
             columns: part(1),
-            stride: axes[0],
+            // A memory stands column after column, all others row after row.
+            strides: match axes[..] {
+                [_, columns] if self.array != array::MEMORY => [columns, 1],
+                _ => [1, axes[0]],
+            },
         }
     }
 
@@ -223,7 +233,7 @@ impl Intervention {
         let Some(series) = trace.series_mut(place, array) else {
             return;
         };
-        let values = series.row_mut(t + usize::from(array == array::MEMORY));
+        let values = series.row_mut(array.row(t));
         let set = |values: &mut [f32], to: &[f32]| {
             let to = to.iter().cycle();
             places.all().zip(to).for_each(|(at, to)| values[at] = *to);

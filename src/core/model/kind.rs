@@ -124,6 +124,21 @@ pub trait Kind: Keys + Debug + Send + Sync {
         matches!(place, Place::Head(_)) && array.dims.contains(&"n")
     }
 
+    /// True for a machine whose arrays are copied into a trace that keeps everything, and into no other.
+    fn is_recorded_apart(&self) -> bool {
+        false
+    }
+
+    /// The sizes of the axes of an array behind that of the steps, where the machine says so.
+    fn array_sizes(&self, _array: Array) -> Option<Vec<usize>> {
+        None
+    }
+
+    /// True for a machine without heads that has noise or draws.
+    fn draws(&self) -> bool {
+        false
+    }
+
     /// Bytes that an episode takes beside its arrays, forwards and backwards, with values of `of_value` bytes.
     fn bytes_beside(&self, _steps: usize, _of_value: usize) -> [u64; 2] {
         [0; 2]
@@ -317,7 +332,7 @@ impl dyn Kind + '_ {
 
     /// Returns true if any head samples: its row, or its weights.
     pub fn is_random(&self) -> bool {
-        self.any_head(Weighting::is_random)
+        self.draws() || self.any_head(Weighting::is_random)
     }
 
     /// Returns true if any head samples its row.

@@ -10,6 +10,7 @@ use std::ops::Range;
 use super::dependency::{Conventions, Dependency};
 use super::kind::{AsKind, Kind};
 use super::params::Params;
+use super::spec::{Array, Place};
 use super::trace::Trace;
 use crate::math::matrix::padded;
 use crate::math::{Real, Series};
@@ -48,6 +49,24 @@ pub trait Machine<R: Real>: Kind {
     /// Every array that a step computes, in the order of the computation, with the weights: the step once more, an
     /// array at a time, to the same bits as [`Machine::run`].
     fn step<'a>(&'a self, params: &'a Params<R>) -> Vec<Dependency<'a, R>>;
+
+    /// The arrays that a step computes, in the order of the computation; of two operations it may stand there twice.
+    fn computed(&self, params: &Params<R>) -> Vec<(Place, Array)> {
+        let all = self.step(params).into_iter();
+        all.map(|one| (one.place, one.array)).collect()
+    }
+
+    /// Runs these steps of a recorded episode again as [`super::Model::run_again`] says; false for a machine that has
+    /// [`Machine::step`] for it.
+    fn run_again(
+        &self,
+        _params: &Params<R>,
+        _trace: &mut Trace<R>,
+        _steps: Range<usize>,
+        _change: &mut dyn FnMut(&mut Trace<R>, Place, Array, usize),
+    ) -> bool {
+        false
+    }
 }
 
 /// Derivative of the loss w.r.t. a machine's outputs in an episode, to be filled in before [`Model::backward`].
@@ -77,6 +96,8 @@ pub struct Terms<R = f32> {
     pub coverage: R,
     /// The weight of the global fertility penalty (Cohn et al. 2016).
     pub fertility: R,
+    /// The weight of the penalties of a machine file.
+    pub penalty: R,
 }
 
 /// Upstream gradients and scratch of the backward pass; allocated once and reused.

@@ -17,6 +17,7 @@ mod derivatives;
 pub mod dnc;
 mod encoder;
 mod encoder_decoder;
+pub mod equations;
 mod feedback;
 pub mod fertility;
 mod fixed_context;
@@ -69,6 +70,7 @@ pub use dependency::{Conventions, Dependency, Scoring, Size, Turns, UnknownConve
 pub use dnc::DncConfig;
 pub use encoder::{Direction, EncoderCell, EncoderConfig};
 pub use encoder_decoder::{Decoder, EncoderDecoder};
+pub use equations::EquationsConfig;
 pub use fixed_context::FixedContextConfig;
 pub use given::{Given, Setting};
 pub use intervention::{Change, Intervention, apply_all};

@@ -65,6 +65,7 @@ impl<R: Real> Params<R> {
             let limit = match start {
                 Start::Zero => continue,
                 Start::Glorot => (6.0 / (rows + columns) as f64).sqrt(),
+                Start::GlorotOf(all) => (6.0 / all.max(1) as f64).sqrt(),
                 Start::NearZero => 0.05,
             };
             tensor.mapv_inplace(|_| R::from_f64(limit * (2.0 * random.random::<f64>() - 1.0)));

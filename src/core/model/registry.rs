@@ -18,6 +18,7 @@ use super::coattention::CoattentionConfig;
 use super::config::{InitialMemory, NtmConfig};
 use super::dependency::{Conventions, Dependency};
 use super::dnc::DncConfig;
+use super::equations::EquationsConfig;
 use super::fixed_context::FixedContextConfig;
 use super::given::{Given, Setting};
 use super::intervention::{Intervention, apply_all};
@@ -145,6 +146,8 @@ macro_rules! kinds_and {
             "coattention": Coattention(CoattentionConfig),
             /// The same, with the symbol of the document that is asked for.
             "attention-over-attention": AttentionOverAttention(AttentionOverAttentionConfig),
+            /// A machine whose equations stand in a file.
+            "equations": Equations(EquationsConfig),
             $($more)*
         }
     };
@@ -161,7 +164,7 @@ kinds_and! {
 
 impl Keys for ModelConfig {
     fn keys(&mut self, to: &mut Table<'_>) {
-        to.key("kind", Field::Choice(self), "`ntm`: a Neural Turing Machine; `dnc`: a Differentiable Neural Computer (Graves 2016); `sam`: sparse access memory, of which a step reads and writes few rows (Rae 2016); `plain`: the controller only, without memory, which has only the keys under `controller`; for tasks whose answer comes after the input: `bahdanau`: an encoder and a decoder with attention (Bahdanau 2015); `fixed-context`: the same without attention; `luong`: with attention after the state of the decoder, by default with the general score (Luong 2015); `caption`: a decoder with attention to the patches of a picture (Xu 2015); `lstmn-decoder`: an encoder and a decoder that attend to their earlier states, too (Cheng 2016); `structured`: heads with fixed queries over an encoder (Lin 2017); `self-attention`: attention of every step to an encoder that has read them all; for the task `span`: `coattention`: document and question attend to each other, and a decoder points at both ends of the answer (Xiong 2016); `attention-over-attention`: the same, for an answer of one symbol (Cui 2016); without an encoder: `lstmn`: an LSTM with attention to its earlier states (Cheng 2016); `multi-head`: multi-head attention over the steps (Vaswani 2017), for tasks with an answer in any step if it is causal");
+        to.key("kind", Field::Choice(self), "`ntm`: a Neural Turing Machine; `dnc`: a Differentiable Neural Computer (Graves 2016); `sam`: sparse access memory, of which a step reads and writes few rows (Rae 2016); `plain`: the controller only, without memory, which has only the keys under `controller`; for tasks whose answer comes after the input: `bahdanau`: an encoder and a decoder with attention (Bahdanau 2015); `fixed-context`: the same without attention; `luong`: with attention after the state of the decoder, by default with the general score (Luong 2015); `caption`: a decoder with attention to the patches of a picture (Xu 2015); `lstmn-decoder`: an encoder and a decoder that attend to their earlier states, too (Cheng 2016); `structured`: heads with fixed queries over an encoder (Lin 2017); `self-attention`: attention of every step to an encoder that has read them all; for the task `span`: `coattention`: document and question attend to each other, and a decoder points at both ends of the answer (Xiong 2016); `attention-over-attention`: the same, for an answer of one symbol (Cui 2016); without an encoder: `lstmn`: an LSTM with attention to its earlier states (Cheng 2016); `multi-head`: multi-head attention over the steps (Vaswani 2017), for tasks with an answer in any step if it is causal; `equations`: a machine whose equations stand in a file of one's own (docs/equations.md)");
         (**self).keys(to);
     }
 }
@@ -366,8 +369,13 @@ impl<R: Number> Model<R> {
         // An encoder reads at least one step.
         let source = self.config.episode_rows(input.nrows(), source.max(1));
         let sizes = (source, self.config.rows_of([input.nrows(), source]));
-        if (trace.setting.source, trace.memory_size()[0]) != sizes && self.config.has_row_per_step()
-        {
+        let is_other = if self.config.is_recorded_apart() {
+            !trace.tape.is_used || trace.tape.sizes != [input.nrows(), source]
+        } else {
+            (trace.setting.source, trace.memory_size()[0]) != sizes
+                && self.config.has_row_per_step()
+        };
+        if is_other {
             *trace = Trace::of_episode(&self.config, input.nrows(), source);
         }
         trace.setting = Setting {
@@ -376,6 +384,13 @@ impl<R: Number> Model<R> {
             answer,
         };
         trace.resize_to_keep(&self.config, input.nrows(), keep);
+        if trace.tape.is_used {
+            trace.tape.learns = matches!(keep, Keep::Tape(_));
+            let values = forced.into_iter().flatten();
+            let values = values.map(|value| R::from_f64(f64::from(*value)));
+            trace.tape.forced.clear();
+            trace.tape.forced.extend(values);
+        }
         assert_eq!(input.ncols(), self.config.inputs(), "columns of the input");
         copy(input, trace.input.as_mut_slice());
         let feedback = trace.series_mut(Place::Machine, array::FEEDBACK);
@@ -415,7 +430,11 @@ impl<R: Number> Model<R> {
         steps: Range<usize>,
         mut change: impl FnMut(&mut Trace<R>, Place, Array, usize),
     ) {
-        let step = R::machine(&self.config).step(&self.params);
+        let machine = R::machine(&self.config);
+        if machine.run_again(&self.params, trace, steps.clone(), &mut change) {
+            return;
+        }
+        let step = machine.step(&self.params);
         let mut compute = |dependency: &Dependency<'_, R>, t: usize| {
             dependency.compute(trace, t);
             change(trace, dependency.place, dependency.array, t);
@@ -472,8 +491,8 @@ impl Model<f32> {
     /// The arrays that an [`Intervention`] may change, in the order of the computation: those in files that a step
     /// computes, but the output, which follows from the logit.
     pub fn changeable(&self) -> Vec<(Place, Array)> {
-        let all = f32::machine(&self.config).step(&self.params).into_iter();
-        let all = all.map(|one| (one.place, one.array));
+        let all = f32::machine(&self.config).computed(&self.params);
+        let all = all.into_iter();
         let all = all.filter(|(_, array)| array.is_in_files() && *array != array::OUTPUT);
         all.fold(Vec::new(), |mut all, of| {
             // What two operations compute together is one array.
@@ -485,7 +504,8 @@ impl Model<f32> {
     /// True where no step depends on a later one.
     fn is_in_order(&self) -> bool {
         let step = f32::machine(&self.config).step(&self.params);
-        step.iter().all(|one| one.pass == 0 && !one.is_backwards)
+        !self.config.is_recorded_apart()
+            && step.iter().all(|one| one.pass == 0 && !one.is_backwards)
     }
 
     /// Runs a recorded episode again with these interventions: see [`Model::run_again`]. The trace has the values that are

@@ -22,6 +22,8 @@ pub(super) trait Arrays: Sync {
 pub struct Slots<R = f32> {
     arrays: &'static [Array],
     series: Vec<Series<R>>,
+    /// The sizes of their axes behind that of the steps, where the machine says so.
+    sizes: Vec<Option<Vec<usize>>>,
 }
 
 impl<R: Real> Slots<R> {
@@ -31,7 +33,27 @@ impl<R: Real> Slots<R> {
         Self {
             arrays,
             series: series.collect(),
+            sizes: Vec::new(),
         }
+    }
+
+    /// [`Slots::new`], where the machine says the sizes of axes.
+    pub(super) fn of_sizes(
+        arrays: &'static [Array],
+        width: impl Fn(Array) -> usize,
+        sizes: impl Fn(Array) -> Option<Vec<usize>>,
+    ) -> Self {
+        let sizes = arrays.iter().map(|array| sizes(array));
+        Self {
+            sizes: sizes.collect(),
+            ..Self::new(arrays, width)
+        }
+    }
+
+    /// The sizes of the axes of an array behind that of the steps, where the machine says so.
+    pub(super) fn sizes(&self, array: Array) -> Option<&[usize]> {
+        let place = self.arrays.iter().position(|own| *own == array)?;
+        self.sizes.get(place)?.as_deref()
     }
 
     /// True without any array.

@@ -38,6 +38,8 @@ pub(super) enum Kept {
     WithMemory,
     /// One: the same in all steps, or scratch within a step.
     Once,
+    /// One, or none where not every memory is kept.
+    OnceWithMemory,
     /// One for about √T steps, as [`super::trace::between_checkpoints`] says; one where no tape is kept.
     Checkpoints,
 }
@@ -144,6 +146,20 @@ impl ArraySpec {
             Range::Learned(start) => Some(start),
             _ => None,
         }
+    }
+
+    /// The row of its series that step `t` makes.
+    pub fn row(&self, t: usize) -> usize {
+        match self.kept {
+            Kept::Memory => t + 1,
+            Kept::Once | Kept::OnceWithMemory => 0,
+            _ => t,
+        }
+    }
+
+    /// True for an array that is the same in all steps.
+    pub fn is_once(&self) -> bool {
+        matches!(self.kept, Kept::Once | Kept::OnceWithMemory)
     }
 
     /// True for an array that is in files.

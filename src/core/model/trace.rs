@@ -8,6 +8,7 @@
 use ndarray::ArrayView2;
 
 use super::attention::{Mechanism, Sees};
+use super::equations::Tape;
 use super::given::Setting;
 use super::kind::{AsKind, Kind};
 use super::slots::Slots;
@@ -103,6 +104,8 @@ arrays! {
         own: Slots<R>,
         /// The memory as it is now, where an episode changes few of its rows.
         sparse: SparseMemory<R>,
+        /// What a machine file has run in.
+        tape: Tape<R>,
         /// 1: every M_t is kept. `LAST` and `LAST_ALONE`, for training with a memory of which no row changes: only the
         /// last one. k > 1, for training large memories: rows 0, 1, … of `memory_columns` are M_0,
         /// M_k, M_2k, …, followed by two rows in turn for what lies between; back-propagation writes those
@@ -257,11 +260,17 @@ impl<R: Real> Trace<R> {
             )
         };
         let heads = (0..config.heads()).map(head).collect();
-        let own = Slots::new(config.arrays(), at(Place::Machine));
+        let own = Slots::of_sizes(config.arrays(), at(Place::Machine), |array| {
+            config.array_sizes(array)
+        });
         let (sampling, setting) = (NoiseMode::Mean, Setting::default());
         let sparse = SparseMemory::default();
+        let mut tape = Tape::default();
+        tape.is_used = config.is_recorded_apart();
         let machine = at(Place::Machine);
-        Self::with_widths(machine, layers, heads, sampling, setting, own, sparse, 1)
+        Self::with_widths(
+            machine, layers, heads, sampling, setting, own, sparse, tape, 1,
+        )
     }
 
     /// An empty trace for an episode with this many steps, `source` of them before the answer.
@@ -271,6 +280,7 @@ impl<R: Real> Trace<R> {
         let source = kind.episode_rows(steps, source);
         let mut trace = Self::of(of_rows.as_deref().unwrap_or(kind));
         trace.setting.source = source;
+        trace.tape.sizes = [steps, source];
         trace
     }
 
@@ -331,7 +341,8 @@ impl<R: Real> Trace<R> {
             (Place::Machine, _) => 7,
         };
         let all = self.everything().filter(|(_, array, series)| {
-            array.is_in_files() && array.dims[0].starts_with('t') && series.width() > 0
+            let has_rows = series.width() > 0 && series.steps() > 0;
+            array.is_in_files() && array.dims[0].starts_with('t') && has_rows
         });
         let mut all: Vec<_> = all.collect();
         all.sort_by_key(|(place, array, _)| turn(*place, array));
@@ -417,7 +428,9 @@ impl<R: Real> Trace<R> {
     /// [`Trace::memory_every`] to keep this part of an episode.
     fn memory_every_within(&self, steps: usize, keep: Keep) -> usize {
         let every = match keep {
-            Keep::All | Keep::Tape(usize::MAX) => return 1,
+            Keep::All => return 1,
+            Keep::Tape(_) if self.tape.is_used => steps.saturating_add(2),
+            Keep::Tape(usize::MAX) => return 1,
             Keep::Tape(limit) => Self::memory_every_for(self.memory_columns.width(), steps, limit),
             Keep::Answers(_) => steps.saturating_add(1),
         };
@@ -520,6 +533,11 @@ impl<R: Real> Trace<R> {
         head.is_some_and(|head| head.rows.width() > 0 || head.mechanism.sees != Sees::All)
     }
 
+    /// The sizes of the axes of an array behind that of the steps, where the machine says so.
+    pub fn array_sizes(&self, array: Array) -> Option<&[usize]> {
+        self.own.sizes(array)
+    }
+
     /// [N, M]; zeros where there is no memory.
     pub fn memory_size(&self) -> [usize; 2] {
         let (values, rows) = (self.memory_columns.width(), self.norms.width());
@@ -550,7 +568,8 @@ fn rows(array: Array, steps: usize, every: usize) -> usize {
         | (Kept::LastWithMemory, LAST | 2..) => 1,
         // Those that are kept, M_0 among them, and two for what lies between.
         (Kept::Memory, every) => steps / every + 3,
-        (Kept::WithMemory, 2..) => 0,
+        (Kept::WithMemory | Kept::OnceWithMemory, 2..) => 0,
+        (Kept::OnceWithMemory, _) => 1,
         (Kept::Checkpoints, every) if every > steps => 1,
         (Kept::Checkpoints, _) => steps.div_ceil(between_checkpoints(steps)),
         _ => steps,

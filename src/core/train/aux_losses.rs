@@ -138,6 +138,7 @@ impl TrainingConfig {
             entropy: scaled(self.hard.entropy),
             coverage: scaled(self.source.coverage),
             fertility: scaled(self.source.fertility),
+            penalty: scaled(1.0),
         }
     }
 }

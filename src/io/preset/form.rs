@@ -1,6 +1,6 @@
 //! Presets as JSON. The keys and their ranges are in the tables of the configurations ([`Keys`]).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, Visitor};
@@ -8,11 +8,14 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
 use serde_path_to_error::Track;
 
-use super::keys::{at, check as check_keys, every_key, join, last, paths, section, visit};
+use super::keys::{
+    OPEN, at, check as check_keys, every_key, flatten, is_of_equations, is_open, is_under, join,
+    last, paths, section, visit,
+};
 use super::written::{Initial, value};
 use super::{EvaluationConfig, Experiment};
-use crate::io::Error;
 use crate::io::error::{parse, path, short};
+use crate::io::{Error, machine_file};
 use crate::keys::Field::{Integer, IntegerList, Text};
 use crate::keys::{Absent, Choice, Choices, ConfigError, Field, Key, Keys, Table, Words, check};
 use crate::model::{ModelConfig, PlainConfig};
@@ -158,7 +161,18 @@ impl Experiment {
     pub(super) fn foreign(&self, given: &Value) -> Vec<String> {
         let (own, all) = (self.own(), paths().iter());
         let is_foreign = |path: &&String| at(given, path).is_some() && !own.contains(path);
-        all.filter(is_foreign).cloned().collect()
+        let mut foreign: Vec<String> = all.filter(is_foreign).cloned().collect();
+        // The keys of a machine file.
+        let mut open = BTreeMap::new();
+        for section in OPEN.iter().filter(|_| is_of_equations(given)) {
+            if let Some(values) = at(given, section) {
+                flatten((*section).to_owned(), values, &mut open);
+            }
+        }
+        let open = open.into_keys().filter(|path| !own.contains(path));
+        foreign.extend(open.collect::<Vec<_>>());
+        foreign.dedup();
+        foreign
     }
 
     /// The keys of an experiment of this kind.
@@ -259,6 +273,7 @@ pub(in crate::io) fn complete_model(
     }
     // First the ranges: what follows computes with the numbers.
     model.set_channels(task.inputs(), task.outputs());
+    machine_file::check(&mut model, task, file)?;
     // Sizes that go together are checked when the channels are known.
     let checked = if task.has_channels() {
         model.validate()
@@ -325,20 +340,30 @@ pub(super) fn read<'de>(
     from: impl Deserializer<'de, Error = serde_json::Error>,
     file: &str,
 ) -> Result<(), Error> {
-    // Kinds first: they say which other keys there are.
-    visit(config, &mut |key| {
-        match (key.field, at(given, key.path)) {
-            (Field::Choice(choice), Some(Value::String(word))) => drop(choice.choose(word)),
-            // A wrong word is found when it is read.
-            (Field::ChoicePerHead(choices), Some(given)) => drop(choose(choices, given)),
-            _ => {}
-        }
-    });
+    // Kinds first: they say which other keys there are; then the choices that the text of a machine file has.
+    for _ in 0..2 {
+        visit(config, &mut |key| {
+            match (key.field, at(given, key.path)) {
+                (Field::Choice(choice), Some(Value::String(word))) => drop(choice.choose(word)),
+                // A wrong word is found when it is read.
+                (Field::ChoicePerHead(choices), Some(given)) => drop(choose(choices, given)),
+                (Field::Text(text), Some(Value::String(given))) if is_of_file(key.path) => {
+                    text.clone_from(given);
+                }
+                _ => {}
+            }
+        });
+    }
     let mut track = Track::new();
     let from = serde_path_to_error::Deserializer::new(from, &mut track);
     let known = at(every_key(), section).unwrap_or(every_key());
     let read = At(config, known, section).deserialize(from);
     read.map_err(|error| Error::json(file, path(&track.path()), &error))
+}
+
+/// True for the keys that say which keys a machine file has.
+fn is_of_file(path: &str) -> bool {
+    ["model.file", "model.text"].contains(&path)
 }
 
 /// The configuration given at a path: an object with keys, or a value, like the known one there.
@@ -352,6 +377,15 @@ impl<'de> DeserializeSeed<'de> for At<'_> {
             return from.deserialize_map(self);
         }
         let Self(config, _, path) = self;
+        if is_open(path) {
+            let mut keys = false;
+            visit(config, &mut |key| {
+                keys |= is_under(key.path, path) && key.path != path
+            });
+            if keys {
+                return from.deserialize_map(At(config, &Value::Null, path));
+            }
+        }
         let (mut from, mut done) = (Some(from), Ok(()));
         visit(config, &mut |key| {
             if key.path == path
@@ -396,6 +430,7 @@ fn set<'de, D: Deserializer<'de>>(field: Field<'_>, from: D) -> Result<(), D::Er
         Field::Integer(value, _) => *value = usize::deserialize(from)?,
         Field::Integer64(value, _) => *value = u64::deserialize(from)?,
         Field::Number(value, _) => *value = f64::deserialize(from)?,
+        Field::Within(value, _) => *value = f64::deserialize(from)?,
         Field::Constant(value, _) => *value = Initial::deserialize(from)?.0,
         Field::Choice(choice) => from.deserialize_str(Chosen(choice))?,
         Field::ChoicePerHead(choices) => {

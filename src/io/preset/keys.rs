@@ -143,6 +143,17 @@ pub fn table() -> String {
     std::iter::once(head.to_owned()).chain(lines).collect()
 }
 
+/// Returns a Markdown table of the keys of one experiment.
+pub fn table_of(experiment: &Experiment) -> String {
+    let mut rows = Vec::new();
+    visit(&mut experiment.clone(), &mut |key| {
+        enter(&mut rows, &key, None)
+    });
+    let line = |row: &Row| format!("| `{}` | {} |\n", row.path, row.rest);
+    let head = "| key | value | allowed | |\n|---|---|---|---|\n".to_owned();
+    std::iter::once(head).chain(rows.iter().map(line)).collect()
+}
+
 /// Enters a key of a preset of some kind: a row of its own, unless another kind has the same.
 fn enter(rows: &mut Vec<Row>, key: &Key<'_>, kind: Option<(&str, &'static str)>) {
     let (choice, kind) = kind.unzip();
@@ -186,12 +197,36 @@ fn enter(rows: &mut Vec<Row>, key: &Key<'_>, kind: Option<(&str, &'static str)>)
     rows.insert(near.map_or(rows.len(), |near| near + 1), row);
 }
 
-/// Checks that every key is known and that an object stands wherever one belongs.
-pub(super) fn check(value: &Value, file: &str) -> Result<(), Error> {
-    check_part(value, every_key(), "", file)
+/// The sections whose keys are those of a machine file.
+pub(super) const OPEN: [&str; 4] = [
+    "model.sizes",
+    "model.heads",
+    "model.switches",
+    "model.constants",
+];
+
+/// True for such a section and what is below it.
+pub(super) fn is_open(path: &str) -> bool {
+    OPEN.iter().any(|section| is_under(path, section))
 }
 
-fn check_part(value: &Value, known: &Value, path: &str, file: &str) -> Result<(), Error> {
+/// True for a preset whose machine stands in a file.
+pub(super) fn is_of_equations(given: &Value) -> bool {
+    at(given, "model.kind").is_some_and(|kind| kind == "equations")
+}
+
+/// Checks that every key is known and that an object stands wherever one belongs.
+pub(super) fn check(value: &Value, file: &str) -> Result<(), Error> {
+    check_part(value, every_key(), "", file, is_of_equations(value))
+}
+
+fn check_part(
+    value: &Value,
+    known: &Value,
+    path: &str,
+    file: &str,
+    has_open: bool,
+) -> Result<(), Error> {
     let Value::Object(known) = known else {
         return Ok(());
     };
@@ -204,16 +239,19 @@ fn check_part(value: &Value, known: &Value, path: &str, file: &str) -> Result<()
     object.iter().try_for_each(|(key, value)| {
         let path = join(path, key);
         match known.get(key) {
+            _ if has_open && is_open(&path) && value.is_object() => Ok(()),
             None => Err(Error::content(file, path, unknown(key, known))),
-            Some(known) => check_part(value, known, &path, file),
+            Some(known) => check_part(value, known, &path, file, has_open),
         }
     })
 }
 
 /// Sets the value at a dotted path.
 pub(super) fn set(root: &mut Value, path: &str, value: &Value) -> Result<(), Error> {
-    let known = at(every_key(), path).ok_or_else(|| unknown_path(path))?;
-    check_part(value, known, path, "--set")?;
+    if !(is_of_equations(root) && is_open(path)) {
+        let known = at(every_key(), path).ok_or_else(|| unknown_path(path))?;
+        check_part(value, known, path, "--set", is_of_equations(root))?;
+    }
     let (sections, key) = (section(path).split('.'), last(path));
     let sections = sections.filter(|key| !key.is_empty());
     let object = sections.fold(root, |object, key| &mut object[key]);

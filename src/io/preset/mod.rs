@@ -18,7 +18,7 @@ pub(in crate::io) use difference::changes;
 pub use experiment::{EvaluationConfig, Experiment, Override};
 pub use family::{FAMILY, FAMILY_ABOUT, Mechanism, MechanismGroup, UNCERTAINTY};
 pub(in crate::io) use keys::{at, flatten, last, visit};
-pub use keys::{of_every_kind, table};
+pub use keys::{of_every_kind, table, table_of};
 
 use std::path::Path;
 
@@ -26,7 +26,7 @@ use serde_json::Value;
 
 use self::keys::is_under;
 use self::written::{Written, first};
-use super::{Error, file, shell};
+use super::{Error, file, machine_file, shell};
 
 /// The largest preset that is read, in bytes.
 const LIMIT: u64 = 1 << 20;
@@ -86,10 +86,22 @@ impl Experiment {
     /// # Errors
     /// The file, the path inside it and what is allowed there.
     pub fn from_json(source: &str, file: &str, overrides: &[Override]) -> Result<Self, Error> {
+        Self::from_json_in(source, file, overrides, None)
+    }
+
+    /// [`Experiment::from_json`], of a preset in this folder, where its machine file is.
+    fn from_json_in(
+        source: &str,
+        file: &str,
+        overrides: &[Override],
+        folder: Option<&Path>,
+    ) -> Result<Self, Error> {
         let source = file::without_mark(source);
         let syntax = |error: serde_json::Error| Error::json(file, "", &error);
         let mut given: Value = serde_json::from_str(source).map_err(syntax)?;
         keys::check(&given, file)?;
+        let has_text = at(&given, "model.text").is_some();
+        machine_file::fill(&mut given, folder, file)?;
         let stem = Path::new(file).file_stem().unwrap_or_default();
         let mut experiment = Self::called(&stem.to_string_lossy());
         let mut text = serde_json::Deserializer::from_str(source);
@@ -98,9 +110,13 @@ impl Experiment {
             return experiment.complete(&given, file);
         }
         let wrong = experiment.foreign(&given);
+        if !has_text {
+            keys::remove(&mut given, "model.text");
+        }
         for change in overrides {
             keys::set(&mut given, &change.path, &change.value)?;
         }
+        machine_file::fill(&mut given, folder, file)?;
         let mut experiment = Self::called(&stem.to_string_lossy());
         form::read(&mut experiment, &given, "", &given, "--set")?;
         // With another kind of machine goes what the file says of the old one, but nothing that was wrong there already.
@@ -151,7 +167,9 @@ impl Experiment {
             let eval = shell::on("eval", path);
             format!("is a weights file, not a preset; evaluate it with: {eval}")
         } else {
-            return Self::from_json(&file::read_text(path, LIMIT)?, &label, overrides);
+            let text = file::read_text(path, LIMIT)?;
+            let folder = path.parent().unwrap_or(Path::new(""));
+            return Self::from_json_in(&text, &label, overrides, Some(folder));
         };
         Err(Error::about(path, problem))
     }

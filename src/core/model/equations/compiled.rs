@@ -1,0 +1,809 @@
+//! What a machine file means under the choices of a preset: its tensors, the arrays that it records, and the parts of an
+//! episode that its data are.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fmt;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use super::config::Settings;
+use super::engines::Pool;
+use super::interned;
+use crate::equations::bind::{Bound, Layout, count, joined, lengths};
+use crate::equations::flatten::{Feedback, Flat, flatten};
+use crate::equations::lower::{checked, lower};
+use crate::equations::page::{Page, Word};
+use crate::equations::program::{Axis, Length, Op, Program, Source, Tensor, Value};
+use crate::equations::text::{Mistake, mistake};
+use crate::equations::tree::Function;
+use crate::math::Answer;
+use crate::model::array;
+use crate::model::shape::{Shape, Start, TensorSpec};
+use crate::model::spec::{Array, ArraySpec, Kept, Range};
+
+/// A part of an episode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// All steps.
+    Steps,
+    /// The steps before the answer.
+    Source,
+    /// The steps of the answer.
+    Answer,
+    /// The last step: an answer without steps of its own.
+    Last,
+    /// The document that a question is about.
+    Document,
+    /// The question about it.
+    Question,
+}
+
+impl Part {
+    /// Its first step, and its number of steps, in an episode of this length with this source.
+    pub(super) fn steps(self, [steps, source]: [usize; 2], question: usize) -> (usize, usize) {
+        let source = source.min(steps);
+        // Behind a document and behind a question stands a delimiter.
+        let document = source.saturating_sub(question + 2);
+        match self {
+            Self::Steps => (0, steps),
+            Self::Source => (0, source),
+            Self::Answer => (source, steps - source),
+            Self::Last => (steps.saturating_sub(1), 1.min(steps)),
+            Self::Document => (0, document),
+            Self::Question => (
+                document + 1,
+                question.min(source.saturating_sub(document + 1)),
+            ),
+        }
+    }
+}
+
+/// What a task offers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Offer {
+    /// Input channels.
+    pub inputs: usize,
+    /// Output channels.
+    pub outputs: usize,
+    /// Whether the whole input comes before the answer.
+    pub answers_last: bool,
+    /// Steps of the question about a document; none without one.
+    pub question: Option<usize>,
+    /// Whether the answer is one step.
+    pub has_one_answer: bool,
+}
+
+/// Why the data of a file are not those of a task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unfit {
+    /// What the file has.
+    pub has: String,
+    /// What the task offers.
+    pub offers: String,
+    /// What the file needs of a task.
+    pub needs: &'static str,
+}
+
+/// A sequence or a vector of the data of a file.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Data {
+    /// The series.
+    pub series: usize,
+    /// The part of the episode that it is.
+    pub part: Part,
+    /// The axis of its steps.
+    pub steps: Option<Axis>,
+    /// The axis of its channels.
+    pub width: Axis,
+}
+
+/// What an array holds of the numbers of an engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Held {
+    /// The values of a series.
+    Values(usize),
+    /// The value before the first step of a series along this block.
+    First(usize, usize),
+    /// What is drawn in a statement, by the place of its scratch array among all draws.
+    Draw(usize),
+}
+
+/// An array that an episode records.
+#[derive(Clone, Debug)]
+pub(super) struct Quantity {
+    /// Its description; [`array::LOGIT`] of the answer.
+    pub array: Array,
+    /// What it holds.
+    pub held: Held,
+    /// The head whose entries it has.
+    pub head: Option<(Axis, usize)>,
+    /// The axis of its steps, with the part of the episode.
+    pub time: Option<(Axis, Part)>,
+    /// Its other axes.
+    pub axes: Vec<Axis>,
+    /// The quantities that it follows from, its first value among them, and whether these are all.
+    pub needs: Vec<usize>,
+    /// Whether it follows from these without a tensor.
+    pub follows: bool,
+}
+
+/// A program for one form of feedback.
+#[derive(Debug)]
+pub(super) struct Variant {
+    pub program: Arc<Program>,
+    pub flat: Flat,
+}
+
+/// A machine file under the choices of a preset.
+pub struct Compiled {
+    /// The page.
+    pub page: Arc<Page>,
+    /// Its program, in which the target is fed back.
+    pub program: Arc<Program>,
+    variants: [OnceLock<Variant>; 3],
+    /// Inputs, then the target.
+    pub(super) data: Vec<Data>,
+    /// The series of the answer, and whether it is a probability.
+    pub(super) answer: (usize, bool),
+    /// All arrays.
+    pub(super) quantities: Vec<Quantity>,
+    /// Their descriptions, but for that of the answer.
+    pub(super) arrays: &'static [Array],
+    /// Whether it reads its own answer.
+    pub(super) has_feedback: bool,
+    /// Engines that have run.
+    pub(super) pool: Pool,
+    /// The same file with other sizes, as they were asked for.
+    resized: Mutex<BTreeMap<(String, usize), Arc<Self>>>,
+}
+
+impl fmt::Debug for Compiled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Compiled").field(&self.page.file).finish()
+    }
+}
+
+impl Compiled {
+    /// Reads a machine file and lowers it. A number outside of its range counts as the nearest one inside.
+    ///
+    /// # Errors
+    /// A mistake in the file, or choices that it does not have.
+    pub(super) fn new(file: &str, text: &str, settings: &Settings) -> Result<Self, Mistake> {
+        let none = |_: &str| None;
+        let page = Page::read(text.as_bytes(), file, &settings.given(None), &none)?;
+        let given = settings.given(Some(&page));
+        let page = Arc::new(Page::read(text.as_bytes(), file, &given, &none)?);
+        let mut program = lower(&page)?;
+        let flat = flatten(&mut program, Feedback::Target);
+        let program = Arc::new(program);
+        let whole = mistake!(page.whole(), "no answer"; "make z[…], or p[…] of probabilities");
+        let answer = program.answer().ok_or(whole)?;
+        let mut compiled = Self {
+            data: data(&page, &program),
+            answer: (answer, &*program.series[answer].name == "p"),
+            quantities: Vec::new(),
+            arrays: &[],
+            has_feedback: reads_answer(&program),
+            variants: Default::default(),
+            pool: Pool::default(),
+            resized: Mutex::default(),
+            page,
+            program,
+        };
+        compiled.find_quantities(text, &flat);
+        let arrays = compiled.quantities.iter().map(|own| own.array);
+        let arrays: Vec<Array> = arrays.filter(|own| *own != array::LOGIT).collect();
+        compiled.arrays = interned::list(&arrays);
+        let _ = compiled.variants[0].set(Variant {
+            program: Arc::clone(&compiled.program),
+            flat,
+        });
+        Ok(compiled)
+    }
+
+    /// Checks the file under every choice of its switches, and that it runs.
+    ///
+    /// # Errors
+    /// A mistake in the file.
+    pub fn check(&self) -> Result<(), Mistake> {
+        checked(&self.page)?;
+        let variant = self.variant(None);
+        let given = |_: &str| Some(3);
+        let bound = Bound::new(&self.page, &variant.program, &variant.flat, &given);
+        bound.map(drop).map_err(|fault| {
+            mistake!(self.page.whole(), "the machine cannot run: {fault:?}"; "use fewer axes in one expression, and one past(…)")
+        })
+    }
+
+    /// The program for episodes in which the target is fed back, or the own answer in this form.
+    pub(super) fn variant(&self, own: Option<Answer>) -> &Variant {
+        let (index, feedback) = match own.filter(|_| self.has_feedback) {
+            None => (0, Feedback::Target),
+            Some(Answer::Symbols) => (1, Feedback::Class),
+            Some(Answer::Bits) => (2, Feedback::Bits),
+        };
+        self.variants[index].get_or_init(|| {
+            // It was lowered before.
+            let mut program = lower(&self.page).unwrap_or_default();
+            let flat = flatten(&mut program, feedback);
+            let program = Arc::new(program);
+            Variant { program, flat }
+        })
+    }
+
+    // Data.
+
+    /// The target.
+    pub(super) fn target(&self) -> Data {
+        self.data[self.data.len() - 1]
+    }
+
+    /// The parts of an episode that the data are, for a task.
+    ///
+    /// # Errors
+    /// What does not fit.
+    pub(super) fn fits(&self, offer: Offer) -> Result<(), Unfit> {
+        let parts: Vec<Part> = self.data.iter().map(|data| data.part).collect();
+        let needs = match parts[..] {
+            [Part::Steps, Part::Steps] => "",
+            [Part::Source, Part::Answer] if offer.answers_last => "",
+            [Part::Source, Part::Last] if offer.answers_last && offer.has_one_answer => "",
+            [Part::Document, Part::Question, Part::Answer] if offer.question.is_some() => "",
+            [Part::Source, Part::Answer] => "a task whose whole input comes before its answer",
+            [Part::Source, Part::Last] => "a task that answers in one step, such as `aspects`",
+            [Part::Document, Part::Question, Part::Answer] => "the task `span`",
+            _ => {
+                "one input along the axis of the target (steps), one along an axis of its own (source and answer), or two (document and question)"
+            }
+        };
+        let given = self.given([2, 1], offer, 1);
+        let wrong = self.data.iter().find(|data| {
+            let length = lengths(&self.page, &self.program, &given)[data.width];
+            let is_target = data.series == self.target().series;
+            length
+                != if is_target {
+                    offer.outputs
+                } else {
+                    offer.inputs
+                }
+        });
+        if needs.is_empty() && wrong.is_none() {
+            return Ok(());
+        }
+        let Offer {
+            inputs, outputs, ..
+        } = offer;
+        let mut offers = vec![format!("steps: input [T, {inputs}], target [T, {outputs}]")];
+        if offer.answers_last {
+            offers.push(format!("source [S, {inputs}] and answer [A, {outputs}]"));
+        }
+        if offer.has_one_answer {
+            offers.push(format!("source [S, {inputs}] and one answer [{outputs}]"));
+        }
+        if offer.question.is_some() {
+            offers.push(format!(
+                "document [D, {inputs}], question [Q, {inputs}] and answer [A, {outputs}]"
+            ));
+        }
+        let needs = if needs.is_empty() {
+            "the widths of the task: leave out their `size`"
+        } else {
+            needs
+        };
+        Err(Unfit {
+            has: self.signature(),
+            offers: offers.join("; "),
+            needs,
+        })
+    }
+
+    /// Its inputs and its target, as the file declares them.
+    fn signature(&self) -> String {
+        let named = |record: &crate::equations::page::Record| {
+            let axes = record
+                .given()
+                .iter()
+                .map(|axis| &*self.page.axes[*axis].name);
+            format!(
+                "{}[{}]",
+                record.names[0],
+                axes.collect::<Vec<_>>().join(", ")
+            )
+        };
+        let inputs = self
+            .page
+            .inputs
+            .iter()
+            .map(|own| format!("input {}", named(own)));
+        let target = self
+            .page
+            .target
+            .iter()
+            .map(|own| format!("target {}", named(own)));
+        inputs.chain(target).collect::<Vec<_>>().join(", ")
+    }
+
+    /// The lengths of sequences and widths in an episode of so many steps with such a source.
+    pub(super) fn given(
+        &self,
+        sizes: [usize; 2],
+        offer: Offer,
+        question: usize,
+    ) -> impl Fn(&str) -> Option<usize> {
+        let mut all = BTreeMap::new();
+        for data in &self.data {
+            let name = |axis: Axis| self.program.axes[axis].name.to_string();
+            let is_target = data.series == self.target().series;
+            let width = if is_target {
+                offer.outputs
+            } else {
+                offer.inputs
+            };
+            all.entry(name(data.width)).or_insert(width);
+            if let Some(steps) = data.steps {
+                all.entry(name(steps))
+                    .or_insert(data.part.steps(sizes, question).1);
+            }
+        }
+        move |axis| all.get(axis).copied()
+    }
+
+    // Sizes.
+
+    /// The sizes on which no tensor depends, which may be changed afterwards, with their values and ranges.
+    pub fn free_sizes(&self) -> impl Iterator<Item = (&str, usize, [usize; 2])> {
+        let mut held = HashSet::new();
+        for tensor in &self.program.tensors {
+            held.extend(
+                tensor
+                    .axes
+                    .iter()
+                    .chain(tensor.inputs.iter().flatten())
+                    .copied(),
+            );
+        }
+        let origins: HashSet<Axis> = held
+            .iter()
+            .map(|axis| self.program.axes[*axis].origin)
+            .collect();
+        // An axis that functions make has the lengths of others.
+        let parts = origins
+            .iter()
+            .flat_map(|axis| match &self.program.axes[*axis].length {
+                Length::Join(parts) | Length::Packed(parts) => parts.concat(),
+                Length::Append(old) => vec![*old],
+                _ => vec![],
+            });
+        let parts: HashSet<Axis> = parts.map(|axis| self.program.axes[axis].origin).collect();
+        let held: HashSet<&str> = origins
+            .union(&parts)
+            .map(|axis| &*self.program.axes[*axis].name)
+            .collect();
+        let listed = self.program.keys.iter().map(|key| &self.page.keys[*key]);
+        let free = listed.filter(move |key| key.word == Word::Size && !held.contains(&*key.name));
+        free.map(|key| {
+            (
+                &*key.name,
+                key.value as usize,
+                key.range.map(|end| end as usize),
+            )
+        })
+    }
+
+    /// The same file with another size.
+    pub(super) fn with_size(
+        &self,
+        name: &str,
+        size: usize,
+        make: impl FnOnce() -> Option<Self>,
+    ) -> Option<Arc<Self>> {
+        let mut resized = self.resized.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (name.to_owned(), size);
+        if let Some(own) = resized.get(&key) {
+            return Some(Arc::clone(own));
+        }
+        let own = Arc::new(make()?);
+        if resized.len() > 64 {
+            resized.clear();
+        }
+        resized.insert(key, Arc::clone(&own));
+        Some(own)
+    }
+
+    // Tensors.
+
+    /// The tensors. A weight has a row for each output and a column for each input; heads and layers are rows one after
+    /// another.
+    pub(super) fn shape(&self, lengths: &[usize]) -> Shape {
+        let spec = |tensor: &Tensor| {
+            let gates = tensor.gates.max(1);
+            let all = count(lengths, &tensor.axes).saturating_mul(gates);
+            let inputs = joined(lengths, &tensor.inputs);
+            let last = tensor.axes.last().map_or(1, |axis| lengths[*axis]);
+            let is_bias = tensor.name.ends_with(".bias");
+            let [rows, columns] = match tensor.inputs.is_empty() {
+                false => [all, inputs],
+                _ if is_bias => [usize::from(all > 0), all],
+                _ => [all.checked_div(last).unwrap_or(0), last],
+            };
+            let start = match tensor.inputs.is_empty() {
+                // Maps of several heads begin as each would alone.
+                false => {
+                    let own = tensor
+                        .axes
+                        .iter()
+                        .filter(|axis| self.page.rank(**axis).0 > 0);
+                    let own = count(lengths, &own.copied().collect::<Vec<_>>());
+                    Start::GlorotOf(inputs.saturating_add(own.saturating_mul(gates)))
+                }
+                _ if is_bias => Start::Zero,
+                _ if tensor.name.ends_with(".start") => Start::NearZero,
+                _ => Start::Glorot,
+            };
+            TensorSpec {
+                name: tensor.name.clone().into(),
+                rows,
+                columns,
+                start,
+            }
+        };
+        Shape {
+            linears: Vec::new(),
+            tensors: self.program.tensors.iter().map(spec).collect(),
+        }
+    }
+
+    // Arrays.
+
+    /// The sizes of the axes of an array, without that of its steps, and the number of its rows.
+    pub(super) fn sizes(&self, quantity: &Quantity, lengths: &[usize]) -> Vec<usize> {
+        quantity.axes.iter().map(|axis| lengths[*axis]).collect()
+    }
+
+    /// The quantity of an array.
+    pub(super) fn quantity(&self, of: Array) -> Option<(usize, &Quantity)> {
+        self.quantities
+            .iter()
+            .enumerate()
+            .find(|(_, own)| own.array == of)
+    }
+
+    /// Finds the arrays: values of statements and of starts, noise, and what is drawn.
+    fn find_quantities(&mut self, text: &str, flat: &Flat) {
+        let (page, program) = (Arc::clone(&self.page), Arc::clone(&self.program));
+        let mut all = Vec::new();
+        let part_of = |axis: Axis| {
+            let origin = program.axes[axis].origin;
+            let own = self.data.iter().find(|data| {
+                data.steps
+                    .is_some_and(|own| program.axes[own].origin == origin)
+            });
+            own.map(|data| (axis, data.part))
+        };
+        let mut add = |name: String,
+                       series: usize,
+                       held: Held,
+                       range: Range,
+                       value: Option<&Value>,
+                       axes: Vec<Axis>,
+                       line: String| {
+            let own = &program.series[series];
+            let heads = own.kind.filter(|kind| axes.contains(kind));
+            let count = heads.map(|kind| page.length(kind).unwrap_or(1));
+            let rest: Vec<Axis> = axes
+                .iter()
+                .copied()
+                .filter(|axis| Some(*axis) != heads)
+                .collect();
+            let time = rest.iter().copied().find_map(part_of);
+            let inner: Vec<Axis> = rest
+                .iter()
+                .copied()
+                .filter(|axis| time.is_none_or(|time| time.0 != *axis))
+                .collect();
+            let mut dims: Vec<&'static str> = time.iter().map(|_| "t").collect();
+            dims.extend(
+                inner
+                    .iter()
+                    .map(|axis| interned::text(&program.axes[*axis].name)),
+            );
+            if dims.is_empty() {
+                dims.push("one");
+            }
+            for head in 0..count.unwrap_or(1) {
+                let name = match heads {
+                    Some(kind) => format!("{}{head}.{name}", program.axes[kind].name),
+                    None => name.clone(),
+                };
+                let is_answer = held == Held::Values(self.answer.0) && !self.answer.1;
+                let range = range_of(range, value, &inner);
+                let kept = match (time, range) {
+                    (_, Range::Normal | Range::Uniform) if time.is_some() => Kept::Steps,
+                    (Some(_), _) => Kept::WithMemory,
+                    (None, Range::Normal | Range::Uniform) => Kept::Once,
+                    (None, _) => Kept::OnceWithMemory,
+                };
+                let spec = ArraySpec::new(
+                    interned::text(&name),
+                    interned::texts(&dims),
+                    interned::text(&own.name),
+                    range,
+                    interned::text(&line),
+                )
+                .kept(kept);
+                all.push(Quantity {
+                    array: if is_answer {
+                        array::LOGIT
+                    } else {
+                        interned::array(spec)
+                    },
+                    held,
+                    head: heads.map(|kind| (kind, head)),
+                    time,
+                    axes: inner.clone(),
+                    needs: Vec::new(),
+                    follows: false,
+                });
+            }
+        };
+        let lines: Vec<&str> = text.lines().collect();
+        for (index, series) in program.series.iter().enumerate() {
+            let noise = match series.source {
+                Source::Statement(..) => None,
+                Source::Noise(noise) if page.noises[noise].is_normal => Some(Range::Normal),
+                Source::Noise(_) => Some(Range::Uniform),
+                _ => continue,
+            };
+            let mut equations = program.equations.iter();
+            let equation = equations.find(|own| own.makes.contains(&index));
+            let value = equation
+                .filter(|own| own.makes[0] == index)
+                .map(|own| &own.value);
+            let line = equation.map_or(String::new(), |own| {
+                let place = &page.statements[own.statement].place;
+                let line = lines
+                    .get(place.line as usize - 1)
+                    .copied()
+                    .unwrap_or_default();
+                line.split(['#', '"'])
+                    .next()
+                    .unwrap_or_default()
+                    .trim()
+                    .to_owned()
+            });
+            let axes: Vec<Axis> = block_axes(&page, &series.blocks)
+                .chain(series.axes.iter().copied())
+                .collect();
+            let range = noise.unwrap_or(Range::Any);
+            for (at, (_, work)) in flat.draws.iter().enumerate() {
+                let draws = program
+                    .equations
+                    .get(*work)
+                    .is_some_and(|own| own.makes[0] == index);
+                if draws {
+                    let axes = axes.clone();
+                    add(
+                        format!("{}.noise", series.trace),
+                        index,
+                        Held::Draw(at),
+                        Range::Uniform,
+                        None,
+                        axes,
+                        String::new(),
+                    );
+                }
+            }
+            for (at, first) in program
+                .firsts
+                .iter()
+                .enumerate()
+                .filter(|(_, first)| first.series == index)
+            {
+                let other = program.firsts[..at]
+                    .iter()
+                    .any(|own| own.series == index && own.block != first.block);
+                let along = page.blocks[first.block].axis.filter(|_| other);
+                let along = along.map_or(String::new(), |axis| {
+                    format!(".{}", program.axes[axis].name)
+                });
+                let is_known = program.firsts[..at]
+                    .iter()
+                    .any(|own| own.series == index && own.block == first.block);
+                if !is_known {
+                    let blocks: Vec<usize> = series
+                        .blocks
+                        .iter()
+                        .copied()
+                        .filter(|block| *block != first.block)
+                        .collect();
+                    let axes = block_axes(&page, &blocks).chain(series.axes.iter().copied());
+                    let axes =
+                        axes.filter(|axis| first.axes.contains(axis) || series.kind == Some(*axis));
+                    add(
+                        format!("{}.initial{along}", series.trace),
+                        index,
+                        Held::First(index, first.block),
+                        Range::Any,
+                        None,
+                        axes.collect(),
+                        String::new(),
+                    );
+                }
+            }
+            add(
+                series.trace.clone(),
+                index,
+                Held::Values(index),
+                range,
+                value,
+                axes,
+                line,
+            );
+        }
+        self.quantities = all;
+        self.find_needs(flat);
+    }
+
+    /// Finds what follows from what.
+    fn find_needs(&mut self, flat: &Flat) {
+        let program = Arc::clone(&self.program);
+        let of = |held: &dyn Fn(Held) -> bool| -> Vec<usize> {
+            let all = self.quantities.iter().enumerate();
+            all.filter(|(_, own)| held(own.held))
+                .map(|(index, _)| index)
+                .collect()
+        };
+        let mut found = Vec::new();
+        for (index, quantity) in self.quantities.iter().enumerate() {
+            let Held::Values(series) = quantity.held else {
+                continue;
+            };
+            let (mut needs, mut follows, mut is_made) = (Vec::new(), true, false);
+            for (work, equation) in program.equations.iter().enumerate() {
+                if !equation.makes.contains(&series) {
+                    continue;
+                }
+                is_made = true;
+                equation.value.each(&mut |value| match &value.op {
+                    Op::Read(read, _) | Op::Past(read, ..) => {
+                        follows &= !matches!(program.series[*read].source, Source::Parameter(_));
+                        needs.extend(of(&|held| match held {
+                            Held::Values(own) | Held::First(own, _) => own == *read,
+                            Held::Draw(_) => false,
+                        }));
+                    }
+                    Op::Tensor(..) | Op::Linear(_) | Op::Cell(..) => follows = false,
+                    _ => {}
+                });
+                let draws = flat
+                    .draws
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, own)| own.1 == work);
+                for (draw, _) in draws {
+                    needs.extend(of(&|held| held == Held::Draw(draw)));
+                }
+            }
+            needs.sort_unstable();
+            needs.dedup();
+            needs.retain(|need| *need != index);
+            found.push((index, needs, follows && is_made));
+        }
+        for (index, needs, follows) in found {
+            (self.quantities[index].needs, self.quantities[index].follows) = (needs, follows);
+        }
+    }
+
+    /// Where an array stands in an engine, with the axis of its steps first.
+    pub(super) fn places(
+        &self,
+        quantity: &Quantity,
+        layout: &Layout,
+        block: Option<(Axis, bool, usize)>,
+    ) -> Vec<usize> {
+        let mut layout = layout.clone();
+        if let Some((kind, head)) = quantity.head {
+            cut(&mut layout, kind, head.cast_signed());
+        }
+        if let Some((axis, backwards, length)) = block {
+            cut(
+                &mut layout,
+                axis,
+                if backwards { length.cast_signed() } else { -1 },
+            );
+        }
+        let time = quantity.time.iter().map(|time| time.0);
+        layout.places(
+            &time
+                .chain(quantity.axes.iter().copied())
+                .collect::<Vec<_>>(),
+        )
+    }
+
+    /// The block of a first value: its axis, and whether it runs backwards.
+    pub(super) fn block(&self, block: usize) -> Option<(Axis, bool)> {
+        let block = &self.page.blocks[block];
+        block.axis.map(|axis| (axis, block.backwards))
+    }
+}
+
+/// Takes one entry of an axis, which may be the one before the first or behind the last.
+fn cut(layout: &mut Layout, axis: Axis, entry: isize) {
+    if let Some(at) = layout.dims.iter().position(|dim| dim.0 == axis) {
+        layout.offset += entry * layout.dims.remove(at).2;
+    }
+}
+
+fn block_axes<'a>(page: &'a Page, blocks: &'a [usize]) -> impl Iterator<Item = Axis> + 'a {
+    blocks.iter().filter_map(|block| page.blocks[*block].axis)
+}
+
+/// The range of what a function makes.
+fn range_of(range: Range, value: Option<&Value>, axes: &[Axis]) -> Range {
+    match value.map(|value| &value.op) {
+        _ if range != Range::Any => range,
+        Some(Op::Element(Function::Sigmoid)) => Range::Within(0.0, 1.0),
+        Some(Op::Element(Function::Tanh)) => Range::Within(-1.0, 1.0),
+        Some(Op::Element(Function::Softplus | Function::Exp | Function::Relu)) => {
+            Range::AtLeast(0.0)
+        }
+        Some(Op::Over(Function::Softmax | Function::Sharpen, over)) if over[..] == *axes => {
+            Range::Within(0.0, 1.0)
+        }
+        _ => Range::Any,
+    }
+}
+
+/// The parts of an episode that the inputs and the target are.
+fn data(page: &Page, program: &Program) -> Vec<Data> {
+    let is_data = |source: Source| matches!(source, Source::Input(_) | Source::Target);
+    let all = program.series.iter().enumerate();
+    let mut all: Vec<(usize, &crate::equations::program::Series)> =
+        all.filter(|own| is_data(own.1.source)).collect();
+    all.sort_by_key(|(_, series)| match series.source {
+        Source::Input(input) => input,
+        _ => usize::MAX,
+    });
+    let axes = |series: usize| {
+        let own = &program.series[series].axes;
+        let steps = own.iter().copied().find(|axis| page.is_sequence(*axis));
+        let width = own.iter().copied().rfind(|axis| Some(*axis) != steps);
+        (steps, width.unwrap_or(0))
+    };
+    let parts: &[Part] = match all.len() {
+        2 => {
+            let [input, target] = [axes(all[0].0).0, axes(all[1].0).0];
+            match target {
+                None => &[Part::Source, Part::Last],
+                Some(_) if input == target => &[Part::Steps, Part::Steps],
+                Some(_) => &[Part::Source, Part::Answer],
+            }
+        }
+        3 => &[Part::Document, Part::Question, Part::Answer],
+        _ => &[],
+    };
+    let parts = parts.iter().copied().chain(std::iter::repeat(Part::Last));
+    let of = |((series, _), part): ((usize, _), Part)| {
+        let (steps, width) = axes(series);
+        Data {
+            series,
+            part,
+            steps,
+            width,
+        }
+    };
+    all.into_iter().zip(parts).map(of).collect()
+}
+
+/// Whether a program reads its target, which is its own answer when it runs freely.
+fn reads_answer(program: &Program) -> bool {
+    let mut reads = false;
+    let values = program.equations.iter().map(|own| &own.value);
+    for value in values.chain(program.firsts.iter().map(|own| &own.value)) {
+        value.each(&mut |value| {
+            if let Op::Read(series, _) | Op::Past(series, ..) = value.op {
+                reads |= program.series[series].source == Source::Target;
+            }
+        });
+    }
+    reads
+}

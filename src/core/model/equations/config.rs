@@ -1,0 +1,478 @@
+//! What a preset says of a machine file: its name and text, and the values of its keys.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock};
+
+use super::compiled::{Compiled, Offer, Part, Unfit};
+use super::interned;
+use crate::equations::bind::lengths;
+use crate::equations::page::{self, Key, Page, Word};
+use crate::keys::Field::{ChoicePerHead, Integer, Text, Within};
+use crate::keys::{Choices, ConfigError, Keys, Table};
+use crate::model::kind::{Kind, Sizes};
+use crate::model::shape::Shape;
+use crate::model::spec::{Array, Place};
+
+/// The machine that stands for all of its kind until a file is named.
+const EXAMPLE: &str = include_str!("../../machines/tape_reader.machine");
+
+/// Values that a preset gives to the keys of a file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Settings {
+    /// Sizes, numbers of heads and constants, by name.
+    pub numbers: BTreeMap<String, f64>,
+    /// Choices of switches, by name: one, or one for each head.
+    pub choices: BTreeMap<String, Vec<String>>,
+}
+
+impl Settings {
+    /// The choices, and with a page the numbers, each within its range there.
+    pub(super) fn given(&self, page: Option<&Page>) -> page::Given {
+        let mut given = page::Given::default();
+        for (name, words) in &self.choices {
+            let words = words.iter().map(|word| word.as_str().into()).collect();
+            given.choices.insert(name.as_str().into(), words);
+        }
+        for (name, number) in self.numbers.iter().filter(|_| page.is_some()) {
+            let key = page
+                .and_then(|page| page.key(name))
+                .filter(|key| key.is_settable());
+            if let Some(key) = key.filter(|key| key.range[0] <= key.range[1]) {
+                let number = number.clamp(key.range[0], key.range[1]);
+                given.numbers.insert(name.as_str().into(), number);
+            }
+        }
+        given
+    }
+}
+
+/// A machine whose equations stand in a file.
+#[derive(Clone, Debug)]
+pub struct EquationsConfig {
+    /// Channels of the input.
+    pub inputs: usize,
+    /// Channels of the output.
+    pub outputs: usize,
+    /// Steps of the question of a task about a document.
+    pub question: usize,
+    /// The name of the file.
+    pub file: String,
+    /// Its text, with the components that it uses.
+    pub text: String,
+    settings: Settings,
+    /// Steps of an episode, and those of its source.
+    lengths: [usize; 2],
+    compiled: Option<Arc<Compiled>>,
+}
+
+impl PartialEq for EquationsConfig {
+    fn eq(&self, other: &Self) -> bool {
+        let of = |own: &Self| (own.inputs, own.outputs, own.question, own.lengths);
+        of(self) == of(other)
+            && (&self.file, &self.text, &self.settings)
+                == (&other.file, &other.text, &other.settings)
+    }
+}
+
+/// The words of a switch, and what is chosen for each head.
+struct Words {
+    words: Vec<&'static str>,
+    chosen: Vec<&'static str>,
+}
+
+impl Choices for Words {
+    fn words(&self) -> Vec<&'static str> {
+        self.words.clone()
+    }
+
+    fn chosen(&self) -> Vec<&'static str> {
+        self.chosen.clone()
+    }
+
+    fn choose(&mut self, word: &str) -> bool {
+        let known = self.words.iter().find(|own| **own == word);
+        known.is_some_and(|word| {
+            self.chosen = vec![word];
+            true
+        })
+    }
+
+    fn choose_each(&mut self, words: &[String]) -> Result<(), String> {
+        let of = |word: &String| {
+            let known = self.words.iter().find(|own| *own == word);
+            known.copied().ok_or_else(|| word.clone())
+        };
+        let chosen: Vec<_> = words.iter().map(of).collect::<Result<_, _>>()?;
+        if chosen.is_empty() {
+            return Err(String::new());
+        }
+        self.chosen = chosen;
+        Ok(())
+    }
+}
+
+impl EquationsConfig {
+    /// A machine without a file.
+    pub const fn new(inputs: usize, outputs: usize) -> Self {
+        Self {
+            inputs,
+            outputs,
+            question: 1,
+            file: String::new(),
+            text: String::new(),
+            settings: Settings {
+                numbers: BTreeMap::new(),
+                choices: BTreeMap::new(),
+            },
+            lengths: [2, 1],
+            compiled: None,
+        }
+    }
+
+    /// The machine in this file.
+    ///
+    /// # Errors
+    /// A mistake in the file.
+    pub fn of_file(file: &str, text: &str) -> Result<Self, String> {
+        let mut config = Self::new(1, 1);
+        (config.file, config.text) = (file.to_owned(), text.to_owned());
+        config.compile().map_err(|mistake| mistake.to_string())?;
+        Ok(config)
+    }
+
+    /// What the file means.
+    pub fn compiled(&self) -> &Arc<Compiled> {
+        static EXAMPLES: LazyLock<Option<Arc<Compiled>>> = LazyLock::new(|| {
+            let compiled = Compiled::new("tape_reader.machine", EXAMPLE, &Settings::default());
+            compiled.ok().map(Arc::new)
+        });
+        let example = || {
+            EXAMPLES
+                .as_ref()
+                .unwrap_or_else(|| unreachable!("the example is checked"))
+        };
+        self.compiled.as_ref().unwrap_or_else(example)
+    }
+
+    /// Reads the file under the present settings.
+    fn compile(&mut self) -> Result<(), crate::equations::text::Mistake> {
+        let compiled = Compiled::new(&self.file, &self.text, &self.settings)?;
+        self.compiled = Some(Arc::new(compiled));
+        Ok(())
+    }
+
+    /// The mistake in the file under the present choices, if there is one.
+    pub fn mistake(&self) -> Option<String> {
+        let compiled = Compiled::new(&self.file, &self.text, &self.settings);
+        let checked = compiled.and_then(|compiled| compiled.check());
+        checked.err().map(|mistake| mistake.to_string())
+    }
+
+    /// Whether the data of the file are those of a task.
+    ///
+    /// # Errors
+    /// What does not fit.
+    pub fn fits(&self, offer: Offer) -> Result<(), Unfit> {
+        self.compiled().fits(offer)
+    }
+
+    pub(super) fn offer(&self) -> Offer {
+        Offer {
+            inputs: self.inputs,
+            outputs: self.outputs,
+            answers_last: true,
+            question: Some(self.question),
+            has_one_answer: true,
+        }
+    }
+
+    /// The lengths of all axes in an episode.
+    pub(super) fn axis_lengths(&self, sizes: [usize; 2]) -> Vec<usize> {
+        let compiled = self.compiled();
+        let given = compiled.given(sizes, self.offer(), self.question);
+        lengths(&compiled.page, &compiled.program, &given)
+    }
+
+    fn key(&self, name: &str) -> Option<&Key> {
+        self.compiled().page.key(name)
+    }
+
+    /// Sets a size on which no tensor depends.
+    ///
+    /// # Errors
+    /// There is no such size, or it is out of range.
+    pub fn set_size(&mut self, name: &str, size: usize) -> Result<(), ConfigError> {
+        let compiled = Arc::clone(self.compiled());
+        let free: Vec<_> = compiled.free_sizes().collect();
+        let Some((_, own, range)) = free.iter().find(|own| own.0 == name) else {
+            let names: Vec<&str> = free.iter().map(|own| own.0).collect();
+            let allowed = match &names[..] {
+                [] => "none, because every size is one of a tensor".to_owned(),
+                names => format!("{}; the tensors depend on all others", names.join(", ")),
+            };
+            return Err(ConfigError {
+                field: "size".to_owned(),
+                found: name.to_owned(),
+                allowed,
+            });
+        };
+        if size == *own {
+            return Ok(());
+        }
+        ConfigError::unless((range[0]..=range[1]).contains(&size), name, size, || {
+            format!("{} to {}", range[0], range[1])
+        })?;
+        self.settings.numbers.insert(name.to_owned(), size as f64);
+        let make = || Compiled::new(&self.file, self.source(), &self.settings).ok();
+        self.compiled = compiled.with_size(name, size, make);
+        Ok(())
+    }
+
+    fn source(&self) -> &str {
+        if self.text.is_empty() {
+            EXAMPLE
+        } else {
+            &self.text
+        }
+    }
+}
+
+/// The section of a preset with the keys of this kind.
+fn section(word: Word) -> &'static str {
+    match word {
+        Word::Size => "sizes",
+        Word::Heads => "heads",
+        Word::Constant => "constants",
+        Word::Switch | Word::Entries => "switches",
+    }
+}
+
+impl Keys for EquationsConfig {
+    fn keys(&mut self, to: &mut Table<'_>) {
+        let before = (self.file.clone(), self.text.clone());
+        to.required("file", Text(&mut self.file), "name of the machine file, which lies beside the preset (docs/equations.md); its keys are under `sizes`, `heads`, `switches` and `constants`");
+        let is_changed = |own: &Self| (&own.file, &own.text) != (&before.0, &before.1);
+        if !self.text.is_empty() {
+            if self.compiled.is_none() || is_changed(self) {
+                let _ = self.compile();
+            }
+            let compiled = Arc::clone(self.compiled());
+            self.switches(&compiled.page, to);
+            let compiled = Arc::clone(self.compiled());
+            self.numbers(&compiled, to);
+        }
+        to.key(
+            "text",
+            Text(&mut self.text),
+            "text of the file with its components; read from the file where it is left out",
+        );
+        if is_changed(self) && !self.text.is_empty() {
+            let _ = self.compile();
+        }
+    }
+}
+
+impl EquationsConfig {
+    /// Enters the switches; what is chosen decides which other keys there are.
+    fn switches(&mut self, page: &Page, to: &mut Table<'_>) {
+        let before = self.settings.choices.clone();
+        let mut to = to.section("switches");
+        let mut all: Vec<&Key> = page
+            .keys
+            .iter()
+            .filter(|key| key.is_switch() && key.is_settable())
+            .collect();
+        all.sort_by_key(|key| &key.name);
+        for key in all {
+            let mut words = Words {
+                words: key
+                    .choices
+                    .iter()
+                    .map(|word| interned::text(word))
+                    .collect(),
+                chosen: key.chosen.iter().map(|word| interned::text(word)).collect(),
+            };
+            to.key(
+                &key.name,
+                ChoicePerHead(&mut words),
+                interned::text(&key.sentence),
+            );
+            if words.chosen.iter().ne(key
+                .chosen
+                .iter()
+                .map(|word| &**word)
+                .collect::<Vec<_>>()
+                .iter())
+            {
+                let chosen = words.chosen.iter().map(|word| (*word).to_owned());
+                self.settings
+                    .choices
+                    .insert(key.name.to_string(), chosen.collect());
+            }
+        }
+        if self.settings.choices != before {
+            let _ = self.compile();
+        }
+    }
+
+    /// Enters sizes, numbers of heads and constants.
+    fn numbers(&mut self, compiled: &Compiled, to: &mut Table<'_>) {
+        let before = self.settings.numbers.clone();
+        for word in [Word::Size, Word::Heads, Word::Constant] {
+            let mut to = to.section(section(word));
+            let listed = compiled
+                .program
+                .keys
+                .iter()
+                .map(|key| &compiled.page.keys[*key]);
+            let mut all: Vec<&Key> = listed.filter(|key| key.word == word).collect();
+            all.sort_by_key(|key| &key.name);
+            for key in all {
+                let sentence = interned::text(&key.sentence);
+                let old = self
+                    .settings
+                    .numbers
+                    .get(&*key.name)
+                    .copied()
+                    .unwrap_or(key.value);
+                let mut new = old;
+                if word == Word::Constant {
+                    to.key(
+                        &key.name,
+                        Within(&mut new, key.range[0]..=key.range[1]),
+                        sentence,
+                    );
+                } else {
+                    let mut size = old as usize;
+                    let [least, most] = key.range.map(|end| end as usize);
+                    to.key(&key.name, Integer(&mut size, least..=most), sentence);
+                    new = size as f64;
+                }
+                if new != old {
+                    self.settings.numbers.insert(key.name.to_string(), new);
+                }
+            }
+        }
+        if self.settings.numbers != before {
+            let _ = self.compile();
+        }
+    }
+}
+
+impl Kind for EquationsConfig {
+    fn sizes(&self) -> Sizes {
+        Sizes {
+            inputs: self.inputs,
+            outputs: self.outputs,
+            rows: self.rows().unwrap_or(0),
+            ..Sizes::default()
+        }
+    }
+
+    fn shape(&self) -> Shape {
+        self.compiled().shape(&self.axis_lengths(self.lengths))
+    }
+
+    fn width(&self, place: Place, array: Array) -> usize {
+        use crate::model::array::{INPUT, LOGIT, OUTPUT};
+        match (place, array) {
+            (Place::Machine, INPUT) => self.inputs,
+            (Place::Machine, LOGIT | OUTPUT) => self.outputs,
+            (Place::Machine, _) => self
+                .array_sizes(array)
+                .map_or(0, |sizes| sizes.into_iter().fold(1, usize::saturating_mul)),
+            _ => 0,
+        }
+    }
+
+    fn arrays(&self) -> &'static [Array] {
+        self.compiled().arrays
+    }
+
+    fn of_episode(&self, steps: usize, source: usize) -> Option<Box<dyn Kind>> {
+        let mut config = self.clone();
+        config.lengths = [steps, source];
+        Some(Box::new(config))
+    }
+
+    fn first_step(&self) -> usize {
+        usize::from(
+            self.compiled()
+                .data
+                .iter()
+                .any(|data| data.part == Part::Source || data.part == Part::Document),
+        )
+    }
+
+    fn has_feedback(&self) -> bool {
+        self.compiled().has_feedback
+    }
+
+    fn is_passing(&self, _: Place, _: Array) -> bool {
+        false
+    }
+
+    fn bytes_beside(&self, steps: usize, of_value: usize) -> [u64; 2] {
+        let compiled = self.compiled();
+        let lengths = self.axis_lengths([steps.max(2), steps / 2]);
+        let values = compiled.quantities.iter().map(|own| {
+            let sizes = compiled
+                .sizes(own, &lengths)
+                .into_iter()
+                .map(|size| size as u64);
+            let steps = if own.time.is_some() { steps as u64 } else { 1 };
+            sizes.fold(steps, u64::saturating_mul)
+        });
+        let bytes = values
+            .fold(0, u64::saturating_add)
+            .saturating_mul(of_value as u64);
+        [bytes, bytes.saturating_mul(2)]
+    }
+
+    fn set_rows(&mut self, rows: usize) -> Result<(), ConfigError> {
+        if self.key("rows").is_none() {
+            return Err(ConfigError {
+                field: "memory.rows".to_owned(),
+                found: rows.to_string(),
+                allowed: "none, because the file has no size rows".to_owned(),
+            });
+        }
+        self.set_size("rows", rows)
+    }
+
+    fn runs_on_any_rows(&self) -> bool {
+        self.rows().is_some()
+    }
+
+    fn is_recorded_apart(&self) -> bool {
+        true
+    }
+
+    fn array_sizes(&self, array: Array) -> Option<Vec<usize>> {
+        let compiled = self.compiled();
+        let (_, own) = compiled.quantity(array)?;
+        Some(compiled.sizes(own, &self.axis_lengths(self.lengths)))
+    }
+
+    fn draws(&self) -> bool {
+        let mut all = self.compiled().quantities.iter();
+        all.any(|own| {
+            matches!(
+                own.array.range,
+                crate::model::spec::Range::Normal | crate::model::spec::Range::Uniform
+            )
+        })
+    }
+
+    fn set_channels(&mut self, inputs: usize, outputs: usize) {
+        (self.inputs, self.outputs) = (inputs, outputs);
+    }
+}
+
+impl EquationsConfig {
+    /// The memory rows, where no tensor depends on them.
+    fn rows(&self) -> Option<usize> {
+        let mut free = self.compiled().free_sizes();
+        free.find(|own| own.0 == "rows").map(|own| own.1)
+    }
+}

@@ -1,0 +1,284 @@
+//! The engines that run the episodes of a machine file. An engine belongs to episodes of certain lengths: those that have run
+//! wait in a pool for the next episodes of these lengths.
+
+use std::any::Any;
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::compiled::{Compiled, Part, Quantity};
+use super::config::EquationsConfig;
+use crate::equations::bind::{Bound, GATES, IN, Layout};
+use crate::equations::page::Word;
+use crate::equations::program::Axis;
+use crate::equations::run::Engine;
+use crate::math::{Answer, Real};
+use crate::model::params::Params;
+
+/// The most numbers of all engines in a pool, but for the last one.
+const MOST_NUMBERS: usize = 1 << 27;
+
+/// What an engine is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// A whole recording.
+    Recording,
+    /// Gradients of this many episodes side by side.
+    Training(usize),
+    /// The answer alone.
+    Evaluation,
+}
+
+/// The episodes that an engine runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Job {
+    pub purpose: Purpose,
+    /// Steps, and those of the source.
+    pub sizes: [usize; 2],
+    /// The form of the own answer that is fed back; none where the target is.
+    pub own: Option<Answer>,
+    /// Channels of input and output.
+    pub channels: [usize; 2],
+    pub question: usize,
+}
+
+/// An engine with the places of what goes in and comes out.
+pub(super) struct Running<R> {
+    pub compiled: Arc<Compiled>,
+    pub job: Job,
+    pub engine: Engine<R>,
+    /// Of each tensor, as the weights have it.
+    pub tensors: Vec<Vec<usize>>,
+    /// Of each input and the target, of each episode.
+    pub data: Vec<Vec<Vec<usize>>>,
+    /// Of the answer, of each episode.
+    pub answer: Vec<Vec<usize>>,
+    /// Of penalties, of each episode.
+    pub penalties: Vec<Vec<usize>>,
+    /// Of all arrays of one episode that is recorded; of others of the noise of each episode.
+    pub arrays: Vec<Vec<Vec<usize>>>,
+}
+
+/// Engines that wait.
+#[derive(Default)]
+pub(super) struct Pool(Mutex<VecDeque<(Job, usize, Box<dyn Any + Send>)>>);
+
+impl Pool {
+    fn take<R: Real>(&self, job: Job) -> Option<Running<R>> {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_it =
+            |own: &(Job, usize, Box<dyn Any + Send>)| own.0 == job && own.2.is::<Running<R>>();
+        let at = all.iter().rposition(is_it)?;
+        let (.., engine) = all.remove(at)?;
+        engine.downcast().ok().map(|own| *own)
+    }
+
+    fn put(&self, job: Job, size: usize, engine: Box<dyn Any + Send>) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.push_back((job, size, engine));
+        while all.len() > 1 && all.iter().map(|own| own.1).sum::<usize>() > MOST_NUMBERS {
+            all.pop_front();
+        }
+    }
+}
+
+impl<R: Real> Running<R> {
+    /// An engine for these episodes; none where its arrays are too large for any memory.
+    pub(super) fn of(config: &EquationsConfig, job: Job) -> Option<Self> {
+        let compiled = config.compiled();
+        compiled.pool.take(job).or_else(|| Self::new(config, job))
+    }
+
+    fn new(config: &EquationsConfig, job: Job) -> Option<Self> {
+        let compiled = Arc::clone(config.compiled());
+        let variant = compiled.variant(job.own);
+        let (page, program, flat) = (&compiled.page, &variant.program, &variant.flat);
+        let given = compiled.given(job.sizes, config.offer(), job.question);
+        let mut wanted = vec![compiled.answer.0];
+        let is_penalty = |name: &str| name == "penalty" || name.ends_with(".penalty");
+        let all = program.series.iter().enumerate();
+        let penalties: Vec<usize> = all
+            .filter(|own| is_penalty(&own.1.name))
+            .map(|own| own.0)
+            .collect();
+        wanted.extend(&penalties);
+        let (learns, episodes) = match job.purpose {
+            Purpose::Training(episodes) => (true, episodes),
+            Purpose::Recording => (true, 1),
+            Purpose::Evaluation => (false, 1),
+        };
+        let bound = match job.purpose {
+            Purpose::Recording => Bound::new(page, program, flat, &given),
+            Purpose::Training(_) => Bound::for_training(page, program, flat, &given, episodes),
+            Purpose::Evaluation => Bound::for_evaluation(page, program, flat, &given, &wanted),
+        };
+        let mut bound = bound.ok()?;
+        if job.purpose != Purpose::Recording {
+            bound.ignore_inputs(flat);
+        }
+        let engine = Engine::<R>::new(bound, flat, learns);
+        let tensors = program.tensors.iter().zip(&engine.bound.tensors);
+        let tensors = tensors.map(|(tensor, layout)| {
+            let mut axes: Vec<Axis> = tensor.axes.clone();
+            if tensor.gates > 0 {
+                axes.insert(tensor.before_gates, GATES);
+            }
+            if !tensor.inputs.is_empty() {
+                axes.push(IN);
+            }
+            layout.places(&axes)
+        });
+        let tensors = tensors.collect();
+        let each = |of: &dyn Fn(usize) -> Vec<usize>| (0..episodes).map(of).collect::<Vec<_>>();
+        let data = compiled.data.iter().map(|data| {
+            let axes: Vec<Axis> = data.steps.into_iter().chain([data.width]).collect();
+            each(&|at| engine.layout_in(data.series, at).places(&axes))
+        });
+        let data = data.collect();
+        let target = compiled.target();
+        let axes: Vec<Axis> = target.steps.into_iter().chain([target.width]).collect();
+        let answer = each(&|at| engine.layout_in(compiled.answer.0, at).places(&axes));
+        let whole = |layout: &Layout| {
+            layout.places(&layout.dims.iter().map(|dim| dim.0).collect::<Vec<_>>())
+        };
+        let penalties = each(&|at| {
+            let layouts = penalties.iter().map(|series| engine.layout_in(*series, at));
+            layouts.flat_map(|layout| whole(&layout)).collect()
+        });
+        let arrays = compiled.quantities.iter().map(|own| {
+            let is_kept = job.purpose == Purpose::Recording || own.is_noise();
+            let count = if is_kept { episodes } else { 0 };
+            (0..count)
+                .map(|at| compiled.places_of(own, &engine, job, at))
+                .collect()
+        });
+        Some(Self {
+            arrays: arrays.collect(),
+            job,
+            tensors,
+            data,
+            answer,
+            penalties,
+            engine,
+            compiled: Arc::clone(&compiled),
+        })
+    }
+
+    /// Lets it wait for the next episodes.
+    pub(super) fn wait(self) {
+        let (compiled, job, size) = (
+            Arc::clone(&self.compiled),
+            self.job,
+            self.engine.memory.arena.len(),
+        );
+        compiled.pool.put(job, size, Box::new(self));
+    }
+
+    /// Copies the weights into the engine.
+    pub(super) fn set_tensors(&mut self, params: &Params<R>) {
+        let arena = &mut self.engine.memory.arena;
+        for (tensor, places) in params.tensors.iter().zip(&self.tensors) {
+            let rows = (0..tensor.rows()).flat_map(|row| tensor.row(row));
+            rows.zip(places)
+                .for_each(|(value, place)| arena[*place] = *value);
+        }
+    }
+
+    /// Adds the gradients of the weights.
+    pub(super) fn add_gradients(&self, to: &mut Params<R>) {
+        let (arena, from) = (&self.engine.memory.arena, self.engine.memory.gradients);
+        for (tensor, places) in to.tensors.iter_mut().zip(&self.tensors) {
+            let mut places = places.iter();
+            for mut row in tensor.view_mut().rows_mut() {
+                let pairs = row.iter_mut().zip(&mut places);
+                pairs.for_each(|(to, place)| *to += arena[*place + from]);
+            }
+        }
+    }
+
+    /// Sets the constants that belong to an episode.
+    pub(super) fn set_constants(&mut self, of: &dyn Fn(&str) -> Option<f64>) {
+        let keys = self.compiled.page.keys.iter().enumerate();
+        for (index, key) in keys.filter(|(_, key)| key.word == Word::Constant) {
+            if let Some(value) = key.trainer_name().and_then(of) {
+                self.engine.memory.constants[index] = R::from_f64(value);
+            }
+        }
+    }
+
+    /// The first step of the answer in an episode.
+    pub(super) fn answer_start(&self) -> usize {
+        self.compiled
+            .target()
+            .part
+            .steps(self.job.sizes, self.job.question)
+            .0
+    }
+}
+
+impl Quantity {
+    /// The first row and the number of rows of its array in an episode.
+    pub(super) fn rows(&self, sizes: [usize; 2], question: usize) -> (usize, usize) {
+        self.time.map_or((0, 1), |(_, part): (Axis, Part)| {
+            part.steps(sizes, question)
+        })
+    }
+}
+
+/// What a trace keeps of a machine file.
+pub struct Tape<R> {
+    /// Whether the machine is one.
+    pub(in crate::model) is_used: bool,
+    /// Whether gradients are wanted.
+    pub(in crate::model) learns: bool,
+    /// Steps of the episode, and those of its source.
+    pub(in crate::model) sizes: [usize; 2],
+    /// The targets that are fed back, row after row; empty where the own answer is.
+    pub(in crate::model) forced: Vec<R>,
+    /// The engine that ran this episode, and those that ran beside it.
+    pub(super) running: Mutex<Option<Box<Running<R>>>>,
+}
+
+impl<R> Tape<R> {
+    pub(super) fn running(&self) -> std::sync::MutexGuard<'_, Option<Box<Running<R>>>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<R: Clone> Clone for Tape<R> {
+    fn clone(&self) -> Self {
+        Self {
+            is_used: self.is_used,
+            learns: self.learns,
+            sizes: self.sizes,
+            forced: self.forced.clone(),
+            running: Mutex::default(),
+        }
+    }
+}
+
+impl<R> Default for Tape<R> {
+    fn default() -> Self {
+        Self {
+            is_used: false,
+            learns: false,
+            sizes: [0; 2],
+            forced: Vec::new(),
+            running: Mutex::default(),
+        }
+    }
+}
+
+impl<R> PartialEq for Tape<R> {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl<R> fmt::Debug for Tape<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tape")
+            .field("sizes", &self.sizes)
+            .finish_non_exhaustive()
+    }
+}

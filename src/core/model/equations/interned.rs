@@ -1,0 +1,55 @@
+//! Names and descriptions of arrays that stand in files: each is kept once, for as long as the program runs.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, PoisonError};
+
+use crate::model::spec::{Array, ArraySpec};
+
+/// The same text, kept.
+pub(super) fn text(text: &str) -> &'static str {
+    static KNOWN: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let own = known.get(text).copied();
+    own.unwrap_or_else(|| {
+        let own = Box::leak(text.to_owned().into_boxed_str());
+        known.insert(own);
+        own
+    })
+}
+
+/// The same texts, kept.
+pub(super) fn texts(texts: &[&'static str]) -> &'static [&'static str] {
+    static KNOWN: Mutex<BTreeSet<&'static [&'static str]>> = Mutex::new(BTreeSet::new());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let own = known.get(texts).copied();
+    own.unwrap_or_else(|| {
+        let own = Box::leak(texts.to_vec().into_boxed_slice());
+        known.insert(own);
+        own
+    })
+}
+
+/// The same description, kept.
+pub(super) fn array(spec: ArraySpec) -> Array {
+    static KNOWN: Mutex<BTreeMap<&'static str, Vec<Array>>> = Mutex::new(BTreeMap::new());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let own = known.entry(spec.name).or_default();
+    let there = own.iter().copied().find(|own| **own == spec);
+    there.unwrap_or_else(|| {
+        let new: Array = Box::leak(Box::new(spec));
+        own.push(new);
+        new
+    })
+}
+
+/// The same list, kept.
+pub(super) fn list(arrays: &[Array]) -> &'static [Array] {
+    static KNOWN: Mutex<Vec<&'static [Array]>> = Mutex::new(Vec::new());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let there = known.iter().copied().find(|own| *own == arrays);
+    there.unwrap_or_else(|| {
+        let new = Box::leak(arrays.to_vec().into_boxed_slice());
+        known.push(new);
+        new
+    })
+}

@@ -1,0 +1,568 @@
+//! The passes of a machine file: episodes go through its engine as wholes.
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::ops::Range;
+use std::rc::Rc;
+
+use super::compiled::{Compiled, Held, Quantity};
+use super::config::EquationsConfig;
+use super::engines::{Job, Purpose, Running};
+use crate::equations::run::{Engine, Made};
+use crate::math::{Answer, Real};
+use crate::model::array;
+use crate::model::dependency::{Conventions, Dependency, Size};
+use crate::model::kind::Kind;
+use crate::model::machine::{Batch, Machine, TOGETHER, Upstream};
+use crate::model::params::Params;
+use crate::model::spec::{self, Array, Place};
+use crate::model::trace::{NoiseMode, Trace};
+
+impl Quantity {
+    /// Whether it is drawn and not computed.
+    pub(super) fn is_noise(&self) -> bool {
+        matches!(self.array.range, spec::Range::Normal | spec::Range::Uniform)
+    }
+}
+
+impl Compiled {
+    /// The places of an array of one of the episodes of an engine.
+    pub(super) fn places_of<R: Real>(
+        &self,
+        own: &Quantity,
+        engine: &Engine<R>,
+        job: Job,
+        at: usize,
+    ) -> Vec<usize> {
+        match own.held {
+            Held::Values(series) => self.places(own, &engine.layout_in(series, at), None),
+            Held::First(series, block) => {
+                let block = self
+                    .block(block)
+                    .map(|(axis, backwards)| (axis, backwards, engine.bound.lengths[axis]));
+                self.places(own, &engine.layout_in(series, at), block)
+            }
+            Held::Draw(draw) => {
+                let (scratch, _) = self.variant(job.own).flat.draws[draw];
+                let mut layout = engine.bound.scratch[scratch].clone();
+                let mut dims = layout.dims.iter();
+                if let Some(episodes) = dims.position(|dim| Some(dim.0) == engine.bound.episodes) {
+                    layout.offset += at.cast_signed() * layout.dims.remove(episodes).2;
+                }
+                self.places(own, &layout, None)
+            }
+        }
+    }
+}
+
+impl<R: Real> Trace<R> {
+    /// The rows of an array of a machine file, in which the part of the episode is that it belongs to.
+    fn rows_of(&self, own: &Quantity, question: usize) -> (usize, usize) {
+        own.rows(self.tape.sizes, question)
+    }
+}
+
+impl EquationsConfig {
+    /// The places of all arrays among the own ones of a trace.
+    fn slots<'a>(
+        &self,
+        compiled: &'a Compiled,
+    ) -> impl Iterator<Item = (usize, usize, &'a Quantity)> {
+        let mut slot = 0;
+        compiled
+            .quantities
+            .iter()
+            .enumerate()
+            .map(move |(index, own)| {
+                let at = slot;
+                slot += usize::from(own.array != array::LOGIT);
+                (index, at, own)
+            })
+    }
+
+    fn job<R: Real>(&self, trace: &Trace<R>, purpose: Purpose) -> Job {
+        let is_free = trace.tape.forced.is_empty() && self.compiled().has_feedback;
+        Job {
+            purpose,
+            sizes: trace.tape.sizes,
+            own: is_free.then_some(trace.setting.answer),
+            channels: [self.inputs, self.outputs],
+            question: self.question,
+        }
+    }
+
+    /// Puts the data of an episode in.
+    fn put<R: Real>(&self, trace: &Trace<R>, running: &mut Running<R>, at: usize) {
+        let compiled = self.compiled();
+        let arena = &mut running.engine.memory.arena;
+        let last = compiled.data.len() - 1;
+        for (index, (data, places)) in compiled.data.iter().zip(&running.data).enumerate() {
+            let (first, count) = data.part.steps(trace.tape.sizes, self.question);
+            let places = &places[at];
+            if index < last {
+                let rows = (first..first + count).flat_map(|t| &trace.input.row(t)[..self.inputs]);
+                places
+                    .iter()
+                    .zip(rows)
+                    .for_each(|(place, value)| arena[*place] = *value);
+            } else if !trace.tape.forced.is_empty() {
+                let values = trace.tape.forced.iter().skip(first * self.outputs);
+                places
+                    .iter()
+                    .zip(values)
+                    .for_each(|(place, value)| arena[*place] = *value);
+            }
+        }
+        let is_drawn = trace.sampling != NoiseMode::Mean;
+        for (index, slot, own) in self.slots(compiled).filter(|(.., own)| own.is_noise()) {
+            let (series, (first, count)) = (trace.own.at(slot), trace.rows_of(own, self.question));
+            let width = series.width();
+            let nothing = [R::from_f64(f64::NAN)];
+            let is_left_out = !is_drawn && matches!(own.held, Held::Draw(_));
+            let values = series
+                .as_slice()
+                .get(first * width..(first + count) * width)
+                .unwrap_or_default();
+            let values = if is_left_out { &nothing[..] } else { values };
+            let places = running.arrays[index][at].iter();
+            places
+                .zip(values.iter().cycle())
+                .for_each(|(place, value)| arena[*place] = *value);
+        }
+    }
+
+    /// Takes the answer out.
+    fn answer<R: Real>(&self, trace: &mut Trace<R>, running: &Running<R>, at: usize) {
+        let arena = &running.engine.memory.arena;
+        let (first, width) = (running.answer_start(), self.outputs);
+        if running.answer[at].len() < trace.logit.steps() * width {
+            trace.logit.as_mut_slice().fill(R::ZERO);
+        }
+        let is_probability = self.compiled().answer.1;
+        for (index, place) in running.answer[at].iter().enumerate() {
+            let value = arena[*place];
+            let value = match trace.setting.answer {
+                _ if !is_probability => value,
+                Answer::Symbols => R::from_f64(value.max(R::TINY).to_f64().ln()),
+                Answer::Bits => {
+                    let odds = value.max(R::TINY) / (R::ONE - value).max(R::TINY);
+                    R::from_f64(odds.to_f64().ln())
+                }
+            };
+            trace.logit.row_mut(first + index / width)[index % width] = value;
+        }
+        let (z, y) = (trace.logit.as_slice(), trace.output.as_mut_slice());
+        trace.setting.answer.outputs(z, width, y);
+    }
+
+    /// Takes all arrays out.
+    fn record<R: Real>(&self, trace: &mut Trace<R>, running: &Running<R>, from: usize) {
+        let compiled = self.compiled();
+        let arena = &running.engine.memory.arena;
+        for (index, slot, own) in self.slots(compiled) {
+            let (first, _) = trace.rows_of(own, self.question);
+            if own.array == array::LOGIT || own.is_noise() {
+                continue;
+            }
+            let width = self.width(Place::Machine, own.array);
+            let steps = if own.time.is_some() {
+                trace.tape.sizes[0]
+            } else {
+                1
+            };
+            let series = trace.own.at_mut(slot);
+            // Of derivatives there is none yet.
+            series.reshape(steps, width);
+            let values = series.as_mut_slice();
+            values.fill(R::ZERO);
+            let to = values.get_mut(first * width..).unwrap_or_default();
+            let places = running.arrays[index][0].iter();
+            to.iter_mut()
+                .zip(places)
+                .for_each(|(to, place)| *to = arena[*place + from]);
+        }
+    }
+
+    /// Puts recorded arrays in; those that are `wanted`.
+    fn put_recorded<R: Real>(
+        &self,
+        trace: &Trace<R>,
+        running: &mut Running<R>,
+        wanted: impl Fn(&Quantity) -> bool,
+    ) {
+        let compiled = self.compiled();
+        for (index, slot, own) in self.slots(compiled).filter(|(.., own)| wanted(own)) {
+            let (first, _) = trace.rows_of(own, self.question);
+            let series = if own.array == array::LOGIT {
+                &trace.logit
+            } else {
+                trace.own.at(slot)
+            };
+            let values = series
+                .as_slice()
+                .get(first * series.width()..)
+                .unwrap_or_default();
+            let places = running.arrays[index][0].iter();
+            let arena = &mut running.engine.memory.arena;
+            places
+                .zip(values)
+                .for_each(|(place, value)| arena[*place] = *value);
+        }
+    }
+
+    /// Runs the engine of a recorded episode once more; after each statement recorded values take the place of what it made.
+    fn replay<R: Real>(&self, params: &Params<R>, trace: &Trace<R>) -> Option<Running<R>> {
+        let mut running = Running::of(self, self.job(trace, Purpose::Recording))?;
+        running.set_tensors(params);
+        self.put(trace, &mut running, 0);
+        self.put_recorded(trace, &mut running, |own| !own.is_noise());
+        let recorded = running.engine.memory.arena.clone();
+        running.engine.forward_with(&mut |mut made: Made<'_, R>| {
+            made.each(|arena, at| arena[at] = recorded[at]);
+        });
+        Some(running)
+    }
+
+    /// The gradients of the answer and of penalties go in.
+    fn put_gradients<R: Real>(
+        &self,
+        trace: &Trace<R>,
+        by: &Upstream<R>,
+        running: &mut Running<R>,
+        at: usize,
+    ) {
+        let (from, first, width) = (
+            running.engine.memory.gradients,
+            running.answer_start(),
+            self.outputs,
+        );
+        let is_probability = self.compiled().answer.1;
+        for (index, place) in running.answer[at].iter().enumerate() {
+            let (t, channel) = (first + index / width, index % width);
+            let mut slope = by.logit.row(t)[channel];
+            let arena = &mut running.engine.memory.arena;
+            if is_probability {
+                let p = arena[*place].max(R::TINY);
+                let rest = match trace.setting.answer {
+                    Answer::Symbols => R::ONE,
+                    Answer::Bits => (R::ONE - arena[*place]).max(R::TINY),
+                };
+                slope = slope / (p * rest);
+            }
+            arena[*place + from] = slope;
+        }
+        for place in &running.penalties[at] {
+            running.engine.memory.arena[*place + from] = by.terms.penalty;
+        }
+    }
+}
+
+/// The number of the first episodes that run side by side: as many as there are vectors for, or one.
+fn side_by_side<R: Real>(traces: &[Trace<R>]) -> usize {
+    let is_alike = |trace: &Trace<R>| {
+        let of = |trace: &Trace<R>| {
+            (
+                trace.tape.sizes,
+                trace.tape.forced.is_empty(),
+                trace.setting.answer,
+                trace.sampling,
+            )
+        };
+        of(trace) == of(&traces[0])
+    };
+    let all = traces
+        .get(..TOGETHER)
+        .is_some_and(|traces| traces.iter().all(is_alike));
+    if all { TOGETHER } else { 1 }
+}
+
+impl<R: Real> Machine<R> for EquationsConfig {
+    fn run(&self, params: &Params<R>, traces: &mut [Trace<R>], steps: Range<usize>) {
+        // The whole episode runs at the first call.
+        if steps.start > 0 {
+            return;
+        }
+        let mut rest = traces;
+        while !rest.is_empty() {
+            let is_kept = rest[0].memory_every == 1;
+            let learns = !is_kept && rest[0].tape.learns;
+            let count = if learns { side_by_side(rest) } else { 1 };
+            let (group, after) = rest.split_at_mut(count);
+            rest = after;
+            let purpose = match (is_kept, learns) {
+                (true, _) => Purpose::Recording,
+                (_, true) => Purpose::Training(count),
+                _ => Purpose::Evaluation,
+            };
+            let Some(mut running) = Running::of(self, self.job(&group[0], purpose)) else {
+                group
+                    .iter_mut()
+                    .for_each(|trace| trace.logit.as_mut_slice().fill(R::from_f64(f64::NAN)));
+                continue;
+            };
+            running.set_tensors(params);
+            let is_expected = group[0].sampling == NoiseMode::Expected;
+            running.set_constants(&|name| {
+                (name == "expected").then_some(f64::from(u8::from(is_expected)))
+            });
+            for (at, trace) in group.iter().enumerate() {
+                self.put(trace, &mut running, at);
+            }
+            running.engine.forward();
+            for (at, trace) in group.iter_mut().enumerate() {
+                self.answer(trace, &running, at);
+            }
+            if is_kept {
+                self.record(&mut group[0], &running, 0);
+            }
+            if learns {
+                *group[0].tape.running() = Some(Box::new(running));
+            } else {
+                running.wait();
+            }
+        }
+    }
+
+    fn scratch(&self) -> Box<dyn Any + Send> {
+        Box::new(())
+    }
+
+    fn backward(&self, params: &Params<R>, batch: &mut Batch<'_, R>, gradient: &mut Params<R>) {
+        let traces = batch.traces;
+        let mut first = 0;
+        while first < traces.len() {
+            let there = traces[first].tape.running().take().map(|own| *own);
+            let running = there.or_else(|| self.replay(params, &traces[first]));
+            let Some(mut running) = running else {
+                first += 1;
+                continue;
+            };
+            let count = running.answer.len();
+            running.engine.clear_gradients();
+            for at in 0..count {
+                let (by, (), _) = batch.workspaces[first + at].parts_mut();
+                self.put_gradients(&traces[first + at], by, &mut running, at);
+            }
+            running.engine.backward();
+            running.add_gradients(gradient);
+            let (_, (), recorder) = batch.workspaces[first].parts_mut();
+            if let Some(to) = recorder {
+                let from = running.engine.memory.gradients;
+                to.tape.sizes = traces[first].tape.sizes;
+                self.record(to, &running, from);
+                let (start, width) = (running.answer_start(), self.outputs);
+                to.logit.reshape(traces[first].steps(), width);
+                for (index, place) in running.answer[0].iter().enumerate() {
+                    to.logit.row_mut(start + index / width)[index % width] =
+                        running.engine.memory.arena[*place + from];
+                }
+                self.record_input(to, &running, from);
+            }
+            running.wait();
+            first += count;
+        }
+    }
+
+    fn dependencies<'a>(&'a self, _: &'a Conventions) -> Vec<Dependency<'a, R>> {
+        let compiled = self.compiled();
+        let again = Rc::new(RefCell::new(None));
+        let of = |(index, slot, own): (usize, usize, &'a Quantity)| {
+            let again = Rc::clone(&again);
+            let needs = own
+                .needs
+                .iter()
+                .map(|need| (Place::Machine, compiled.quantities[*need].array));
+            let compute = move |trace: &mut Trace<R>, t: usize| {
+                let mut again = again.borrow_mut();
+                if t == 0 || again.is_none() {
+                    *again = self.made(trace);
+                }
+                if let Some((running, made)) = &*again {
+                    let places = &running.arrays[index][0];
+                    self.copy_row(trace, (slot, own), t, |at| made[places[at]]);
+                }
+            };
+            Dependency::new(
+                Place::Machine,
+                own.array,
+                needs.collect::<Vec<_>>(),
+                Size::One,
+                compute,
+            )
+        };
+        self.slots(compiled)
+            .filter(|(.., own)| own.follows)
+            .map(of)
+            .collect()
+    }
+
+    fn step<'a>(&'a self, _: &'a Params<R>) -> Vec<Dependency<'a, R>> {
+        Vec::new()
+    }
+
+    fn computed(&self, _: &Params<R>) -> Vec<(Place, Array)> {
+        let all = self.compiled().quantities.iter();
+        let all = all.filter(|own| matches!(own.held, Held::Values(_)) && !own.is_noise());
+        all.map(|own| (Place::Machine, own.array)).collect()
+    }
+
+    fn run_again(
+        &self,
+        params: &Params<R>,
+        trace: &mut Trace<R>,
+        steps: Range<usize>,
+        change: &mut dyn FnMut(&mut Trace<R>, Place, Array, usize),
+    ) -> bool {
+        let Some(mut running) = Running::of(self, self.job(trace, Purpose::Recording)) else {
+            return true;
+        };
+        running.set_tensors(params);
+        self.put(trace, &mut running, 0);
+        self.put_recorded(trace, &mut running, |own| !own.is_noise());
+        let recorded = (steps.start > 0).then(|| running.engine.memory.arena.clone());
+        let compiled = self.compiled();
+        let slots: Vec<_> = self.slots(compiled).collect();
+        let Running { engine, arrays, .. } = &mut running;
+        let program = &compiled.program;
+        let mut entries: Vec<usize> = Vec::new();
+        engine.forward_with(&mut |mut made: Made<'_, R>| {
+            let Some(equation) = program.equations.get(made.equation) else {
+                return;
+            };
+            entries.clear();
+            made.each(|_, at| entries.push(at));
+            entries.sort_unstable();
+            for (index, slot, own) in &slots {
+                let Held::Values(series) = own.held else {
+                    continue;
+                };
+                if !equation.makes.contains(&series) {
+                    continue;
+                }
+                let (first, count) = trace.rows_of(own, self.question);
+                let places = &arrays[*index][0];
+                let width = places.len().checked_div(count).unwrap_or(0);
+                for row in 0..count {
+                    let places = &places[row * width..(row + 1) * width];
+                    let is_made = |place: &usize| entries.binary_search(place).is_ok();
+                    if !places.iter().any(is_made) {
+                        continue;
+                    }
+                    let t = first + row;
+                    if t < steps.start
+                        && let Some(recorded) = &recorded
+                    {
+                        let places = places.iter().filter(|place| is_made(place));
+                        places.for_each(|place| made.arena[*place] = recorded[*place]);
+                        continue;
+                    }
+                    self.copy_row(trace, (*slot, own), t, |at| made.arena[places[at]]);
+                    change(trace, Place::Machine, own.array, t);
+                    let row = self.row(trace, (*slot, own), t);
+                    for (place, value) in places.iter().zip(row).filter(|(place, _)| is_made(place))
+                    {
+                        made.arena[*place] = *value;
+                    }
+                }
+            }
+        });
+        self.answer(trace, &running, 0);
+        self.record(trace, &running, 0);
+        running.wait();
+        true
+    }
+}
+
+/// A recorded episode whose statements ran once more, and what they made.
+type Again<R> = (Running<R>, Vec<R>);
+
+impl EquationsConfig {
+    /// Runs the statements of a recorded episode once more, each on recorded values.
+    fn made<R: Real>(&self, trace: &Trace<R>) -> Option<Again<R>> {
+        let mut running = Running::of(self, self.job(trace, Purpose::Recording))?;
+        self.put(trace, &mut running, 0);
+        self.put_recorded(trace, &mut running, |_| true);
+        let recorded = running.engine.memory.arena.clone();
+        let mut all = recorded.to_vec();
+        running
+            .engine
+            .statements_with(&mut |mut made: Made<'_, R>| {
+                made.each(|arena, at| (all[at], arena[at]) = (arena[at], recorded[at]));
+            });
+        Some((running, all))
+    }
+
+    /// The row of an array in a step.
+    fn row<'t, R: Real>(
+        &self,
+        trace: &'t Trace<R>,
+        (slot, own): (usize, &Quantity),
+        t: usize,
+    ) -> &'t [R] {
+        let series = if own.array == array::LOGIT {
+            &trace.logit
+        } else {
+            trace.own.at(slot)
+        };
+        let row = own.array.row(t).min(series.steps().saturating_sub(1));
+        if series.steps() == 0 {
+            &[]
+        } else {
+            &series.row(row)[..self.row_width(own, series.width())]
+        }
+    }
+
+    fn row_width(&self, own: &Quantity, width: usize) -> usize {
+        if own.array == array::LOGIT {
+            self.outputs
+        } else {
+            width
+        }
+    }
+
+    /// Sets a row of an array: 0 outside of its part of the episode.
+    fn copy_row<R: Real>(
+        &self,
+        trace: &mut Trace<R>,
+        (slot, own): (usize, &Quantity),
+        t: usize,
+        of: impl Fn(usize) -> R,
+    ) {
+        let (first, count) = trace.rows_of(own, self.question);
+        let outputs = self.outputs;
+        let is_answer = own.array == array::LOGIT;
+        let series = if is_answer {
+            &mut trace.logit
+        } else {
+            trace.own.at_mut(slot)
+        };
+        let width = if is_answer { outputs } else { series.width() };
+        let row = own.array.row(t);
+        if row >= series.steps() {
+            return;
+        }
+        let is_in = (first..first + count).contains(&row);
+        for (at, to) in series.row_mut(row)[..width].iter_mut().enumerate() {
+            *to = if is_in {
+                of((row - first) * width + at)
+            } else {
+                R::ZERO
+            };
+        }
+    }
+
+    /// The gradients of the input.
+    fn record_input<R: Real>(&self, to: &mut Trace<R>, running: &Running<R>, from: usize) {
+        let arena = &running.engine.memory.arena;
+        let compiled = self.compiled();
+        to.input.reshape(running.job.sizes[0], self.inputs);
+        let inputs = &compiled.data[..compiled.data.len() - 1];
+        for (data, places) in inputs.iter().zip(&running.data) {
+            let (first, _) = data.part.steps(running.job.sizes, self.question);
+            for (index, place) in places[0].iter().enumerate() {
+                let row = to.input.row_mut(first + index / self.inputs);
+                row[index % self.inputs] = arena[*place + from];
+            }
+        }
+    }
+}

@@ -4,10 +4,10 @@
 //! gradient of the answer, backward, summed over the batch; with `--statements` also the time of each statement, forward and
 //! backward, in µs of a step of all episodes that run side by side.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use ndarray::Array2;
-use tapescope::equations::batch::{Batch, Lengths};
 use tapescope::equations::bind::Bound;
 use tapescope::equations::flatten::{Feedback, flatten};
 use tapescope::equations::lower::{Source, lower};
@@ -323,20 +323,18 @@ fn main() {
                 std::fs::read(format!("{MACHINES}/{name}.component")).ok()?,
             ))
         };
-        let page = Page::read(&text, case.file, &given, &library)
-            .unwrap_or_else(|mistake| panic!("{mistake}"));
+        let page = Page::read(&text, case.file, &given, &library);
+        let page = Arc::new(page.unwrap_or_else(|mistake| panic!("{mistake}")));
         let mut program = lower(&page).unwrap_or_else(|mistake| panic!("{mistake}"));
         let flat = flatten(&mut program, Feedback::Target);
-        let lengths: Lengths = case
-            .lengths
-            .iter()
-            .map(|(name, length)| ((*name).into(), *length))
-            .collect();
-        let all = vec![lengths.clone(); case.batch];
-        let mut batch = Batch::<f32>::new(&page, &program, &flat, 1);
-        let of = |axis: &str| lengths.iter().find(|own| own.0 == axis).map(|own| own.1);
+        let program = Arc::new(program);
+        let of = |axis: &str| {
+            let mut lengths = case.lengths.iter();
+            lengths.find(|own| own.0 == axis).map(|own| own.1)
+        };
         let plain = Bound::new(&page, &program, &flat, &of).unwrap();
         let range = plain.tensor_range();
+        let places_of_tensors = range.clone();
         let mut state = 1u64;
         let mut number = || {
             state = state
@@ -345,7 +343,6 @@ fn main() {
             ((state >> 40) as f32 / (1u64 << 24) as f32 - 0.5) * 0.2
         };
         let tensors: Vec<f32> = range.map(|_| number()).collect();
-        batch.set_tensors(&tensors);
         let answer = program.answer().unwrap();
         let data: Vec<usize> = (0..program.series.len())
             .filter(|series| {
@@ -361,20 +358,22 @@ fn main() {
         };
         // The places of the data and of the answer, of one episode alone or of four side by side.
         let group = if case.batch >= 4 { 4 } else { 1 };
-        let first = Bound::for_training(&page, &program, &flat, &of, group).unwrap();
-        let first = Engine::<f32>::new(first, &flat, true);
-        let all_of = |series| (0..group).map(|at| places(series, at, &first)).collect();
+        let mut first = Bound::for_training(&page, &program, &flat, &of, group).unwrap();
+        first.ignore_inputs(&flat);
+        let mut engine = Engine::<f32>::new(first, &flat, true);
+        engine.memory.arena[places_of_tensors.clone()].copy_from_slice(&tensors);
+        let all_of = |series| (0..group).map(|at| places(series, at, &engine)).collect();
         let data: Vec<Vec<Vec<usize>>> = data.into_iter().map(all_of).collect();
         let answers: Vec<Vec<usize>> = all_of(answer);
         let mut gradient = vec![0.0; tensors.len()];
-        let put = |_: usize, at: usize, engine: &mut Engine<f32>| {
+        let put = |at: usize, engine: &mut Engine<f32>| {
             for places in &data {
                 places[at].iter().enumerate().for_each(|(index, place)| {
                     engine.memory.arena[*place] = f32::from(u8::from(index % 7 == 0));
                 });
             }
         };
-        let score = |_: usize, at: usize, engine: &mut Engine<f32>| {
+        let score = |at: usize, engine: &mut Engine<f32>| {
             let gradients = engine.memory.gradients;
             for place in &answers[at] {
                 engine.memory.arena[place + gradients] = 0.01;
@@ -389,7 +388,20 @@ fn main() {
                 while count == 0 || begin.elapsed().as_secs_f64() < seconds {
                     match side {
                         0 => by_hand.run(),
-                        _ => batch.learn(&all, &mut gradient, put, score).unwrap(),
+                        _ => {
+                            gradient.fill(0.0);
+                            for _ in 0..case.batch / group {
+                                engine.clear_gradients();
+                                (0..group).for_each(|at| put(at, &mut engine));
+                                engine.forward();
+                                (0..group).for_each(|at| score(at, &mut engine));
+                                engine.backward();
+                                let begin = engine.memory.gradients + places_of_tensors.start;
+                                let slopes = &engine.memory.arena[begin..];
+                                let sums = gradient.iter_mut().zip(slopes);
+                                sums.for_each(|(sum, slope)| *sum += *slope);
+                            }
+                        }
                     }
                     count += 1;
                 }
@@ -411,13 +423,6 @@ fn main() {
             median(ratios)
         );
         if arguments.iter().any(|own| own == "--statements") {
-            let mut engine = first;
-            let places = engine.bound.tensor_range();
-            engine.memory.arena[places].copy_from_slice(&tensors);
-            (0..group).for_each(|at| put(0, at, &mut engine));
-            engine.forward();
-            (0..group).for_each(|at| score(0, at, &mut engine));
-            engine.backward();
             print!("{}", engine.report(case.steps));
         }
     }

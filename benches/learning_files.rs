@@ -6,17 +6,11 @@
 
 use std::ops::Range;
 
-use tapescope::equations::batch::{Batch, Lengths};
-use tapescope::equations::bind::{Bound, GATES, IN};
-use tapescope::equations::flatten::{Feedback, flatten};
-use tapescope::equations::lower::{Axis, Program, Source, lower};
-use tapescope::equations::page::{Given, Page};
-use tapescope::equations::run::Engine;
+use tapescope::io::Experiment;
 use tapescope::model::{DncConfig, Model, ModelConfig, NtmConfig, Params};
 use tapescope::task::{Copy, Task};
-use tapescope::train::{Evaluator, OptimizerConfig, State, Trainer, TrainingConfig, clip};
+use tapescope::train::{Evaluator, OptimizerConfig, State, Trainer, TrainingConfig};
 
-const MACHINES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../src/core/machines");
 /// Sequences between validations, and those after which a seed gives up.
 const EVERY: u64 = 100;
 const MOST: u64 = 30_000;
@@ -44,59 +38,34 @@ fn part(statement: &str, is_dnc: bool) -> Range<usize> {
     }
 }
 
-/// For each number of the tensors of a file, in the order of the arena, its place among the parameters by hand.
-fn places(program: &Program, bound: &Bound, params: &Params<f32>, is_dnc: bool) -> Vec<usize> {
-    let mut begin = 0;
-    let named = params.named().into_iter().map(|(name, tensor)| {
-        let places: Vec<usize> = (begin..begin + tensor.len()).collect();
-        begin += tensor.len();
-        (name.clone(), tensor.ncols(), places)
-    });
-    let named: Vec<_> = named.collect();
-    let hand = |name: &str| named.iter().find(|own| own.0 == name).unwrap();
+/// Gives the tensors of a file the values of those by hand.
+fn copy(from: &Params<f32>, to: &mut Params<f32>, is_dnc: bool) {
+    let named = from.named();
+    let hand = |name: &str| &named.iter().find(|own| own.0 == name).unwrap().1;
     // A matrix by hand is [in, out], in the file [out, in].
-    let turned = |name: &str, outputs: Option<Range<usize>>| {
-        let (_, width, places) = hand(name);
-        let row = |out| places.chunks(*width).map(move |row: &[usize]| row[out]);
-        outputs
-            .unwrap_or(0..*width)
-            .flat_map(row)
-            .collect::<Vec<_>>()
+    let turned = |name: &str, outputs: Option<Range<usize>>| -> Vec<f32> {
+        let matrix = hand(name);
+        let outputs = outputs.unwrap_or(0..matrix.ncols());
+        outputs.flat_map(|out| matrix.column(out).to_vec()).collect()
     };
-    let mut found = vec![usize::MAX; bound.tensor_range().len()];
-    for (tensor, layout) in program.tensors.iter().zip(&bound.tensors) {
-        // Of layers that a machine does not have.
-        if layout.dims.iter().any(|dim| dim.1 == 0) {
-            continue;
-        }
-        let (whole, kind) = tensor.name.rsplit_once('.').unwrap();
+    for (name, mut tensor) in to.named_mut() {
+        let (whole, kind) = name.rsplit_once('.').unwrap();
         let split = whole
             .split_once('.')
             .filter(|own| ["read", "write"].contains(&own.0));
         let (head, statement) = split.unwrap_or(("write", whole));
         let values = match (statement, kind) {
-            ("r", "start") => hand("initial.read").2.clone(),
-            ("h", "start") => hand("initial.hidden").2.clone(),
-            ("c", "start") => hand("initial.cell").2.clone(),
+            ("r", "start") => hand("initial.read").iter().copied().collect(),
+            ("h", "start") => hand("initial.hidden").iter().copied().collect(),
+            ("c", "start") => hand("initial.cell").iter().copied().collect(),
             ("h", _) => turned(&format!("controller0.{kind}"), None),
             ("z", _) => turned(&format!("output.{kind}"), None),
             _ => turned(&format!("{head}0.{kind}"), Some(part(statement, is_dnc))),
         };
-        let mut axes: Vec<Axis> = tensor.axes.clone();
-        if tensor.gates > 0 {
-            axes.insert(tensor.before_gates, GATES);
-        }
-        if !tensor.inputs.is_empty() {
-            axes.push(IN);
-        }
-        let own = layout.places(&axes);
-        assert_eq!(own.len(), values.len(), "{}", tensor.name);
-        let from = bound.tensor_range().start;
-        own.into_iter()
-            .zip(values)
-            .for_each(|(own, value)| found[own - from] = value);
+        assert_eq!(tensor.len(), values.len(), "{name}");
+        let pairs = tensor.iter_mut().zip(values);
+        pairs.for_each(|(to, value)| *to = value);
     }
-    found
 }
 
 fn has_learned(machine: &Model<f32>, task: &Task, training: &TrainingConfig) -> bool {
@@ -111,110 +80,38 @@ fn has_learned(machine: &Model<f32>, task: &Task, training: &TrainingConfig) -> 
     evaluator.measure(1).mean.bits_per_sequence < 0.5
 }
 
-fn by_hand(model: &ModelConfig, task: &Task, training: &TrainingConfig) -> u64 {
-    let mut trainer = Trainer::new(task.clone(), model.clone(), training.clone(), 1);
+fn learned(mut trainer: Trainer) -> u64 {
     while !trainer.finished() {
         trainer.update().unwrap();
         let sequences = trainer.state.sequences;
-        if sequences.is_multiple_of(EVERY) && has_learned(&trainer.state.machine, task, training) {
+        let Trainer { state, task, config, .. } = &trainer;
+        if sequences.is_multiple_of(EVERY) && has_learned(&state.machine, task, config) {
             break;
         }
     }
     trainer.state.sequences
 }
 
+fn by_hand(model: &ModelConfig, task: &Task, training: &TrainingConfig) -> u64 {
+    learned(Trainer::new(task.clone(), model.clone(), training.clone(), 1))
+}
+
 fn from_file(file: &str, model: &ModelConfig, task: &Task, training: &TrainingConfig) -> u64 {
-    let mut given = Given::default();
-    for (name, size) in [("rows", ROWS), ("columns", COLUMNS), ("units", UNITS)] {
-        given.numbers.insert(name.into(), size as f64);
-    }
     // The activations of the machine by hand.
-    for key in ["head.keys", "adds"].into_iter().filter(|_| file == "ntm") {
-        given.choices.insert(key.into(), vec!["tanh".into()]);
-    }
-    let text = std::fs::read(format!("{MACHINES}/{file}.machine")).unwrap();
-    let library = |name: &str| {
-        let text = std::fs::read(format!("{MACHINES}/{name}.component")).ok()?;
-        Some((name.to_owned(), text))
+    let switches = match file {
+        "ntm" => r#""head": {"keys": "tanh"}, "adds": "tanh""#,
+        _ => "",
     };
-    let page = Page::read(&text, file, &given, &library).unwrap();
-    let mut program = lower(&page).unwrap();
-    let flat = flatten(&mut program, Feedback::Target);
-    let mut batch = Batch::<f32>::new(&page, &program, &flat, 1);
-    let mut state = State::new(model.clone(), training);
-    let one_step = |axis: &str| match axis {
-        "steps" => Some(1),
-        "inputs" => Some(model.inputs()),
-        _ => Some(model.outputs()),
-    };
-    let plain = Bound::new(&page, &program, &flat, &one_step).unwrap();
-    let map = places(&program, &plain, &state.machine.params, file == "dnc");
-    let is_input = |series: &usize| matches!(program.series[*series].source, Source::Input(_));
-    let x = (0..program.series.len()).find(is_input).unwrap();
-    let z = program.answer().unwrap();
-    // The places of a series, its axes in the order of the data: steps first.
-    let of = |series: usize, at: usize, engine: &Engine<f32>| {
-        let layout = engine.layout_in(series, at);
-        let mut axes: Vec<Axis> = layout.dims.iter().map(|dim| dim.0).collect();
-        axes.sort_by_key(|axis| program.axes[*axis].rank);
-        layout.places(&axes)
-    };
-    let mut gradient = Params::zeros(model);
-    let (mut tensors, mut found) = (vec![0.0; map.len()], vec![0.0; map.len()]);
-    while state.sequences < training.sequences {
-        let named = state.machine.params.named();
-        let all: Vec<f32> = named
-            .into_iter()
-            .flat_map(|(_, own)| own.to_owned())
-            .collect();
-        let pairs = map.iter().zip(&mut tensors);
-        pairs.for_each(|(place, tensor)| *tensor = all.get(*place).copied().unwrap_or(0.0));
-        batch.set_tensors(&tensors);
-        let first = state.sequences;
-        let episode = |index| task.training_episode(training.seed, first + index as u64);
-        let episodes: Vec<_> = (0..training.batch).map(episode).collect();
-        let lengths = |steps| -> Lengths {
-            let sizes = [
-                ("steps", steps),
-                ("inputs", model.inputs()),
-                ("outputs", model.outputs()),
-            ];
-            sizes.map(|(name, size)| (name.to_owned(), size)).into()
-        };
-        let lengths: Vec<_> = episodes.iter().map(|own| lengths(own.steps())).collect();
-        let put = |index: usize, at: usize, engine: &mut Engine<f32>| {
-            let episode = &episodes[index];
-            let inputs = of(x, at, engine).into_iter().zip(&episode.input);
-            inputs.for_each(|(place, value)| engine.memory.arena[place] = *value);
-        };
-        let score = |index: usize, at: usize, engine: &mut Engine<f32>| {
-            let episode = &episodes[index];
-            let (outputs, from) = (episode.target.ncols(), engine.memory.gradients);
-            let answers = of(z, at, engine).into_iter().zip(&episode.target);
-            for (at, (place, target)) in answers.enumerate() {
-                let y = 1.0 / (1.0 + (-engine.memory.arena[place]).exp());
-                let scale = episode.mask[at / outputs] / training.batch as f32;
-                engine.memory.arena[place + from] = scale * (y - target);
-            }
-        };
-        assert!(batch.learn(&lengths, &mut found, put, score).is_ok());
-        let mut all = vec![0.0; all.len()];
-        for (place, value) in map.iter().zip(&found) {
-            all.get_mut(*place).into_iter().for_each(|to| *to = *value);
-        }
-        let named = gradient.named_mut().into_iter();
-        let numbers = named.flat_map(|(_, own)| own.into_iter());
-        numbers.zip(all).for_each(|(to, value)| *to = value);
-        clip(&mut gradient, training.clip);
-        state
-            .optimizer
-            .update(&mut state.machine.params, &gradient, 1.0);
-        state.sequences += training.batch as u64;
-        if state.sequences.is_multiple_of(EVERY) && has_learned(&state.machine, task, training) {
-            break;
-        }
-    }
-    state.sequences
+    let preset = format!(
+        r#"{{"task": {{"kind": "copy"}}, "model": {{"kind": "equations", "file": "{file}.machine",
+        "sizes": {{"rows": {ROWS}, "columns": {COLUMNS}, "units": {UNITS}}}, "switches": {{{switches}}}}}}}"#
+    );
+    let mut config = Experiment::from_json(&preset, file, &[]).unwrap().model;
+    config.set_channels(task.inputs(), task.outputs());
+    let mut trainer = Trainer::new(task.clone(), config, training.clone(), 1);
+    let hand = State::new(model.clone(), training).machine.params;
+    copy(&hand, &mut trainer.state.machine.params, file == "dnc");
+    learned(trainer)
 }
 
 fn median(all: &mut [u64]) -> f64 {

@@ -96,6 +96,8 @@ pub struct Dependency<'a, R = f32> {
     pub pass: usize,
     /// Size below which its values count as this size.
     pub size: Size,
+    /// Whether all steps are computed at the first one, from values that stand there.
+    pub(super) is_at_once: bool,
     /// Sets a step of the array.
     pub(super) work: Work<'a, R>,
 }
@@ -119,6 +121,7 @@ impl<'a, R: Real> Dependency<'a, R> {
             is_partial: false,
             pass: 0,
             size,
+            is_at_once: false,
             work: Box::new(compute),
         }
     }
@@ -154,6 +157,14 @@ impl<'a, R: Real> Dependency<'a, R> {
         self
     }
 
+    /// The same, but the first step computes all others.
+    pub(super) fn at_once(self) -> Self {
+        Self {
+            is_at_once: true,
+            ..self
+        }
+    }
+
     /// The same in this pass.
     pub(super) fn in_pass(self, pass: usize) -> Self {
         Self { pass, ..self }
@@ -169,7 +180,9 @@ impl<'a, R: Real> Dependency<'a, R> {
     /// Needs no weights unless [`super::Machine::step`] made it: a trace of any program can be computed again. The old
     /// values are NaN before, so that what is not computed shows.
     pub fn compute(&self, trace: &mut Trace<R>, t: usize) {
-        if let Some(series) = trace.series_mut(self.place, self.array) {
+        if let Some(series) = trace.series_mut(self.place, self.array)
+            && !self.is_at_once
+        {
             series.row_mut(self.row(t)).fill(R::from_f64(f64::NAN));
         }
         (self.work)(trace, t);

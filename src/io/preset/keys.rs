@@ -161,6 +161,7 @@ fn enter(rows: &mut Vec<Row>, key: &Key<'_>, kind: Option<(&str, &'static str)>)
         (Absent::Required, _) => "required".to_owned(),
         (Absent::Depends(words), _) => words.to_owned(),
         (Absent::Default | Absent::First, None) => "empty".to_owned(),
+        _ if key.path == "model.text" => "that of the file".to_owned(),
         (Absent::Default | Absent::First, Some(value)) => format!("`{value}`"),
     };
     let allowed = key.allowed();

@@ -1,7 +1,7 @@
 //! Everything in a trace except its arrays, as JSON: a form for reading, paths with values for writing.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::{fmt, iter};
 
@@ -237,14 +237,21 @@ pub(super) fn axes(recording: &Recording, arrays: &[Described]) -> Written {
         ("t.size".to_owned(), json!(recording.episode.steps())),
         ("t.phases".to_owned(), phases),
     ];
-    for (axis, _) in &AXES[1..] {
+    let own = arrays.iter().flat_map(|array| &array.dims);
+    let own: BTreeSet<&str> = own.copied().collect();
+    let known = AXES.iter().map(|(axis, _)| *axis);
+    let others = own
+        .into_iter()
+        .filter(|axis| axis != &"t+1" && !AXES.iter().any(|(known, _)| known == axis));
+    for axis in known.skip(1).chain(others) {
         let mut sizes = arrays
             .iter()
             .flat_map(|array| array.dims.iter().zip(&array.shape));
-        let one = sizes.find_map(|(other, &size)| (other == axis).then_some(size));
+        let one = sizes.find_map(|(other, &size)| (*other == axis).then_some(size));
         // Of one layer no array has the axis.
-        let layers = (*axis == "l").then_some(recording.trace.layers.len());
-        let every = (*axis == "f").then_some(KEYFRAME);
+        let layers = (axis == "l" && !recording.trace.layers.is_empty())
+            .then_some(recording.trace.layers.len());
+        let every = (axis == "f").then_some(KEYFRAME);
         if let Some(size) = one.or(layers) {
             values.push((format!("{axis}.size"), json!(size)));
             values.extend(every.map(|every| (format!("{axis}.every"), json!(every))));

@@ -118,6 +118,8 @@ pub(super) fn named<'a>(all: &'a [Listed], name: &str) -> Option<&'a Listed> {
 pub fn arrays() -> Vec<Listed> {
     let mut all: Vec<Listed> = Vec::new();
     let every = ModelConfig::with_every_array().into_iter();
+    // The arrays of a machine file are its own.
+    let every = every.filter(|config| !config.is_recorded_apart());
     let mut each: Vec<_> = every
         .flat_map(|config| described(&Trace::of_recording(&config, [0, 1], Some(1)), 0))
         .collect();
@@ -205,6 +207,20 @@ pub(super) fn written(trace: &Trace, steps: usize, full_memory: bool) -> Vec<Des
 impl Described {
     /// Describes an array; with a single layer it has no axis of layers.
     pub(super) fn new(trace: &Trace, steps: usize, place: Place, spec: Array) -> Self {
+        if let Some(sizes) = trace.array_sizes(spec) {
+            let mut shape: Vec<usize> = spec.dims.iter().map(|_| 1).collect();
+            let first = usize::from(spec.dims[0] == "t");
+            shape[..first].fill(steps);
+            let inner = shape[first..].iter_mut().zip(sizes);
+            inner.for_each(|(to, size)| *to = *size);
+            return Self {
+                name: trace.array_name(place, spec),
+                shape,
+                dims: spec.dims.to_vec(),
+                place,
+                spec,
+            };
+        }
         // Of a key or a read that is as long as a row, the axis is that of the row.
         let is_row =
             |axis| ["k", "r"].contains(&axis) && width(trace, axis) == trace.memory_size()[1];

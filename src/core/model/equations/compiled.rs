@@ -11,8 +11,8 @@ use super::interned;
 use crate::equations::bind::{Bound, Layout, count, joined, lengths};
 use crate::equations::flatten::{Feedback, Flat, flatten};
 use crate::equations::lower::{checked, lower};
-use crate::equations::page::{Page, Word};
-use crate::equations::program::{Axis, Length, Op, Program, Source, Tensor, Value};
+use crate::equations::page::{Page, Record, Word};
+use crate::equations::program::{Axis, Length, Op, Program, Series, Source, Tensor, Value};
 use crate::equations::text::{Mistake, mistake};
 use crate::equations::tree::Function;
 use crate::math::Answer;
@@ -86,8 +86,8 @@ pub struct Unfit {
 /// A sequence or a vector of the data of a file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Data {
-    /// The series.
-    pub series: usize,
+    /// The series; none of a target that nothing reads.
+    pub series: Option<usize>,
     /// The part of the episode that it is.
     pub part: Part,
     /// The axis of its steps.
@@ -256,9 +256,10 @@ impl Compiled {
             }
         };
         let given = self.given([2, 1], offer, 1);
-        let wrong = self.data.iter().find(|data| {
-            let length = lengths(&self.page, &self.program, &given)[data.width];
-            let is_target = data.series == self.target().series;
+        let lengths = lengths(&self.page, &self.program, &given);
+        let wrong = self.data.iter().enumerate().find(|(index, data)| {
+            let length = lengths[data.width];
+            let is_target = index + 1 == self.data.len();
             length
                 != if is_target {
                     offer.outputs
@@ -298,7 +299,7 @@ impl Compiled {
 
     /// Its inputs and its target, as the file declares them.
     fn signature(&self) -> String {
-        let named = |record: &crate::equations::page::Record| {
+        let named = |record: &Record| {
             let axes = record
                 .given()
                 .iter()
@@ -330,9 +331,9 @@ impl Compiled {
         question: usize,
     ) -> impl Fn(&str) -> Option<usize> {
         let mut all = BTreeMap::new();
-        for data in &self.data {
+        for (index, data) in self.data.iter().enumerate() {
             let name = |axis: Axis| self.program.axes[axis].name.to_string();
-            let is_target = data.series == self.target().series;
+            let is_target = index + 1 == self.data.len();
             let width = if is_target {
                 offer.outputs
             } else {
@@ -755,35 +756,29 @@ fn range_of(range: Range, value: Option<&Value>, axes: &[Axis]) -> Range {
 
 /// The parts of an episode that the inputs and the target are.
 fn data(page: &Page, program: &Program) -> Vec<Data> {
-    let is_data = |source: Source| matches!(source, Source::Input(_) | Source::Target);
-    let all = program.series.iter().enumerate();
-    let mut all: Vec<(usize, &crate::equations::program::Series)> =
-        all.filter(|own| is_data(own.1.source)).collect();
-    all.sort_by_key(|(_, series)| match series.source {
-        Source::Input(input) => input,
-        _ => usize::MAX,
-    });
-    let axes = |series: usize| {
-        let own = &program.series[series].axes;
-        let steps = own.iter().copied().find(|axis| page.is_sequence(*axis));
-        let width = own.iter().copied().rfind(|axis| Some(*axis) != steps);
+    let records = || page.inputs.iter().chain(&page.target);
+    let axes = |record: &Record| {
+        let own = record.given().iter().copied();
+        let steps = own.clone().find(|axis| page.is_sequence(*axis));
+        let width = own.rev().find(|axis| Some(*axis) != steps);
         (steps, width.unwrap_or(0))
     };
-    let parts: &[Part] = match all.len() {
-        2 => {
-            let [input, target] = [axes(all[0].0).0, axes(all[1].0).0];
-            match target {
-                None => &[Part::Source, Part::Last],
-                Some(_) if input == target => &[Part::Steps, Part::Steps],
-                Some(_) => &[Part::Source, Part::Answer],
-            }
-        }
-        3 => &[Part::Document, Part::Question, Part::Answer],
+    let steps: Vec<Option<Axis>> = records().map(|record| axes(record).0).collect();
+    let parts: &[Part] = match steps[..] {
+        [Some(_), None] => &[Part::Source, Part::Last],
+        [Some(input), Some(target)] if input == target => &[Part::Steps, Part::Steps],
+        [Some(_), Some(_)] => &[Part::Source, Part::Answer],
+        [Some(_), Some(_), Some(_)] => &[Part::Document, Part::Question, Part::Answer],
         _ => &[],
     };
     let parts = parts.iter().copied().chain(std::iter::repeat(Part::Last));
-    let of = |((series, _), part): ((usize, _), Part)| {
-        let (steps, width) = axes(series);
+    let of = |(record, part): (&Record, Part)| {
+        let (steps, width) = axes(record);
+        let is_it = |series: &Series| {
+            let is_data = matches!(series.source, Source::Input(_) | Source::Target);
+            is_data && series.name == record.names[0]
+        };
+        let series = program.series.iter().position(is_it);
         Data {
             series,
             part,
@@ -791,7 +786,7 @@ fn data(page: &Page, program: &Program) -> Vec<Data> {
             width,
         }
     };
-    all.into_iter().zip(parts).map(of).collect()
+    records().zip(parts).map(of).collect()
 }
 
 /// Whether a program reads its target, which is its own answer when it runs freely.

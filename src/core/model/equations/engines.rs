@@ -132,7 +132,10 @@ impl<R: Real> Running<R> {
         let each = |of: &dyn Fn(usize) -> Vec<usize>| (0..episodes).map(of).collect::<Vec<_>>();
         let data = compiled.data.iter().map(|data| {
             let axes: Vec<Axis> = data.steps.into_iter().chain([data.width]).collect();
-            each(&|at| engine.layout_in(data.series, at).places(&axes))
+            each(&|at| {
+                let layout = data.series.map(|series| engine.layout_in(series, at));
+                layout.map_or(Vec::new(), |layout| layout.places(&axes))
+            })
         });
         let data = data.collect();
         let target = compiled.target();

@@ -12,7 +12,6 @@ use crate::equations::run::{Engine, Made};
 use crate::math::{Answer, Real};
 use crate::model::array;
 use crate::model::dependency::{Conventions, Dependency, Size};
-use crate::model::kind::Kind;
 use crate::model::machine::{Batch, Machine, TOGETHER, Upstream};
 use crate::model::params::Params;
 use crate::model::spec::{self, Array, Place};
@@ -164,7 +163,8 @@ impl EquationsConfig {
             if own.array == array::LOGIT || own.is_noise() {
                 continue;
             }
-            let width = self.width(Place::Machine, own.array);
+            let sizes = trace.own.sizes(own.array).unwrap_or_default();
+            let width = sizes.iter().product();
             let steps = if own.time.is_some() {
                 trace.tape.sizes[0]
             } else {
@@ -389,6 +389,7 @@ impl<R: Real> Machine<R> for EquationsConfig {
                 Size::One,
                 compute,
             )
+            .at_once()
         };
         self.slots(compiled)
             .filter(|(.., own)| own.follows)
@@ -456,10 +457,15 @@ impl<R: Real> Machine<R> for EquationsConfig {
                         places.for_each(|place| made.arena[*place] = recorded[*place]);
                         continue;
                     }
-                    self.copy_row(trace, (*slot, own), t, |at| made.arena[places[at]]);
+                    self.copy_row(trace, (*slot, own), t, |at| {
+                        made.arena[places[at - row * width]]
+                    });
                     change(trace, Place::Machine, own.array, t);
-                    let row = self.row(trace, (*slot, own), t);
-                    for (place, value) in places.iter().zip(row).filter(|(place, _)| is_made(place))
+                    let values = self.row(trace, (*slot, own), t);
+                    for (place, value) in places
+                        .iter()
+                        .zip(values)
+                        .filter(|(place, _)| is_made(place))
                     {
                         made.arena[*place] = *value;
                     }
@@ -483,11 +489,17 @@ impl EquationsConfig {
         self.put(trace, &mut running, 0);
         self.put_recorded(trace, &mut running, |_| true);
         let recorded = running.engine.memory.arena.clone();
-        let mut all = recorded.to_vec();
+        let mut all = vec![R::ZERO; recorded.len()];
         running
             .engine
             .statements_with(&mut |mut made: Made<'_, R>| {
-                made.each(|arena, at| (all[at], arena[at]) = (arena[at], recorded[at]));
+                made.each(|arena, at| {
+                    all[at] = arena[at];
+                    // What was not recorded follows from what was.
+                    if !recorded[at].to_f64().is_nan() {
+                        arena[at] = recorded[at];
+                    }
+                });
             });
         Some((running, all))
     }

@@ -2,8 +2,8 @@
 
 use std::alloc::{GlobalAlloc, Layout as Shape, System};
 use std::cell::Cell;
+use std::sync::Arc;
 
-use tapescope_core::equations::batch::{Batch, Lengths};
 use tapescope_core::equations::bind::{Bound, Fault, Layout};
 use tapescope_core::equations::flatten::{Cut, Feedback, flatten};
 use tapescope_core::equations::lower::{Axis, Program, Source, lower};
@@ -51,7 +51,7 @@ unsafe impl GlobalAlloc for Counting {
 static COUNTING: Counting = Counting;
 
 /// A machine file with small sizes.
-fn page(name: &str) -> Page {
+fn page(name: &str) -> Arc<Page> {
     let text = std::fs::read_to_string(format!("{MACHINES}/{name}.machine")).unwrap();
     let library = |name: &str| {
         Some((
@@ -77,7 +77,7 @@ fn page(name: &str) -> Page {
     given
         .numbers
         .extend(sizes.map(|(name, size)| (name.into(), f64::from(size))));
-    Page::read(text.as_bytes(), name, &given, &library).unwrap()
+    Arc::new(Page::read(text.as_bytes(), name, &given, &library).unwrap())
 }
 
 fn names() -> Vec<String> {
@@ -101,6 +101,7 @@ fn with<R: Real, T>(name: &str, see: impl FnOnce(&mut Engine<R>, &Program) -> T)
     let page = page(name);
     let mut program = lower(&page).unwrap();
     let flat = flatten(&mut program, Feedback::Target);
+    let program = Arc::new(program);
     let mut engine = Engine::<R>::new(
         Bound::new(&page, &program, &flat, &length(&page)).unwrap(),
         &flat,
@@ -120,6 +121,7 @@ fn any_number_of_steps() {
         let page = page(name);
         let mut program = lower(&page).unwrap();
         let flat = flatten(&mut program, Feedback::Target);
+        let program = Arc::new(program);
         let given = |axis: &str| Some(if is_sequence(&page, axis) { steps } else { 4 });
         let mut engine = Engine::<f64>::new(
             Bound::new(&page, &program, &flat, &given).unwrap(),
@@ -221,6 +223,7 @@ fn gradients_of_inputs_can_be_left_out() {
             let page = page(&name);
             let mut program = lower(&page).unwrap();
             let flat = flatten(&mut program, Feedback::Target);
+            let program = Arc::new(program);
             let mut bound = Bound::new(&page, &program, &flat, &length(&page)).unwrap();
             if ignores {
                 bound.ignore_inputs(&flat);
@@ -394,10 +397,11 @@ fn uses_with_axes_of_their_own_share_tensors() {
     let machine = "machine \"m\"\ninput x[source, symbols]\ninput u[answer, symbols]\ntarget y[answer, words]\nuse a = part[steps = source, features = symbols](x)\n";
     let uses = "use b = part[steps = answer, features = symbols; weights of a](u)\nonce\n  z[answer, words] = sum[b.width](b.s) + 0 * index[answer] + 0 * index[words]\n";
     let text = format!("{machine}{uses}{part}");
-    let page = Page::read(text.as_bytes(), "m", &Given::default(), &|_| None).unwrap();
+    let page = Arc::new(Page::read(text.as_bytes(), "m", &Given::default(), &|_| None).unwrap());
     let mut program = lower(&page).unwrap();
     assert_eq!(program.tensors.len(), 4);
     let flat = flatten(&mut program, Feedback::Target);
+    let program = Arc::new(program);
     let mut engine = Engine::<f64>::new(
         Bound::new(&page, &program, &flat, &|_| Some(3)).unwrap(),
         &flat,
@@ -427,6 +431,7 @@ fn an_evaluation_keeps_the_last_steps_alone() {
         let page = page(&name);
         let mut program = lower(&page).unwrap();
         let flat = flatten(&mut program, Feedback::Target);
+        let program = Arc::new(program);
         let bound =
             Bound::for_evaluation(&page, &program, &flat, &length(&page), &[answer(&program)])
                 .unwrap();
@@ -448,6 +453,7 @@ fn sizes_that_no_memory_has_are_counted() {
     let page = page("ntm");
     let mut program = lower(&page).unwrap();
     let flat = flatten(&mut program, Feedback::Target);
+    let program = Arc::new(program);
     assert!(matches!(
         Bound::new(&page, &program, &flat, &|_| Some(1 << 62)),
         Err(Fault::TooLarge(usize::MAX))
@@ -460,6 +466,7 @@ fn a_free_run_reads_its_own_answers() {
         let page = page(name);
         let mut program = lower(&page).unwrap();
         let flat = flatten(&mut program, feedback);
+        let program = Arc::new(program);
         let mut engine = Engine::<f64>::new(
             Bound::new(&page, &program, &flat, &length(&page)).unwrap(),
             &flat,
@@ -487,7 +494,9 @@ fn a_free_run_reads_its_own_answers() {
             assert_eq!(y, wanted);
         }
         // The same answers follow where they are given as the target.
+        let mut program = (*program).clone();
         let flat = flatten(&mut program, Feedback::Target);
+        let program = Arc::new(program);
         let mut told = Engine::<f64>::new(
             Bound::new(&page, &program, &flat, &length(&page)).unwrap(),
             &flat,
@@ -511,116 +520,6 @@ fn a_free_run_reads_its_own_answers() {
                 .all(|(one, other)| (one - other).abs() < 1e-12),
             "{name}"
         );
-    }
-}
-
-#[test]
-#[expect(clippy::too_many_lines, reason = "one step after another")]
-fn a_batch_has_the_same_bits_on_any_number_of_threads_and_is_the_sum_of_its_episodes() {
-    for name in names() {
-        let page = page(&name);
-        let mut program = lower(&page).unwrap();
-        let flat = flatten(&mut program, Feedback::Target);
-        let axes_given: Vec<String> = program
-            .axes
-            .iter()
-            .map(|axis| axis.name.to_string())
-            .collect();
-        // Four of one length run side by side, the others alone.
-        let lengths: Vec<Lengths> = [4, 3, 4, 4, 5, 4, 4, 7]
-            .into_iter()
-            .map(|steps| {
-                axes_given
-                    .iter()
-                    .map(|axis| {
-                        (
-                            axis.clone(),
-                            if is_sequence(&page, axis) { steps } else { 4 },
-                        )
-                    })
-                    .collect()
-            })
-            .collect();
-        let put = |index: usize, at: usize, engine: &mut Engine<f64>| {
-            let data: Vec<usize> = (0..program.series.len())
-                .filter(|series| {
-                    matches!(
-                        program.series[*series].source,
-                        Source::Input(_) | Source::Target | Source::Noise(_)
-                    )
-                })
-                .collect();
-            for series in data {
-                let layout = engine.layout_in(series, at);
-                let places = layout.places(&axes(&layout));
-                let values = numbers(places.len(), (7 * index + series) as u64 + 1);
-                places
-                    .iter()
-                    .zip(values)
-                    .for_each(|(place, value)| engine.memory.arena[*place] = 0.5 * value);
-            }
-        };
-        let score = |_: usize, at: usize, engine: &mut Engine<f64>| {
-            let layout = engine.layout_in(answer(&program), at);
-            let gradients = engine.memory.gradients;
-            for (index, place) in layout.places(&axes(&layout)).into_iter().enumerate() {
-                engine.memory.arena[place + gradients] = ((index * 7 % 11) as f64 - 5.0) / 11.0;
-            }
-        };
-        let plain = |lengths: &Lengths| {
-            let of = |axis: &str| lengths.iter().find(|own| own.0 == axis).map(|own| own.1);
-            Bound::new(&page, &program, &flat, &of).unwrap()
-        };
-        let range = plain(&lengths[0]).tensor_range();
-        let tensors = numbers(range.len(), 3);
-        let learn = |threads: usize, lengths: &[Lengths], first: usize| {
-            let mut batch = Batch::new(&page, &program, &flat, threads);
-            batch.set_tensors(&tensors);
-            let mut gradient = vec![0.0; tensors.len()];
-            for _ in 0..2 {
-                batch
-                    .learn(
-                        lengths,
-                        &mut gradient,
-                        |index, at, engine| put(index + first, at, engine),
-                        score,
-                    )
-                    .unwrap();
-            }
-            gradient
-        };
-        let whole = learn(1, &lengths, 0);
-        assert!(
-            whole.iter().any(|slope| *slope != 0.0) && whole.iter().all(|slope| slope.is_finite()),
-            "{name}"
-        );
-        assert_eq!(learn(2, &lengths, 0), whole, "{name}");
-        assert_eq!(learn(3, &lengths, 0), whole, "{name}");
-        let mut sum = vec![0.0; tensors.len()];
-        let mut by_engine = sum.clone();
-        for (index, lengths) in lengths.iter().enumerate() {
-            sum.iter_mut()
-                .zip(learn(1, std::slice::from_ref(lengths), index))
-                .for_each(|(sum, own)| *sum += own);
-            // All gradients of all steps are kept.
-            let mut engine = Engine::new(plain(lengths), &flat, true);
-            engine.memory.arena[range.clone()].copy_from_slice(&tensors);
-            engine.clear_gradients();
-            put(index, 0, &mut engine);
-            engine.forward();
-            score(index, 0, &mut engine);
-            engine.backward();
-            let gradients = &engine.memory.arena[engine.memory.gradients + range.start..];
-            by_engine
-                .iter_mut()
-                .zip(gradients)
-                .for_each(|(sum, own)| *sum += own);
-        }
-        assert_eq!(sum, by_engine, "{name}");
-        for (sum, whole) in sum.iter().zip(&whole) {
-            let bound = 1e-11 * (1.0 + whole.abs());
-            assert!((sum - whole).abs() < bound, "{name}: {sum} and {whole}");
-        }
     }
 }
 
@@ -700,9 +599,10 @@ fn hold(
     differs: bool,
     wanted: &str,
 ) -> Result<Vec<f64>, Fault> {
-    let page = Page::read(text.as_bytes(), name, given, &component).unwrap();
+    let page = Arc::new(Page::read(text.as_bytes(), name, given, &component).unwrap());
     let mut program = lower(&page).unwrap();
     let flat = flatten(&mut program, Feedback::Target);
+    let program = Arc::new(program);
     let of = |axis: &str| Some(length(&page, axis));
     let mut alone = Engine::<f64>::new(Bound::new(&page, &program, &flat, &of)?, &flat, true);
     let mut four = Bound::for_training(&page, &program, &flat, &of, 4)?;
@@ -892,9 +792,10 @@ fn past_has_as_many_entries_as_steps() {
     let text = format!(
         "{HEAD}along steps\n  h[] = sum[inputs](x)\n  a[past] = softmax[past](past(h))\n  z = linear[outputs](sum[past](past(a)))\n"
     );
-    let page = Page::read(text.as_bytes(), "m", &Given::default(), &|_| None).unwrap();
+    let page = Arc::new(Page::read(text.as_bytes(), "m", &Given::default(), &|_| None).unwrap());
     if let Ok(mut program) = lower(&page) {
         let flat = flatten(&mut program, Feedback::Target);
+        let program = Arc::new(program);
         let bound = Bound::new(&page, &program, &flat, &|_| Some(3));
         assert_eq!(bound.err(), Some(Fault::PastsDiffer));
     }
@@ -911,8 +812,10 @@ fn a_start_draws_like_a_statement() {
         &|_| None,
     )
     .unwrap();
+    let page = Arc::new(page);
     let mut program = lower(&page).unwrap();
     let flat = flatten(&mut program, Feedback::Target);
+    let program = Arc::new(program);
     let bound = Bound::new(&page, &program, &flat, &|_| Some(2)).unwrap();
     let mut engine = Engine::<f64>::new(bound, &flat, false);
     let draws: Vec<_> = engine
@@ -988,9 +891,10 @@ fn an_entry_of_past_is_a_fault() {
     let text = format!(
         "{HEAD}along steps\n  h[inputs] = x * 1\n  z = linear[outputs](sum[past](past(h)))\n"
     );
-    let page = Page::read(text.as_bytes(), "m", &Given::default(), &|_| None).unwrap();
+    let page = Arc::new(Page::read(text.as_bytes(), "m", &Given::default(), &|_| None).unwrap());
     let mut program = lower(&page).unwrap();
     let mut flat = flatten(&mut program, Feedback::Target);
+    let program = Arc::new(program);
     let past = page.axis_named("past").unwrap();
     let operations = flat.equations.iter_mut().flatten();
     let mut views = operations.flat_map(|operation| &mut operation.arguments);
@@ -1020,9 +924,10 @@ fn long_sums_need_no_room() {
     let text = format!(
         "{HEAD}size a = 32768 in 1..65536\nsize b = 32768 in 1..65536\nparameter u[a]\nparameter v[b]\nalong steps\n  s = sum[a, b](u * v)\n  z = linear[outputs](x, s)\n"
     );
-    let page = Page::read(text.as_bytes(), "m", &Given::default(), &|_| None).unwrap();
+    let page = Arc::new(Page::read(text.as_bytes(), "m", &Given::default(), &|_| None).unwrap());
     let mut program = lower(&page).unwrap();
     let flat = flatten(&mut program, Feedback::Target);
+    let program = Arc::new(program);
     let bound = Bound::new(&page, &program, &flat, &|_| Some(2)).unwrap();
     Engine::<f32>::new(bound, &flat, true);
 }

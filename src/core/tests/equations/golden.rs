@@ -8,6 +8,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
+use std::sync::Arc;
 
 use serde_json::Value;
 use tapescope_core::equations::bind::{Bound, GATES, IN, Layout};
@@ -101,7 +102,7 @@ struct Run<'a> {
     case: &'a Value,
     page: &'a Page,
     program: &'a Program,
-    engine: Engine<'a, f64>,
+    engine: Engine<f64>,
     /// The series by their names.
     series: HashMap<String, usize>,
 }
@@ -372,9 +373,10 @@ fn check(case: &Value) -> [f64; 2] {
         keys.into_iter()
             .map(|(name, number)| (name.as_str().into(), number)),
     );
-    let page = Page::read(text.as_bytes(), file, &given, &library).unwrap();
+    let page = Arc::new(Page::read(text.as_bytes(), file, &given, &library).unwrap());
     let mut program = lower(&page).unwrap();
     let flat = flatten(&mut program, Feedback::Target);
+    let program = Arc::new(program);
     let mut lengths: HashMap<&str, usize> = HashMap::new();
     for data in page.inputs.iter().chain(&page.target) {
         let axes = data.given().iter().map(|axis| &*page.axes[*axis].name);

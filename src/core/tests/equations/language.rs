@@ -9,6 +9,7 @@
 )]
 
 use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tapescope_core::equations::bind::{Bound, GATES, IN};
@@ -794,6 +795,7 @@ impl Lcg {
 fn run(page: &Page, program: &mut Program) {
     for feedback in [Feedback::Target, Feedback::Class, Feedback::Bits] {
         let flat = flatten(program, feedback);
+        let (page, program) = (&Arc::new(page.clone()), &Arc::new(program.clone()));
         for steps in [0, 1, 3] {
             let bound = Bound::new(page, program, &flat, &|_| Some(steps)).unwrap();
             if bound.size < 1 << 16 {
@@ -1479,6 +1481,8 @@ fn logits(
     ];
     let (page, mut program) = read_with(machine("ntm"), &given(&numbers, &all)).expect("a page");
     let flat = flatten(&mut program, Feedback::Target);
+    let page = Arc::new(page);
+    let program = Arc::new(program);
     let length = |name: &str| Some(if name == "steps" { 3 } else { 2 });
     let bound = Bound::new(&page, &program, &flat, &length).unwrap();
     let mut engine = Engine::<f64>::new(bound, &flat, true);
@@ -1636,6 +1640,8 @@ fn heads_with_different_choices_in_a_list_have_gradients() {
 fn values(text: &str, given: &Given, name: &str) -> Vec<f64> {
     let (page, mut program) = read_with(text, given).unwrap_or_else(|mistake| panic!("{mistake}"));
     let flat = flatten(&mut program, Feedback::Target);
+    let page = Arc::new(page);
+    let program = Arc::new(program);
     let bound = Bound::new(&page, &program, &flat, &|_| Some(3)).unwrap();
     let mut engine = Engine::<f64>::new(bound, &flat, true);
     let data = (0..program.series.len()).filter(|series| *program.series[*series].name == *"x");

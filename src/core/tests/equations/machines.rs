@@ -1,6 +1,8 @@
 //! The files of the Neural Turing Machine and of the Differentiable Neural Computer give the episodes of the machines that are
 //! written by hand, for random configurations.
 
+use std::sync::Arc;
+
 use ndarray::Array2;
 use tapescope_core::equations::bind::{Bound, GATES, IN};
 use tapescope_core::equations::flatten::{Feedback, flatten};
@@ -209,9 +211,10 @@ macro_rules! agree {
                     std::fs::read(format!("{MACHINES}/{name}.component")).ok()?,
                 ))
             };
-            let page = Page::read(&text, case.file, &given, &library).unwrap();
+            let page = Arc::new(Page::read(&text, case.file, &given, &library).unwrap());
             let mut program = lower(&page).unwrap();
             let flat = flatten(&mut program, Feedback::Target);
+            let program = Arc::new(program);
             let length = |axis: &str| {
                 case.lengths
                     .iter()

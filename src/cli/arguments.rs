@@ -5,6 +5,8 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 use std::str::FromStr;
 
+use clap::Args;
+
 use crate::model::sam::SamConfig;
 
 /// The most threads of a command.
@@ -29,6 +31,25 @@ pub(super) fn rows(text: &str) -> Result<usize, String> {
         }
         _ => problem,
     })
+}
+
+/// Sizes on which no weight depends, in place of those of the training.
+#[derive(Args, Clone, Debug, Default, PartialEq)]
+pub(super) struct Resize {
+    /// Number of memory rows [default: as in training].
+    #[arg(long, value_name = "N", value_parser = rows, allow_negative_numbers = true)]
+    pub(super) rows: Option<usize>,
+    /// Set a size of a machine file on which no tensor depends; repeatable [default: as in training].
+    #[arg(long = "size", value_name = "NAME=N", value_parser = size)]
+    pub(super) sizes: Vec<(String, usize)>,
+}
+
+/// The name of a size, and its value, as they are typed.
+fn size(text: &str) -> Result<(String, usize), String> {
+    let expected = "expected NAME=N, for example rows=1024";
+    let (name, size) = text.split_once('=').ok_or(expected)?;
+    let size = size.parse().map_err(|_| expected.to_owned())?;
+    Ok((name.to_owned(), size))
 }
 
 /// A step of an episode, as it is typed.

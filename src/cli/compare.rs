@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{anyhow, bail};
 use clap::Args;
 
-use super::arguments::within;
+use super::arguments::{Resize, within};
 use super::error::CliError;
 use super::{gradient, machine};
 use crate::io::trace::{self, Comparison, Imported, Outcome, Verified};
@@ -90,7 +90,9 @@ fn read(path: &Path) -> anyhow::Result<Imported> {
 impl Verify {
     pub(super) fn run(&self, out: &mut impl Write) -> anyhow::Result<()> {
         let weights = self.weights.as_deref();
-        let trained = weights.map(|name| machine::alone(name, None)).transpose()?;
+        let trained = weights
+            .map(|name| machine::alone(name, &Resize::default()))
+            .transpose()?;
         let imported = read(&self.trace)?;
         let outcome = verified(out, &label(&self.trace), &imported, self.tolerance)?;
         let replayed = trained.map(|trained| self.replay(out, &imported, &trained));

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::{anyhow, bail, ensure};
 use clap::Args;
 
-use super::arguments::{from_zero, rows, up_to};
+use super::arguments::{Resize, from_zero, up_to};
 use super::machine;
 use super::message::note;
 use crate::analysis::population::Population;
@@ -121,9 +121,8 @@ pub(super) struct EpisodeArgs {
     /// wins.
     #[arg(long, value_name = "STEPS:ARRAY=VALUE")]
     intervene: Vec<String>,
-    /// Number of memory rows [default: as in training].
-    #[arg(long, value_name = "N", value_parser = rows, allow_negative_numbers = true)]
-    pub(super) rows: Option<usize>,
+    #[command(flatten)]
+    pub(super) sizes: Resize,
 }
 
 impl EpisodeArgs {
@@ -143,7 +142,8 @@ impl EpisodeArgs {
             ("--sample", self.sample.is_some()),
             ("--input", self.input.is_some()),
             ("--intervene", !self.intervene.is_empty()),
-            ("--rows", self.rows.is_some()),
+            ("--rows", self.sizes.rows.is_some()),
+            ("--size", !self.sizes.sizes.is_empty()),
         ];
         let given = given.into_iter().filter(|(_, is_given)| *is_given);
         given.map(|(option, _)| option)
@@ -169,13 +169,13 @@ impl EpisodeArgs {
     pub(super) fn trained_for(&self, name: &str, own_input: bool) -> anyhow::Result<Trained> {
         let Some(path) = &self.weights else {
             return if own_input {
-                machine::find_for_input(name, self.rows)
+                machine::find_for_input(name, &self.sizes)
             } else {
-                machine::find(name, self.rows)
+                machine::find(name, &self.sizes)
             };
         };
         let experiment = Experiment::find(name, &[])?;
-        let mut trained = machine::read(path, self.rows)?;
+        let mut trained = machine::read(path, &self.sizes)?;
         let (task, config) = (&experiment.task, &trained.machine.config);
         let (inputs, outputs) = (config.inputs(), config.outputs());
         ensure!(

@@ -9,7 +9,7 @@ use anyhow::{bail, ensure};
 use clap::Args;
 
 use super::arguments::{
-    MOST_EPISODES, MOST_SAMPLES, MOST_THREADS, from_zero, range_up_to, rows, threads, up_to,
+    MOST_EPISODES, MOST_SAMPLES, MOST_THREADS, Resize, from_zero, range_up_to, threads, up_to,
 };
 use super::collect;
 use super::find::{check_memory, checked};
@@ -88,7 +88,7 @@ pub(super) struct Eval {
     machines: Vec<String>,
     /// Evaluate these machines, or all included machines, in one table with the paper's results.
     #[arg(long, value_name = "PRESET|FILE", num_args = 0..,
-          conflicts_with_all = ["machines", "lengths", "items", "repeats", "rows", "set", "samples", "alignment", "json", "by", "measure"])]
+          conflicts_with_all = ["machines", "lengths", "items", "repeats", "rows", "sizes", "set", "samples", "alignment", "json", "by", "measure"])]
     pub(super) suite: Option<Vec<String>>,
     /// Format of the table.
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Text)]
@@ -108,9 +108,8 @@ pub(super) struct Eval {
     /// Seed of the episodes.
     #[arg(long, value_name = "S", default_value_t = UNSEEN_SEED, value_parser = from_zero, allow_negative_numbers = true)]
     pub(super) seed: u64,
-    /// Number of memory rows [default: as in training].
-    #[arg(long, value_name = "N", value_parser = rows, allow_negative_numbers = true)]
-    rows: Option<usize>,
+    #[command(flatten)]
+    sizes: Resize,
     /// Set a value of the task by its path in the preset, such as task.distinct=on; repeatable.
     #[arg(long, value_name = "PATH=VALUE")]
     set: Vec<preset::Override>,
@@ -174,7 +173,7 @@ impl Eval {
             );
         }
         // Nothing is measured before all of it is known to be possible.
-        let request = |name: &_| self.request_for(name, machine::find(name, self.rows)?);
+        let request = |name: &_| self.request_for(name, machine::find(name, &self.sizes)?);
         let request = self.machines.iter().map(|name| request(name));
         let request: Vec<EvalRequest> = request.collect::<anyhow::Result<_>>()?;
         for (index, machine) in request.iter().enumerate() {
@@ -302,7 +301,7 @@ impl Eval {
         trained: &Trained,
         stop: &AtomicBool,
     ) -> anyhow::Result<Vec<String>> {
-        let trained = machine::with_rows(trained.clone(), name, self.rows)?;
+        let trained = machine::resized(trained.clone(), name, &self.sizes)?;
         let request = self.request_for(name, trained)?;
         if self.by.is_some() || request.quantity.is_some() {
             let mut lines = Vec::new();
@@ -395,6 +394,7 @@ impl Eval {
             (0, _) => String::new(),
             _ if config.has_source_rows() => " with a memory row for each input step".to_owned(),
             _ if config.has_row_per_step() => " with a memory row for each step".to_owned(),
+            (rows, 0) => format!(" on {rows} memory rows"),
             (rows, columns) => format!(" on a memory of {rows} × {columns}"),
         };
         // A file may have fewer of a length.

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use clap::Args;
 
-use super::arguments::threads;
+use super::arguments::{Resize, threads};
 use super::compare::Verify;
 use super::error::{INVALID, exit_code};
 use super::eval::Eval;
@@ -76,7 +76,7 @@ fn parsed<A: Args>(about: &str, options: &[String]) -> Result<A, CommandError> {
 /// # Errors
 /// There is none of this name, or the file is not one.
 pub fn machine(name: &str) -> Result<Trained, CommandError> {
-    Ok(machine::find_for_input(name, None)?)
+    Ok(machine::find_for_input(name, &Resize::default())?)
 }
 
 /// A recorded episode with the metadata of its file.
@@ -130,7 +130,7 @@ pub fn record(
     options.extend(input.iter().map(|_| "--input=input".to_owned()));
     let mut asked: Trace = parsed(name, &options)?;
     asked.episode.bits = input;
-    let mut trained = machine::with_rows(trained.clone(), name, asked.episode.rows)?;
+    let mut trained = machine::resized(trained.clone(), name, &asked.episode.sizes)?;
     if asked.episode.bits.is_none() {
         trained = machine::with_episodes(trained, name)?;
     }
@@ -148,16 +148,13 @@ pub fn record(
 /// # Errors
 /// What is wrong with the interventions.
 pub fn advance(
-    name: &str,
     trained: &Trained,
     episode: &Episode,
     changes: &[String],
     step: usize,
 ) -> Result<Episode, CommandError> {
-    let (rows, own) = (episode.config.rows(), trained.machine.config.rows());
-    let resized = (rows != own).then(|| machine::with_rows(trained.clone(), name, Some(rows)));
-    let resized = resized.transpose()?;
-    let machine = &resized.as_ref().unwrap_or(trained).machine;
+    // It may have other sizes than the machine.
+    let machine = &trained.machine.with_config(episode.config.clone());
     let recording = &episode.recording;
     let new = intervention::parse(changes, "--intervene", machine, &recording.trace)?;
     let all = [&recording.conventions.interventions[..], &new].concat();

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail, ensure};
 
+use super::arguments::Resize;
 use super::message::note;
 use crate::io::{
     Error, Experiment, RunFolder, Trained, episodes, is_trace, label, memory_limit, preset, shell,
@@ -18,15 +19,15 @@ pub(super) fn claim(bytes: u64, threads: usize, what: &str) -> anyhow::Result<()
     memory_limit::claim(bytes, threads).map_err(|short| anyhow!("{what} {short}"))
 }
 
-/// The machine that a name or the path of a weights file stands for, on `rows` memory rows, with the episodes that it
+/// The machine that a name or the path of a weights file stands for, with these sizes, with the episodes that it
 /// learned from, where those are in a file.
-pub(super) fn find(name: &str, rows: Option<usize>) -> anyhow::Result<Trained> {
-    with_episodes(find_for_input(name, rows)?, name)
+pub(super) fn find(name: &str, sizes: &Resize) -> anyhow::Result<Trained> {
+    with_episodes(find_for_input(name, sizes)?, name)
 }
 
 /// [`find`] for your own input: the file of a text may be missing.
-pub(super) fn find_for_input(name: &str, rows: Option<usize>) -> anyhow::Result<Trained> {
-    let mut trained = alone(name, rows)?;
+pub(super) fn find_for_input(name: &str, sizes: &Resize) -> anyhow::Result<Trained> {
+    let mut trained = alone(name, sizes)?;
     let by = weights_of(name);
     trained.experiment = trained.experiment.with_episodes_if_there(&by)?;
     Ok(trained)
@@ -53,24 +54,24 @@ pub(super) fn note_data(task: &Task) {
 }
 
 /// Finds a machine without its episodes, for callers that need only the weights.
-pub(super) fn alone(name: &str, rows: Option<usize>) -> anyhow::Result<Trained> {
+pub(super) fn alone(name: &str, sizes: &Resize) -> anyhow::Result<Trained> {
     let path = Path::new(name);
     let is_preset = Experiment::included(name, &[]).is_some();
     if is_file(path) || !is_preset && path.exists() {
-        return read(path, rows);
+        return read(path, sizes);
     }
     ensure!(
         is_preset,
         Error::unknown("preset or weights file", name, preset::names())
     );
     match weights::included(name) {
-        Some(machine) => with_rows(machine?, name, rows),
+        Some(machine) => resized(machine?, name, sizes),
         None => no_weights(name),
     }
 }
 
-/// The machine in a weights file or the folder of a run, on `rows` memory rows, without the episodes of a file.
-pub(super) fn read(path: &Path, rows: Option<usize>) -> anyhow::Result<Trained> {
+/// The machine in a weights file or the folder of a run, with these sizes, without the episodes of a file.
+pub(super) fn read(path: &Path, sizes: &Resize) -> anyhow::Result<Trained> {
     let name = label(path);
     ensure!(
         !is_trace(path),
@@ -83,7 +84,7 @@ pub(super) fn read(path: &Path, rows: Option<usize>) -> anyhow::Result<Trained> 
         "{name} is not a weights file; if it is a preset, train it first: tapescope train {name}"
     );
     let path = RunFolder::weights_at(path)?;
-    with_rows(weights::read(&path)?, &label(&path), rows)
+    resized(weights::read(&path)?, &label(&path), sizes)
 }
 
 /// True for a text that can only be a path.
@@ -91,16 +92,18 @@ pub(super) fn is_file(path: &Path) -> bool {
     path.components().count() > 1 || path.extension().is_some()
 }
 
-/// Returns the machine on the requested memory rows; `name` is its name in messages.
-pub(super) fn with_rows(
-    mut machine: Trained,
-    name: &str,
-    rows: Option<usize>,
-) -> anyhow::Result<Trained> {
-    if let Some(rows) = rows {
+/// Returns the machine with the requested sizes; `name` is its name in messages.
+pub(super) fn resized(mut machine: Trained, name: &str, sizes: &Resize) -> anyhow::Result<Trained> {
+    if let Some(rows) = sizes.rows {
         machine.machine = machine.machine.with_rows(rows).map_err(|error| {
             let allowed = error.allowed;
             anyhow!("--rows {rows}: {name}: allowed: {allowed}")
+        })?;
+    }
+    for (size, value) in &sizes.sizes {
+        machine.machine = machine.machine.with_size(size, *value).map_err(|error| {
+            let allowed = error.allowed;
+            anyhow!("--size {size}={value}: {name}: allowed: {allowed}")
         })?;
     }
     Ok(machine)

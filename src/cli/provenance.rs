@@ -6,6 +6,7 @@ use std::path::Path;
 use anyhow::anyhow;
 use clap::{ArgGroup, Args};
 
+use super::arguments::Resize;
 use super::episode::{EpisodeArgs, as_it_is, note_wrap_around};
 use super::machine;
 use super::table::{Cell, Column, Format, Table};
@@ -115,7 +116,8 @@ impl Provenance {
         let imported = trace::read(path)?;
         note_wrap_around(source, &imported.recording);
         let weights = weights.as_ref();
-        let weights = weights.map(|path| machine::alone(&path.to_string_lossy(), None));
+        let weights =
+            weights.map(|path| machine::alone(&path.to_string_lossy(), &Resize::default()));
         let model = weights.transpose()?.map(|trained| trained.machine);
         Ok((imported.recording, imported.config, model))
     }

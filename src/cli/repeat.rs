@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{bail, ensure};
 
+use super::arguments::Resize;
 use super::arguments::is_same;
 use super::error::CliError;
 use super::machine::{alone, check_training, is_file};
@@ -214,7 +215,8 @@ impl Repeat {
 fn machine_at(path: &Path) -> anyhow::Result<Option<Trained>> {
     let is_name = !path.exists() && !is_file(path);
     let is_weights = path.is_file() && path.extension().is_some_and(|end| end == "safetensors");
-    let machine = (is_name || is_weights).then(|| alone(&path.to_string_lossy(), None));
+    let machine =
+        (is_name || is_weights).then(|| alone(&path.to_string_lossy(), &Resize::default()));
     machine.transpose()
 }
 

@@ -5,6 +5,7 @@
 use std::io::Write;
 use std::sync::atomic::AtomicBool;
 
+use super::arguments::Resize;
 use super::eval::{Eval, EvalRequest};
 use super::machine;
 use super::measured::{CaseResult, errors, measured_aux_losses, size};
@@ -48,7 +49,7 @@ impl Eval {
             let named = |machine: Trained| (machine.experiment.name.clone(), machine);
             return Ok(weights::all_included()?.into_iter().map(named).collect());
         }
-        let find = |name: &String| Ok((name.clone(), machine::find(name, None)?));
+        let find = |name: &String| Ok((name.clone(), machine::find(name, &Resize::default())?));
         names.iter().map(find).collect()
     }
 

@@ -9,7 +9,7 @@ use anyhow::bail;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
-use super::arguments::{MOST_THREADS, from_zero, threads, up_to};
+use super::arguments::{MOST_THREADS, Resize, from_zero, threads, up_to};
 use super::error::CliError;
 use super::message::{decimals, note};
 use super::process::command_line;
@@ -232,7 +232,7 @@ impl Train {
 
     /// Returns the machine of `--from` with its name as typed, if it is given.
     pub(super) fn from(&self) -> anyhow::Result<Option<(String, Trained)>> {
-        let read = |from: &String| Ok((from.clone(), machine::alone(from, None)?));
+        let read = |from: &String| Ok((from.clone(), machine::alone(from, &Resize::default())?));
         self.from.as_ref().map(read).transpose()
     }
 

@@ -5,6 +5,8 @@ use std::path::Path;
 
 use clap::Args;
 
+#[cfg(feature = "gui")]
+use super::arguments::Resize;
 use super::arguments::step;
 use super::episode::EpisodeArgs;
 #[cfg(feature = "gui")]
@@ -84,7 +86,7 @@ impl View {
         use crate::io::weights;
         use crate::viewer::{ExternalEpisode, StartOptions};
         let begin = StartOptions {
-            rows: self.episode.rows,
+            rows: rows(&self.episode.sizes)?,
             step: self.step,
             head: self.head,
             ..StartOptions::default()
@@ -163,4 +165,16 @@ impl View {
             "this build has no window{what}; build it with: cargo build --release --features gui"
         )
     }
+}
+
+/// The number of memory rows of a window, which knows no other size.
+#[cfg(feature = "gui")]
+fn rows(sizes: &Resize) -> anyhow::Result<Option<usize>> {
+    let other = sizes.sizes.iter().find(|(name, _)| name != "rows");
+    if let Some((name, _)) = other {
+        anyhow::bail!(
+            "--size {name}: a window sets the size rows only; record a trace with this size and open it"
+        );
+    }
+    Ok(sizes.sizes.last().map(|(_, rows)| *rows).or(sizes.rows))
 }

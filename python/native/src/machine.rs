@@ -131,7 +131,7 @@ impl Machine {
         step: usize,
     ) -> PyResult<Episode> {
         let episode = &episode.get().0;
-        let advance = || in_process::advance(&self.name, &self.trained, episode, &changes, step);
+        let advance = || in_process::advance(&self.trained, episode, &changes, step);
         let episode = py.detach(advance).map_err(|why| raised(py, why))?;
         Ok(Episode(episode))
     }

@@ -62,7 +62,7 @@ impl Render {
                 evaluation: None,
                 command: String::new(),
             };
-            machine::with_rows(trained, &self.source, self.episode.rows)
+            machine::resized(trained, &self.source, &self.episode.sizes)
         };
         let all = evenly(snapshots.all());
         let Some(last) = all.last() else {

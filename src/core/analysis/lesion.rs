@@ -1,6 +1,7 @@
 //! Lesions: what a part of a trained machine contributes, by removing it without training again. (An ablation trains
 //! without it.)
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 
@@ -27,6 +28,8 @@ pub struct Lesion {
     pub changes: Vec<Intervention>,
     /// The standard deviation of the noise on these arrays; without arrays on the weights.
     noise: Option<(f32, Vec<(Place, Array)>)>,
+    /// The tensor that is set to 0.
+    tensor: Option<String>,
 }
 
 /// What is left of a machine with a lesion.
@@ -79,6 +82,7 @@ impl Lesion {
             what: what.into(),
             changes: changes.into_iter().collect(),
             noise: None,
+            tensor: None,
         }
     }
 }
@@ -122,6 +126,7 @@ pub fn lesions(machine: &Model<f32>) -> Vec<Lesion> {
             Lesion::new(name, "writes nothing", nothing)
         }));
     }
+    found.extend(of_file(machine, &all));
     let memory = (Place::Machine, array::MEMORY);
     if all.contains(&memory) && !config.has_row_per_step() {
         let rows = config.rows();
@@ -134,7 +139,9 @@ pub fn lesions(machine: &Model<f32>) -> Vec<Lesion> {
         }));
     }
     for (array, part) in NOISY {
-        let named = all.iter().copied().filter(|(_, of)| of.name == array);
+        // In a machine file the array of a head has the name of the head.
+        let is_it = |of: &str| of.rsplit_once('.').map_or(of, |(_, own)| own) == array;
+        let named = all.iter().copied().filter(|(_, of)| is_it(of.name));
         let arrays: Vec<_> = named.collect();
         let is_there = array.is_empty() || !arrays.is_empty();
         found.extend(NOISE.into_iter().filter(|_| is_there).map(|noise| Lesion {
@@ -143,6 +150,31 @@ pub fn lesions(machine: &Model<f32>) -> Vec<Lesion> {
         }));
     }
     found
+}
+
+/// The lesions of a machine file: of each statement, head and tensor.
+fn of_file(machine: &Model<f32>, all: &[(Place, Array)]) -> Vec<Lesion> {
+    if !machine.config.is_recorded_apart() {
+        return Vec::new();
+    }
+    let set = |of: (Place, Array)| always(of, None, Change::Set(vec![0.0]));
+    let computed = || all.iter().filter(|(_, of)| *of != array::LOGIT);
+    let statements = computed().map(|of| Lesion::new(of.1.name, "set to 0", [set(*of)]));
+    let head = |name: &'static str| {
+        let (head, _) = name.split_once('.')?;
+        head.ends_with(|end: char| end.is_ascii_digit())
+            .then_some(head)
+    };
+    let heads: BTreeSet<&str> = computed().filter_map(|(_, of)| head(of.name)).collect();
+    let heads = heads.into_iter().map(|own| {
+        let arrays = computed().filter(|(_, of)| head(of.name) == Some(own));
+        Lesion::new(own, "all of it set to 0", arrays.map(|of| set(*of)))
+    });
+    let tensors = machine.params.named().into_iter().map(|(name, _)| Lesion {
+        tensor: Some(name.clone()),
+        ..Lesion::new(name, "tensor set to 0", [])
+    });
+    statements.chain(heads).chain(tensors).collect()
 }
 
 /// Noise with mean 0 and this standard deviation, uniformly distributed, on values that stay at least `least`.
@@ -167,6 +199,14 @@ fn size<'a>(values: impl Iterator<Item = &'a f32>) -> f32 {
 impl Lesion {
     /// The episode with this lesion.
     pub fn record(&self, machine: &Model<f32>, whole: &Recording) -> Option<Recording> {
+        if let Some(tensor) = &self.tensor {
+            let mut without = machine.clone();
+            let mut all = without.params.named_mut().into_iter();
+            if let Some((_, mut own)) = all.find(|(name, _)| name == tensor) {
+                own.fill(0.0);
+            }
+            return whole.with(&without, &[]);
+        }
         let Some((sigma, arrays)) = &self.noise else {
             return whole.with(machine, &self.changes);
         };
@@ -190,12 +230,13 @@ impl Lesion {
         let changed = |trace: &mut Trace<f32>, place: Place, array: Array, t: usize| {
             let index = arrays.iter().position(|of| *of == (place, array));
             if let Some((index, series)) = index.zip(trace.series_mut(place, array)) {
-                let row = series.row_mut(t + usize::from(array == array::MEMORY));
+                let row = series.row_mut(array.row(t));
                 let sum: f32 = row.iter().sum();
                 let (sigma, least) = (sigma * sizes[index], array.range.ends().0);
                 add_noise(&mut *row, sigma, least, &mut stream);
                 // Shares of more than the whole would grow from step to step in links and usage, beyond all numbers.
-                if array == array::WEIGHTING {
+                let is_weighting = array.name.rsplit('.').next() == Some("weighting");
+                if is_weighting && sum > 0.0 {
                     let share = sum / row.iter().sum::<f32>().max(f32::MIN_POSITIVE);
                     row.iter_mut().for_each(|weight| *weight *= share);
                 }

@@ -427,6 +427,7 @@ mod tests {
             let page = Page::read(text.as_bytes(), "m", &Given::default(), &library).unwrap();
             let mut program = lower(&page).unwrap();
             let flat = flatten(&mut program, Feedback::Target);
+            let (page, program) = (Arc::new(page), Arc::new(program));
             let run = |choice| {
                 with(choice, || {
                     let bound = Bound::new(&page, &program, &flat, &|_| Some(5)).unwrap();

@@ -134,6 +134,11 @@ pub trait Kind: Keys + Debug + Send + Sync {
         None
     }
 
+    /// The array of a machine file that says which source steps an answer attends to.
+    fn reader(&self) -> Option<Array> {
+        None
+    }
+
     /// True for a machine without heads that has noise or draws.
     fn draws(&self) -> bool {
         false

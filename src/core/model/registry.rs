@@ -268,13 +268,31 @@ impl<R: Number> Model<R> {
     /// # Errors
     /// As for [`Kind::set_rows`].
     pub fn with_rows(&self, rows: usize) -> Result<Self, ConfigError> {
-        let config = self.config.with_rows(rows)?;
+        Ok(self.with_config(self.config.with_rows(rows)?))
+    }
+
+    /// The same weights with another size on which no tensor depends.
+    ///
+    /// # Errors
+    /// There is no such size, or it is out of range.
+    pub fn with_size(&self, name: &str, size: usize) -> Result<Self, ConfigError> {
+        let ModelConfig::Equations(config) = &self.config else {
+            ConfigError::unless(name == "rows", "size", name, || "rows".to_owned())?;
+            return self.with_rows(size);
+        };
+        let mut config = config.clone();
+        config.set_size(name, size)?;
+        Ok(self.with_config(config.into()))
+    }
+
+    /// The same weights in a configuration whose tensors have the same sizes.
+    pub fn with_config(&self, config: ModelConfig) -> Self {
         // What is empty may be so in another width.
         let mut params = Params::zeros(&config);
         for (to, from) in params.slices_mut().zip(self.params.slices()) {
             to.copy_from_slice(from);
         }
-        Ok(Self { config, params })
+        Self { config, params }
     }
 
     /// Runs one episode and records everything in `trace`.

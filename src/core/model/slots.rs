@@ -52,8 +52,12 @@ impl<R: Real> Slots<R> {
 
     /// The sizes of the axes of an array behind that of the steps, where the machine says so.
     pub(super) fn sizes(&self, array: Array) -> Option<&[usize]> {
-        let place = self.arrays.iter().position(|own| *own == array)?;
-        self.sizes.get(place)?.as_deref()
+        self.sizes.get(self.place(array)?)?.as_deref()
+    }
+
+    /// The place of an array in the list.
+    pub(super) fn place(&self, array: Array) -> Option<usize> {
+        self.arrays.iter().position(|own| *own == array)
     }
 
     /// True without any array.

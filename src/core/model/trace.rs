@@ -267,6 +267,8 @@ impl<R: Real> Trace<R> {
         let sparse = SparseMemory::default();
         let mut tape = Tape::default();
         tape.is_used = config.is_recorded_apart();
+        let reader = config.reader();
+        tape.reader = reader.and_then(|reader| own.place(reader));
         let machine = at(Place::Machine);
         Self::with_widths(
             machine, layers, heads, sampling, setting, own, sparse, tape, 1,
@@ -536,6 +538,13 @@ impl<R: Real> Trace<R> {
     /// The sizes of the axes of an array behind that of the steps, where the machine says so.
     pub fn array_sizes(&self, array: Array) -> Option<&[usize]> {
         self.own.sizes(array)
+    }
+
+    /// The weightings that say which source steps, or rows, the machine attends to.
+    pub fn reader(&self) -> Option<&Series<R>> {
+        let first = self.heads.first().map(|head| &head.weighting);
+        let own = || Some(self.own.at(self.tape.reader?));
+        first.or_else(own)
     }
 
     /// [N, M]; zeros where there is no memory.

@@ -176,11 +176,11 @@ impl Evaluator<'_> {
                 if let Some(writes) = &mut writes {
                     writes.see(trace, steps.clone());
                 }
-                if let Some(head) = trace.heads.first().filter(|_| attends) {
-                    agreement.see(|t| head.weighting.row(t), &alignment, steps);
+                if let Some(weighting) = trace.reader().filter(|_| attends) {
+                    agreement.see(|t| weighting.row(t), &alignment, steps);
                 }
             });
-            let is_known = attends && !trace.heads.is_empty() && !alignment.is_empty();
+            let is_known = attends && trace.reader().is_some() && !alignment.is_empty();
             let known = Known {
                 wrap_around: writes.and_then(|writes| writes.wrap_around(trace.steps())),
                 alignment: is_known.then_some(agreement),

@@ -107,6 +107,16 @@ pub(super) enum Held {
     Draw(usize),
 }
 
+impl Held {
+    /// The series whose values it is.
+    pub(super) fn series(self) -> Option<usize> {
+        match self {
+            Self::Values(series) => Some(series),
+            _ => None,
+        }
+    }
+}
+
 /// An array that an episode records.
 #[derive(Clone, Debug)]
 pub(super) struct Quantity {
@@ -150,6 +160,8 @@ pub struct Compiled {
     pub(super) arrays: &'static [Array],
     /// Whether it reads its own answer.
     pub(super) has_feedback: bool,
+    /// The quantity that says which source steps an answer attends to.
+    pub(super) reader: Option<usize>,
     /// Engines that have run.
     pub(super) pool: Pool,
     /// The same file with other sizes, as they were asked for.
@@ -182,6 +194,7 @@ impl Compiled {
             answer: (answer, &*program.series[answer].name == "p"),
             quantities: Vec::new(),
             arrays: &[],
+            reader: None,
             has_feedback: reads_answer(&program),
             variants: Default::default(),
             pool: Pool::default(),
@@ -641,7 +654,26 @@ impl Compiled {
             );
         }
         self.quantities = all;
+        self.reader = self.find_reader();
+        if let Some(reader) = self.reader {
+            // An evaluation looks at it.
+            let own = &mut self.quantities[reader];
+            own.array = interned::array(own.array.kept(Kept::Steps));
+        }
         self.find_needs(flat);
+    }
+
+    /// The last weighting over the source that each step of an answer has, or of a machine whose input and answer have
+    /// the same steps, over these.
+    fn find_reader(&self) -> Option<usize> {
+        let source = self.data[0].steps?;
+        let is_it = |own: &Quantity| {
+            let origin = |axis: Axis| self.program.axes[axis].origin;
+            let is_over_source = matches!(own.axes[..], [axis] if origin(axis) == origin(source));
+            let is_weighting = own.array.name.rsplit('.').next() == Some("weighting");
+            own.time.is_some_and(|time| time.1 != Part::Source) && is_over_source && is_weighting
+        };
+        self.quantities.iter().rposition(is_it)
     }
 
     /// Finds what follows from what.

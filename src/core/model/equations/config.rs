@@ -454,6 +454,13 @@ impl Kind for EquationsConfig {
         Some(compiled.sizes(own, &self.axis_lengths(self.lengths)))
     }
 
+    fn reader(&self) -> Option<Array> {
+        let compiled = self.compiled();
+        compiled
+            .reader
+            .map(|reader| compiled.quantities[reader].array)
+    }
+
     fn draws(&self) -> bool {
         let mut all = self.compiled().quantities.iter();
         all.any(|own| {

@@ -102,6 +102,10 @@ impl<R: Real> Running<R> {
             .map(|own| own.0)
             .collect();
         wanted.extend(&penalties);
+        let reader = compiled
+            .reader
+            .map(|reader| &compiled.quantities[reader].held);
+        wanted.extend(reader.and_then(|held| held.series()));
         let (learns, episodes) = match job.purpose {
             Purpose::Training(episodes) => (true, episodes),
             Purpose::Recording => (true, 1),
@@ -148,8 +152,10 @@ impl<R: Real> Running<R> {
             let layouts = penalties.iter().map(|series| engine.layout_in(*series, at));
             layouts.flat_map(|layout| whole(&layout)).collect()
         });
-        let arrays = compiled.quantities.iter().map(|own| {
-            let is_kept = job.purpose == Purpose::Recording || own.is_noise();
+        let arrays = compiled.quantities.iter().enumerate().map(|(index, own)| {
+            let is_kept = job.purpose == Purpose::Recording
+                || own.is_noise()
+                || compiled.reader == Some(index);
             let count = if is_kept { episodes } else { 0 };
             (0..count)
                 .map(|at| compiled.places_of(own, &engine, job, at))
@@ -236,6 +242,8 @@ pub struct Tape<R> {
     pub(in crate::model) learns: bool,
     /// Steps of the episode, and those of its source.
     pub(in crate::model) sizes: [usize; 2],
+    /// The place of [`crate::model::Kind::reader`] among the own arrays.
+    pub(in crate::model) reader: Option<usize>,
     /// The targets that are fed back, row after row; empty where the own answer is.
     pub(in crate::model) forced: Vec<R>,
     /// The engine that ran this episode, and those that ran beside it.
@@ -253,6 +261,7 @@ impl<R: Clone> Clone for Tape<R> {
         Self {
             is_used: self.is_used,
             learns: self.learns,
+            reader: self.reader,
             sizes: self.sizes,
             forced: self.forced.clone(),
             running: Mutex::default(),
@@ -265,6 +274,7 @@ impl<R> Default for Tape<R> {
         Self {
             is_used: false,
             learns: false,
+            reader: None,
             sizes: [0; 2],
             forced: Vec::new(),
             running: Mutex::default(),

@@ -156,31 +156,44 @@ impl EquationsConfig {
 
     /// Takes all arrays out.
     fn record<R: Real>(&self, trace: &mut Trace<R>, running: &Running<R>, from: usize) {
-        let compiled = self.compiled();
-        let arena = &running.engine.memory.arena;
-        for (index, slot, own) in self.slots(compiled) {
-            let (first, _) = trace.rows_of(own, self.question);
-            if own.array == array::LOGIT || own.is_noise() {
-                continue;
+        for (index, own) in self.compiled().quantities.iter().enumerate() {
+            if own.array != array::LOGIT && !own.is_noise() {
+                self.record_one(trace, running, (index, 0), from);
             }
-            let sizes = trace.own.sizes(own.array).unwrap_or_default();
-            let width = sizes.iter().product();
-            let steps = if own.time.is_some() {
-                trace.tape.sizes[0]
-            } else {
-                1
-            };
-            let series = trace.own.at_mut(slot);
-            // Of derivatives there is none yet.
-            series.reshape(steps, width);
-            let values = series.as_mut_slice();
-            values.fill(R::ZERO);
-            let to = values.get_mut(first * width..).unwrap_or_default();
-            let places = running.arrays[index][0].iter();
-            to.iter_mut()
-                .zip(places)
-                .for_each(|(to, place)| *to = arena[*place + from]);
         }
+    }
+
+    /// Takes an array of one of the episodes out.
+    fn record_one<R: Real>(
+        &self,
+        trace: &mut Trace<R>,
+        running: &Running<R>,
+        (index, at): (usize, usize),
+        from: usize,
+    ) {
+        let own = &self.compiled().quantities[index];
+        let Some(slot) = trace.own.place(own.array) else {
+            return;
+        };
+        let arena = &running.engine.memory.arena;
+        let (first, _) = trace.rows_of(own, self.question);
+        let sizes = trace.own.sizes(own.array).unwrap_or_default();
+        let width: usize = sizes.iter().product();
+        let steps = if own.time.is_some() {
+            trace.tape.sizes[0]
+        } else {
+            1
+        };
+        let series = trace.own.at_mut(slot);
+        // Of derivatives there is none yet.
+        series.reshape(steps, width);
+        let values = series.as_mut_slice();
+        values.fill(R::ZERO);
+        let to = values.get_mut(first * width..).unwrap_or_default();
+        let places = running.arrays[index][at].iter();
+        to.iter_mut()
+            .zip(places)
+            .for_each(|(to, place)| *to = arena[*place + from]);
     }
 
     /// Puts recorded arrays in; those that are `wanted`.
@@ -314,6 +327,10 @@ impl<R: Real> Machine<R> for EquationsConfig {
             }
             if is_kept {
                 self.record(&mut group[0], &running, 0);
+            } else if let Some(reader) = self.compiled().reader {
+                for (at, trace) in group.iter_mut().enumerate() {
+                    self.record_one(trace, &running, (reader, at), 0);
+                }
             }
             if learns {
                 *group[0].tape.running() = Some(Box::new(running));

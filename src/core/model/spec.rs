@@ -162,6 +162,13 @@ impl ArraySpec {
         matches!(self.kept, Kept::Once | Kept::OnceWithMemory)
     }
 
+    /// True for an array with values for every step.
+    pub fn is_of_steps(&self) -> bool {
+        self.dims
+            .first()
+            .is_some_and(|first| ["t", "t+1"].contains(first))
+    }
+
     /// True for an array that is in files.
     pub fn is_in_files(&self) -> bool {
         !self.dims.is_empty()

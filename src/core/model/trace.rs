@@ -267,6 +267,7 @@ impl<R: Real> Trace<R> {
         let sparse = SparseMemory::default();
         let mut tape = Tape::default();
         tape.is_used = config.is_recorded_apart();
+        tape.has_feedback = config.has_feedback();
         let reader = config.reader();
         tape.reader = reader.and_then(|reader| own.place(reader));
         let machine = at(Place::Machine);
@@ -342,10 +343,9 @@ impl<R: Real> Trace<R> {
             (Place::Machine, of_machines::MEMORY_COLUMNS) => 6,
             (Place::Machine, _) => 7,
         };
-        let all = self.everything().filter(|(_, array, series)| {
-            let has_rows = series.width() > 0 && series.steps() > 0;
-            array.is_in_files() && array.dims[0].starts_with('t') && has_rows
-        });
+        let all = self
+            .everything()
+            .filter(|(_, array, series)| array.is_of_steps() && series.width() > 0);
         let mut all: Vec<_> = all.collect();
         all.sort_by_key(|(place, array, _)| turn(*place, array));
         all
@@ -470,7 +470,9 @@ impl<R: Real> Trace<R> {
                 // The memory of a step is the one after it.
                 let row = t + usize::from(array.kept == Kept::Memory);
                 let is_there = array.kept != Kept::Memory || self.memory_every == 1;
-                is_there && series.row(row).iter().any(|value| !value.is_finite())
+                is_there
+                    && row < series.steps()
+                    && series.row(row).iter().any(|value| !value.is_finite())
             });
             broken.map(|(place, array, _)| (self.array_name(*place, array), t))
         })
@@ -545,6 +547,11 @@ impl<R: Real> Trace<R> {
         let first = self.heads.first().map(|head| &head.weighting);
         let own = || Some(self.own.at(self.tape.reader?));
         first.or_else(own)
+    }
+
+    /// True for a machine that is fed what it answered in the step before.
+    pub fn has_feedback(&self) -> bool {
+        self.tape.has_feedback
     }
 
     /// [N, M]; zeros where there is no memory.

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use crate::keys::Words;
 use crate::math::{Real, symbol};
-use crate::model::{Place, Trace, array};
+use crate::model::Trace;
 use crate::task::Episode;
 
 /// The reason why a run ended.
@@ -57,8 +57,7 @@ impl Ending {
 }
 
 fn runs_freely<R: Real>(trace: &Trace<R>) -> bool {
-    let feedback = trace.series(Place::Machine, array::FEEDBACK);
-    feedback.is_some() && !trace.setting.is_forced
+    trace.has_feedback() && !trace.setting.is_forced
 }
 
 /// The first of these steps whose answer is the end symbol.

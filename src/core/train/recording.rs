@@ -363,7 +363,8 @@ impl<'a> Recorder<'a> {
         trace.resize(self.done);
         let config = &self.machine.config;
         let own = Trace::<f32>::of_episode(config, self.done, trace.setting.source);
-        if own.memory_size()[0] < trace.memory_size()[0] {
+        let is_shorter = config.is_recorded_apart() && self.done < self.most;
+        if is_shorter || own.memory_size()[0] < trace.memory_size()[0] {
             // It stopped before its memory was full: the same episode, with a row for each of its steps.
             let draw = self.origin.unwrap_or_default();
             self.machine.begin(&episode, draw, &mut trace);

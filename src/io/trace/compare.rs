@@ -359,7 +359,7 @@ impl Comparison {
 fn of_gradient(all: &Derivatives) -> impl Iterator<Item = Piece<'_>> {
     all.iter().map(|(array, values)| Piece {
         // They grow or vanish over the steps.
-        of_steps: array.dims[0].starts_with('t'),
+        of_steps: array.spec.is_of_steps(),
         step: None,
         place: Vec::new(),
         ..piece(array.name.clone(), 0, array.shape.clone(), values)
@@ -467,7 +467,7 @@ pub(super) fn of_step<'a>(
 pub(super) fn before(side: Side<'_>) -> impl Iterator<Item = Piece<'_>> {
     let trace = &side.recording.trace;
     let once = trace.everything().filter(|(_, spec, series)| {
-        spec.is_in_files() && !spec.dims[0].starts_with('t') && series.width() > 0
+        spec.is_in_files() && !spec.is_of_steps() && series.width() > 0
     });
     let once = once.map(|array| Piece {
         step: None,

@@ -260,10 +260,14 @@ impl Compiled {
             [Part::Steps, Part::Steps] => "",
             [Part::Source, Part::Answer] if offer.answers_last => "",
             [Part::Source, Part::Last] if offer.answers_last && offer.has_one_answer => "",
-            [Part::Document, Part::Question, Part::Answer] if offer.question.is_some() => "",
+            [Part::Document, Part::Question, Part::Answer | Part::Last]
+                if offer.question.is_some() =>
+            {
+                ""
+            }
             [Part::Source, Part::Answer] => "a task whose whole input comes before its answer",
             [Part::Source, Part::Last] => "a task that answers in one step, such as `aspects`",
-            [Part::Document, Part::Question, Part::Answer] => "the task `span`",
+            [Part::Document, Part::Question, _] => "the task `span`",
             _ => {
                 "one input along the axis of the target (steps), one along an axis of its own (source and answer), or two (document and question)"
             }
@@ -273,12 +277,15 @@ impl Compiled {
         let wrong = self.data.iter().enumerate().find(|(index, data)| {
             let length = lengths[data.width];
             let is_target = index + 1 == self.data.len();
-            length
-                != if is_target {
-                    offer.outputs
-                } else {
-                    offer.inputs
-                }
+            // A pointer has the length of its document.
+            let is_pointer = is_target && Some(data.width) == self.data[0].steps;
+            !is_pointer
+                && length
+                    != if is_target {
+                        offer.outputs
+                    } else {
+                        offer.inputs
+                    }
         });
         if needs.is_empty() && wrong.is_none() {
             return Ok(());
@@ -518,7 +525,7 @@ impl Compiled {
             dims.extend(
                 inner
                     .iter()
-                    .map(|axis| interned::text(&program.axes[*axis].name)),
+                    .map(|axis| interned::text(&program.axes[*axis].name.replace('.', "_"))),
             );
             if dims.is_empty() {
                 dims.push("one");
@@ -528,7 +535,9 @@ impl Compiled {
                     Some(kind) => format!("{}{head}.{name}", program.axes[kind].name),
                     None => name.clone(),
                 };
-                let is_answer = held == Held::Values(self.answer.0) && !self.answer.1;
+                let is_answer = held == Held::Values(self.answer.0)
+                    && !self.answer.1
+                    && self.further_axes().is_empty();
                 let range = range_of(range, value, &inner);
                 let kept = match (time, range) {
                     (_, Range::Normal | Range::Uniform) if time.is_some() => Kept::Steps,
@@ -630,8 +639,6 @@ impl Compiled {
                         .filter(|block| *block != first.block)
                         .collect();
                     let axes = block_axes(&page, &blocks).chain(series.axes.iter().copied());
-                    let axes =
-                        axes.filter(|axis| first.axes.contains(axis) || series.kind == Some(*axis));
                     add(
                         format!("{}.initial{along}", series.trace),
                         index,
@@ -674,6 +681,15 @@ impl Compiled {
             own.time.is_some_and(|time| time.1 != Part::Source) && is_over_source && is_weighting
         };
         self.quantities.iter().rposition(is_it)
+    }
+
+    /// The axes of the answer that the target does not have: rounds, of which the last ones are asked for.
+    pub(super) fn further_axes(&self) -> Vec<Axis> {
+        let answer = &self.program.series[self.answer.0];
+        let axes = block_axes(&self.page, &answer.blocks).chain(answer.axes.iter().copied());
+        let target = self.page.target.iter().flat_map(|own| own.given());
+        let target: Vec<Axis> = target.copied().collect();
+        axes.filter(|axis| !target.contains(axis)).collect()
     }
 
     /// Finds what follows from what.
@@ -789,14 +805,39 @@ fn range_of(range: Range, value: Option<&Value>, axes: &[Axis]) -> Range {
 /// The parts of an episode that the inputs and the target are.
 fn data(page: &Page, program: &Program) -> Vec<Data> {
     let records = || page.inputs.iter().chain(&page.target);
+    let document = page.inputs.first().and_then(|input| {
+        let mut axes = input.given().iter().copied();
+        axes.find(|axis| page.is_sequence(*axis))
+    });
+    let is_target = |record: &Record| {
+        page.target
+            .as_ref()
+            .is_some_and(|own| own.place == record.place)
+    };
+    let is_pointer = |axis: Axis| page.inputs.len() == 2 && Some(axis) == document;
     let axes = |record: &Record| {
         let own = record.given().iter().copied();
+        let pointer = own
+            .clone()
+            .find(|axis| is_target(record) && is_pointer(*axis));
+        if let Some(width) = pointer {
+            return (own.clone().find(|axis| *axis != width), width);
+        }
         let steps = own.clone().find(|axis| page.is_sequence(*axis));
         let width = own.rev().find(|axis| Some(*axis) != steps);
         (steps, width.unwrap_or(0))
     };
+    let targets = page.target.iter();
+    let points = targets
+        .flat_map(|own| own.given())
+        .any(|axis| is_pointer(*axis));
     let steps: Vec<Option<Axis>> = records().map(|record| axes(record).0).collect();
     let parts: &[Part] = match steps[..] {
+        // An answer that points at a place in the document is as wide as that.
+        [Some(_), Some(_), _] if page.inputs.len() == 2 && points => {
+            &[Part::Document, Part::Question, Part::Answer]
+        }
+        [Some(_), Some(_), None] => &[Part::Document, Part::Question, Part::Last],
         [Some(_), None] => &[Part::Source, Part::Last],
         [Some(input), Some(target)] if input == target => &[Part::Steps, Part::Steps],
         [Some(_), Some(_)] => &[Part::Source, Part::Answer],

@@ -143,8 +143,16 @@ impl<R: Real> Running<R> {
         });
         let data = data.collect();
         let target = compiled.target();
-        let axes: Vec<Axis> = target.steps.into_iter().chain([target.width]).collect();
-        let answer = each(&|at| engine.layout_in(compiled.answer.0, at).places(&axes));
+        let mut axes = compiled.further_axes();
+        axes.extend(target.steps.into_iter().chain([target.width]));
+        let (_, rows) = target.part.steps(job.sizes, job.question);
+        let answer = each(&|at| {
+            let places = engine.layout_in(compiled.answer.0, at).places(&axes);
+            // Of more rounds than are asked for, the last ones.
+            let width = engine.bound.lengths[target.width].max(1);
+            let left_out = (places.len() / width).saturating_sub(rows) * width;
+            places[left_out..].to_vec()
+        });
         let whole = |layout: &Layout| {
             layout.places(&layout.dims.iter().map(|dim| dim.0).collect::<Vec<_>>())
         };
@@ -215,6 +223,11 @@ impl<R: Real> Running<R> {
         }
     }
 
+    /// The channels of the answer: of a pointer the steps of the document.
+    pub(super) fn answer_width(&self) -> usize {
+        self.engine.bound.lengths[self.compiled.target().width].max(1)
+    }
+
     /// The first step of the answer in an episode.
     pub(super) fn answer_start(&self) -> usize {
         self.compiled
@@ -238,6 +251,8 @@ impl Quantity {
 pub struct Tape<R> {
     /// Whether the machine is one.
     pub(in crate::model) is_used: bool,
+    /// Whether the machine reads its own answer.
+    pub(in crate::model) has_feedback: bool,
     /// Whether gradients are wanted.
     pub(in crate::model) learns: bool,
     /// Steps of the episode, and those of its source.
@@ -260,6 +275,7 @@ impl<R: Clone> Clone for Tape<R> {
     fn clone(&self) -> Self {
         Self {
             is_used: self.is_used,
+            has_feedback: self.has_feedback,
             learns: self.learns,
             reader: self.reader,
             sizes: self.sizes,
@@ -273,6 +289,7 @@ impl<R> Default for Tape<R> {
     fn default() -> Self {
         Self {
             is_used: false,
+            has_feedback: false,
             learns: false,
             reader: None,
             sizes: [0; 2],

@@ -9,7 +9,7 @@ use super::compiled::{Compiled, Held, Quantity};
 use super::config::EquationsConfig;
 use super::engines::{Job, Purpose, Running};
 use crate::equations::run::{Engine, Made};
-use crate::math::{Answer, Real};
+use crate::math::{Answer, Real, Series};
 use crate::model::array;
 use crate::model::dependency::{Conventions, Dependency, Size};
 use crate::model::machine::{Batch, Machine, TOGETHER, Upstream};
@@ -58,6 +58,26 @@ impl<R: Real> Trace<R> {
     /// The rows of an array of a machine file, in which the part of the episode is that it belongs to.
     fn rows_of(&self, own: &Quantity, question: usize) -> (usize, usize) {
         own.rows(self.tape.sizes, question)
+    }
+}
+
+impl<R: Real> Trace<R> {
+    /// The series of a quantity, which has this place among the own arrays unless it is the answer.
+    fn series_at(&self, slot: usize, own: &Quantity) -> &Series<R> {
+        if own.array == array::LOGIT {
+            &self.logit
+        } else {
+            self.own.at(slot)
+        }
+    }
+
+    /// [`Trace::series_at`], to write.
+    fn series_at_mut(&mut self, slot: usize, own: &Quantity) -> &mut Series<R> {
+        if own.array == array::LOGIT {
+            &mut self.logit
+        } else {
+            self.own.at_mut(slot)
+        }
     }
 }
 
@@ -133,9 +153,14 @@ impl EquationsConfig {
     /// Takes the answer out.
     fn answer<R: Real>(&self, trace: &mut Trace<R>, running: &Running<R>, at: usize) {
         let arena = &running.engine.memory.arena;
-        let (first, width) = (running.answer_start(), self.outputs);
-        if running.answer[at].len() < trace.logit.steps() * width {
+        let (first, width) = (running.answer_start(), running.answer_width());
+        if running.answer[at].len() < trace.logit.steps() * self.outputs {
             trace.logit.as_mut_slice().fill(R::ZERO);
+            // What a pointer cannot point at has no probability.
+            for t in first..trace.logit.steps() {
+                trace.logit.row_mut(t)[width.min(self.outputs)..]
+                    .fill(R::from_f64(f64::NEG_INFINITY));
+            }
         }
         let is_probability = self.compiled().answer.1;
         for (index, place) in running.answer[at].iter().enumerate() {
@@ -151,7 +176,7 @@ impl EquationsConfig {
             trace.logit.row_mut(first + index / width)[index % width] = value;
         }
         let (z, y) = (trace.logit.as_slice(), trace.output.as_mut_slice());
-        trace.setting.answer.outputs(z, width, y);
+        trace.setting.answer.outputs(z, self.outputs, y);
     }
 
     /// Takes all arrays out.
@@ -205,21 +230,15 @@ impl EquationsConfig {
     ) {
         let compiled = self.compiled();
         for (index, slot, own) in self.slots(compiled).filter(|(.., own)| wanted(own)) {
-            let (first, _) = trace.rows_of(own, self.question);
-            let series = if own.array == array::LOGIT {
-                &trace.logit
-            } else {
-                trace.own.at(slot)
-            };
-            let values = series
-                .as_slice()
-                .get(first * series.width()..)
-                .unwrap_or_default();
-            let places = running.arrays[index][0].iter();
+            let (first, count) = trace.rows_of(own, self.question);
+            let (series, places) = (trace.series_at(slot, own), &running.arrays[index][0]);
+            let width = places.len().checked_div(count).unwrap_or(0).max(1);
             let arena = &mut running.engine.memory.arena;
-            places
-                .zip(values)
-                .for_each(|(place, value)| arena[*place] = *value);
+            let rows = (first..series.steps()).zip(places.chunks(width));
+            for (row, places) in rows {
+                let pairs = places.iter().zip(series.row(row));
+                pairs.for_each(|(place, value)| arena[*place] = *value);
+            }
         }
     }
 
@@ -247,7 +266,7 @@ impl EquationsConfig {
         let (from, first, width) = (
             running.engine.memory.gradients,
             running.answer_start(),
-            self.outputs,
+            running.answer_width(),
         );
         let is_probability = self.compiled().answer.1;
         for (index, place) in running.answer[at].iter().enumerate() {
@@ -367,8 +386,8 @@ impl<R: Real> Machine<R> for EquationsConfig {
                 let from = running.engine.memory.gradients;
                 to.tape.sizes = traces[first].tape.sizes;
                 self.record(to, &running, from);
-                let (start, width) = (running.answer_start(), self.outputs);
-                to.logit.reshape(traces[first].steps(), width);
+                let (start, width) = (running.answer_start(), running.answer_width());
+                to.logit.reshape(traces[first].steps(), self.outputs);
                 for (index, place) in running.answer[0].iter().enumerate() {
                     to.logit.row_mut(start + index / width)[index % width] =
                         running.engine.memory.arena[*place + from];
@@ -396,7 +415,7 @@ impl<R: Real> Machine<R> for EquationsConfig {
                 }
                 if let Some((running, made)) = &*again {
                     let places = &running.arrays[index][0];
-                    self.copy_row(trace, (slot, own), t, |at| made[places[at]]);
+                    self.copy_row(trace, (slot, own), t, (places, made));
                 }
             };
             Dependency::new(
@@ -458,10 +477,10 @@ impl<R: Real> Machine<R> for EquationsConfig {
                     continue;
                 }
                 let (first, count) = trace.rows_of(own, self.question);
-                let places = &arrays[*index][0];
-                let width = places.len().checked_div(count).unwrap_or(0);
+                let all = &arrays[*index][0];
+                let width = all.len().checked_div(count).unwrap_or(0);
                 for row in 0..count {
-                    let places = &places[row * width..(row + 1) * width];
+                    let places = &all[row * width..(row + 1) * width];
                     let is_made = |place: &usize| entries.binary_search(place).is_ok();
                     if !places.iter().any(is_made) {
                         continue;
@@ -474,11 +493,10 @@ impl<R: Real> Machine<R> for EquationsConfig {
                         places.for_each(|place| made.arena[*place] = recorded[*place]);
                         continue;
                     }
-                    self.copy_row(trace, (*slot, own), t, |at| {
-                        made.arena[places[at - row * width]]
-                    });
+                    self.copy_row(trace, (*slot, own), t, (all, made.arena));
                     change(trace, Place::Machine, own.array, t);
-                    let values = self.row(trace, (*slot, own), t);
+                    let series = trace.series_at(*slot, own);
+                    let values = series.row(own.array.row(t));
                     for (place, value) in places
                         .iter()
                         .zip(values)
@@ -521,62 +539,28 @@ impl EquationsConfig {
         Some((running, all))
     }
 
-    /// The row of an array in a step.
-    fn row<'t, R: Real>(
-        &self,
-        trace: &'t Trace<R>,
-        (slot, own): (usize, &Quantity),
-        t: usize,
-    ) -> &'t [R] {
-        let series = if own.array == array::LOGIT {
-            &trace.logit
-        } else {
-            trace.own.at(slot)
-        };
-        let row = own.array.row(t).min(series.steps().saturating_sub(1));
-        if series.steps() == 0 {
-            &[]
-        } else {
-            &series.row(row)[..self.row_width(own, series.width())]
-        }
-    }
-
-    fn row_width(&self, own: &Quantity, width: usize) -> usize {
-        if own.array == array::LOGIT {
-            self.outputs
-        } else {
-            width
-        }
-    }
-
-    /// Sets a row of an array: 0 outside of its part of the episode.
+    /// Sets a row of an array from these places of it: 0 outside of its part of the episode.
     fn copy_row<R: Real>(
         &self,
         trace: &mut Trace<R>,
         (slot, own): (usize, &Quantity),
         t: usize,
-        of: impl Fn(usize) -> R,
+        (places, arena): (&[usize], &[R]),
     ) {
         let (first, count) = trace.rows_of(own, self.question);
-        let outputs = self.outputs;
-        let is_answer = own.array == array::LOGIT;
-        let series = if is_answer {
-            &mut trace.logit
-        } else {
-            trace.own.at_mut(slot)
-        };
-        let width = if is_answer { outputs } else { series.width() };
-        let row = own.array.row(t);
+        let width = places.len().checked_div(count).unwrap_or(0);
+        let (series, row) = (trace.series_at_mut(slot, own), own.array.row(t));
         if row >= series.steps() {
             return;
         }
-        let is_in = (first..first + count).contains(&row);
-        for (at, to) in series.row_mut(row)[..width].iter_mut().enumerate() {
-            *to = if is_in {
-                of((row - first) * width + at)
-            } else {
-                R::ZERO
-            };
+        let of_row = row.checked_sub(first).filter(|row| *row < count);
+        let places = of_row.map_or(&[][..], |row| &places[row * width..(row + 1) * width]);
+        let mut to = series.row_mut(row).iter_mut();
+        to.by_ref()
+            .zip(places)
+            .for_each(|(to, place)| *to = arena[*place]);
+        if places.is_empty() {
+            to.for_each(|to| *to = R::ZERO);
         }
     }
 

@@ -39,17 +39,53 @@ pub(super) struct Resize {
     /// Number of memory rows [default: as in training].
     #[arg(long, value_name = "N", value_parser = rows, allow_negative_numbers = true)]
     pub(super) rows: Option<usize>,
-    /// Set a size of a machine file on which no tensor depends; repeatable [default: as in training].
+    /// Set a size of a machine file on which no tensor depends (rows=1024); repeatable. With `render` also width and
+    /// height of the page (1200x800) [default: as in training].
     #[arg(long = "size", value_name = "NAME=N", value_parser = size)]
-    pub(super) sizes: Vec<(String, usize)>,
+    pub(super) sizes: Vec<Size>,
 }
 
-/// The name of a size, and its value, as they are typed.
-fn size(text: &str) -> Result<(String, usize), String> {
-    let expected = "expected NAME=N, for example rows=1024";
-    let (name, size) = text.split_once('=').ok_or(expected)?;
-    let size = size.parse().map_err(|_| expected.to_owned())?;
-    Ok((name.to_owned(), size))
+/// A size, as it is typed.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Size {
+    /// Of a machine, by its name.
+    Machine(String, usize),
+    /// Width and height of a page.
+    Page(f32, f32),
+}
+
+impl Resize {
+    /// Takes the size of a page out.
+    pub(super) fn take_page(&mut self) -> Option<(f32, f32)> {
+        let page = self.sizes.iter().rev().find_map(|size| match size {
+            Size::Page(width, height) => Some((*width, *height)),
+            Size::Machine(..) => None,
+        });
+        self.sizes.retain(|size| matches!(size, Size::Machine(..)));
+        page
+    }
+}
+
+/// The largest width and height of a page.
+pub(super) const MOST_OF_PAGE: f32 = 16_384.0;
+
+fn size(text: &str) -> Result<Size, String> {
+    let side = |text: &str| text.parse::<u16>().ok().map(f32::from);
+    let is_right = |side: &f32| (1.0..=MOST_OF_PAGE).contains(side);
+    if let Some((width, height)) = text.split_once(['x', '×'])
+        && let Some(width) = side(width).filter(is_right)
+        && let Some(height) = side(height).filter(is_right)
+    {
+        return Ok(Size::Page(width, height));
+    }
+    let named = text.split_once('=');
+    let named =
+        named.and_then(|(name, size)| Some(Size::Machine(name.to_owned(), size.parse().ok()?)));
+    named.ok_or_else(|| {
+        format!(
+            "expected NAME=N, such as rows=1024; of a page width and height, such as 1200x800, each at most {MOST_OF_PAGE}"
+        )
+    })
 }
 
 /// A step of an episode, as it is typed.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail, ensure};
 
-use super::arguments::Resize;
+use super::arguments::{Resize, Size};
 use super::message::note;
 use crate::io::{
     Error, Experiment, RunFolder, Trained, episodes, is_trace, label, memory_limit, preset, shell,
@@ -100,7 +100,13 @@ pub(super) fn resized(mut machine: Trained, name: &str, sizes: &Resize) -> anyho
             anyhow!("--rows {rows}: {name}: allowed: {allowed}")
         })?;
     }
-    for (size, value) in &sizes.sizes {
+    for size in &sizes.sizes {
+        let (size, value) = match size {
+            Size::Machine(name, value) => (name, value),
+            Size::Page(width, height) => {
+                bail!("--size {width}x{height}: expected NAME=N, such as rows=1024")
+            }
+        };
         machine.machine = machine.machine.with_size(size, *value).map_err(|error| {
             let allowed = error.allowed;
             anyhow!("--size {size}={value}: {name}: allowed: {allowed}")

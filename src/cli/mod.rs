@@ -172,7 +172,7 @@ fn perform() -> u8 {
         Command::Trace(trace) => trace.run(&mut out),
         Command::Disassemble(disassemble) => disassemble.run(&mut out),
         Command::Provenance(provenance) => provenance.run(&mut out),
-        Command::Render(render) => render.run(&mut out),
+        Command::Render(render) => render.with_page().run(&mut out),
         Command::Sweep(sweep) => sweep.run(&mut out),
         Command::Ablate(ablate) => ablate.run(&mut out),
         Command::Lesion(lesion) => lesion.run(&mut out),

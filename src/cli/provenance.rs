@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use anyhow::anyhow;
+use anyhow::{anyhow, ensure};
 use clap::{ArgGroup, Args};
 
 use super::arguments::Resize;
@@ -79,6 +79,12 @@ impl Provenance {
     pub(super) fn run(&self, out: &mut impl Write) -> anyhow::Result<()> {
         let (recording, config, model) = self.recording()?;
         let trace = &recording.trace;
+        ensure!(
+            !config.is_recorded_apart(),
+            "{}: provenance follows the heads of `ntm`, `dnc` and `sam`; what a value of a machine file depends on is in its gradients: tapescope trace {} --gradient loss --out gradients.npz",
+            self.source,
+            self.source
+        );
         if let Some(name) = &self.of {
             let found = made(["--of", name], &recording, &config, model.as_ref())?;
             let parts = found.largest().into_iter();

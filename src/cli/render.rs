@@ -34,8 +34,6 @@ use crate::train::{Quantity, Recording};
 
 /// The most pixels of a figure.
 const MOST_PIXELS: f32 = 1e8;
-/// The longest side of a page.
-const MOST: f32 = 16_384.0;
 /// The largest difference to ignore between two episodes.
 const TOLERANCE: f64 = 1e-6;
 /// The number of frames from which the size of an animation is estimated.
@@ -122,7 +120,7 @@ pub(super) struct Render {
     /// Draw what each word of this text attended to, line by line, with a machine of the task `text` whose heads
     /// attend to the words: an SVG or a PNG.
     #[arg(long, value_name = "TEXT", conflicts_with_all = ["compare", "layout", "step", "steps", "stages", "motion",
-          "over_training", "orientation", "show_rows", "size", "delay", "samples", "gradient", "length", "items", "repeats",
+          "over_training", "orientation", "show_rows", "sizes", "delay", "samples", "gradient", "length", "items", "repeats",
           "seed", "episode", "sample", "input"])]
     text: Option<String>,
     /// Heads to draw, such as W0 or W0,R1; in the layouts debug and closeup the head whose stages are shown, and one
@@ -145,8 +143,8 @@ pub(super) struct Render {
     /// Log scale for weightings, 1e-6 to 1.
     #[arg(long)]
     log: bool,
-    /// Width and height of the page [default: depends on the layout].
-    #[arg(long, value_name = "WxH", value_parser = size)]
+    /// Width and height of the page, which is among the sizes [default: depends on the layout].
+    #[arg(skip)]
     size: Option<(f32, f32)>,
     /// Pixels per unit of the page [default: 2; 1 for a GIF].
     #[arg(long, value_name = "F", value_parser = scale, allow_negative_numbers = true)]
@@ -204,6 +202,12 @@ enum Row0Position {
 }
 
 impl Render {
+    /// The same, with the size of its page taken from those of the machine.
+    pub(super) fn with_page(mut self) -> Self {
+        self.size = self.episode.sizes.take_page();
+        self
+    }
+
     pub(super) fn run(&self, out: &mut impl Write) -> anyhow::Result<()> {
         let format = self.format()?;
         if self.over_training {
@@ -638,17 +642,6 @@ fn steps(text: &str) -> Result<RangeInclusive<usize>, String> {
         [first, last] if last < u64::from(u32::MAX) => Ok(first as usize..=last as usize),
         _ => Err(expected.to_owned()),
     }
-}
-
-/// The size of a page, as it is typed.
-fn size(text: &str) -> Result<(f32, f32), String> {
-    let side = |text: &str| text.parse::<u16>().ok().map(f32::from);
-    let sides = text.split_once(['x', '×']);
-    let sides = sides.and_then(|(width, height)| Some((side(width)?, side(height)?)));
-    let is_right =
-        |(width, height): &(f32, f32)| width.min(*height) >= 1.0 && width.max(*height) <= MOST;
-    let expected = || format!("expected width and height, such as 1200x800, each at most {MOST}");
-    sides.filter(is_right).ok_or_else(expected)
 }
 
 /// Pixels per unit, as it is typed.

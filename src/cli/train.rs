@@ -16,7 +16,9 @@ use super::process::command_line;
 use super::repeat::{self, Repeat};
 use super::signal::interrupted;
 use super::{machine, parent_watch};
-use crate::io::{Experiment, ResumedRun, RunFolder, Trained, label, preset, shell, weights};
+use crate::io::{
+    Experiment, ResumedRun, RunFolder, Trained, label, machine_file, preset, shell, weights,
+};
 use crate::learn::{Curve, Snapshots, is_lost};
 use crate::model::Model;
 use crate::train::{
@@ -92,6 +94,19 @@ pub(super) struct Train {
     pub(super) overrides: Vec<preset::Override>,
 }
 
+/// Says that the machine file beside a preset is another one than that of the experiment; `words` contain the path of the
+/// preset.
+fn note_changed(experiment: &Experiment, words: &str) {
+    let mut presets = words.split(' ').map(Path::new);
+    let preset = presets.find(|word| word.extension().is_some_and(|end| end == "json"));
+    let preset = preset.unwrap_or(Path::new("preset.json"));
+    if let Some(file) = machine_file::changed(experiment, preset) {
+        note(&format!(
+            "note: {file} has changed; the run has the text that its preset or its folder holds"
+        ));
+    }
+}
+
 impl Train {
     pub(super) fn run(&self, out: &mut impl Write) -> anyhow::Result<()> {
         // From here on nothing is lost: what comes before the first update is heeded there.
@@ -107,6 +122,7 @@ impl Train {
                 if repeat.is_none() && !there.is_finished {
                     repeat::check_alone(folder, &there.log.command)?;
                 }
+                note_changed(&there.log.experiment, &there.log.command);
                 let Some(resumed) = run.resume_from(there)? else {
                     let name = label(folder);
                     writeln!(out, "{name}: finished after all {sequences} sequences")?;
@@ -194,6 +210,7 @@ impl Train {
             Some(repeat) => repeat.log.experiment.clone(),
             None => self.asked(Experiment::find(preset, &self.overrides)?),
         };
+        note_changed(&experiment, preset);
         let from = self.from()?;
         // A run that repeats another one begins with what that kept, and keeps it, too.
         let kept = match repeat.and_then(|run| run.start.as_deref()) {

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use clap::Args;
 
-#[cfg(feature = "gui")]
-use super::arguments::Resize;
 use super::arguments::step;
+#[cfg(feature = "gui")]
+use super::arguments::{Resize, Size};
 use super::episode::EpisodeArgs;
 #[cfg(feature = "gui")]
 use super::episode::as_it_is;
@@ -170,11 +170,14 @@ impl View {
 /// The number of memory rows of a window, which knows no other size.
 #[cfg(feature = "gui")]
 fn rows(sizes: &Resize) -> anyhow::Result<Option<usize>> {
-    let other = sizes.sizes.iter().find(|(name, _)| name != "rows");
-    if let Some((name, _)) = other {
-        anyhow::bail!(
-            "--size {name}: a window sets the size rows only; record a trace with this size and open it"
-        );
+    let mut rows = sizes.rows;
+    for size in &sizes.sizes {
+        match size {
+            Size::Machine(name, size) if name == "rows" => rows = Some(*size),
+            _ => anyhow::bail!(
+                "--size: a window sets the size rows only; record a trace with other sizes and open it"
+            ),
+        }
     }
-    Ok(sizes.sizes.last().map(|(_, rows)| *rows).or(sizes.rows))
+    Ok(rows)
 }

@@ -6,3 +6,4 @@ mod engine;
 mod golden;
 mod language;
 mod machines;
+mod models;

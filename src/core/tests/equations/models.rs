@@ -1,0 +1,513 @@
+//! Machine files as machines: episodes that are recorded, verified, changed, learned from, and of other sizes.
+
+use tapescope_core::keys::{Field, Keys, Table};
+use tapescope_core::model::equations::Offer;
+use tapescope_core::model::{
+    Array, Conventions, Draw, EquationsConfig, Intervention, Kind, Model, ModelConfig, NoiseMode,
+    Place, Trace,
+};
+use tapescope_core::model::{Change, Params, Workspace};
+use tapescope_core::task::{Aspects, Copy, Span, Task, Transduce};
+use tapescope_core::train::{Quantity, Recording, Trainer, TrainingConfig};
+
+const MACHINES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/machines");
+
+fn copy() -> Task {
+    Task::Copy(Copy {
+        bits: 3,
+        length: 2..=4,
+    })
+}
+
+/// The text of a machine file with all components.
+fn text(name: &str) -> String {
+    let of = |name: &str| std::fs::read_to_string(format!("{MACHINES}/{name}")).unwrap();
+    let parts = ["attention", "encoder", "head"].map(|part| of(&format!("{part}.component")));
+    format!("{}\n{}", of(&format!("{name}.machine")), parts.join("\n"))
+}
+
+/// Sets sizes and numbers of heads, as far as the file has them, and returns their paths.
+fn set(config: &mut EquationsConfig, sizes: &[(&str, usize)]) {
+    for _ in 0..2 {
+        config.keys(&mut Table::new(&mut |key| {
+            let name = key.path.rsplit('.').next().unwrap();
+            let size = sizes.iter().find(|own| own.0 == name);
+            if let (Field::Integer(value, _), Some((_, size))) = (key.field, size) {
+                *value = *size;
+            }
+        }));
+    }
+}
+
+fn config(text: &str, task: &Task) -> EquationsConfig {
+    let mut config = EquationsConfig::of_file("m.machine", text).unwrap_or_else(|e| panic!("{e}"));
+    let sizes = [
+        ("units", 5),
+        ("rows", 6),
+        ("columns", 4),
+        ("embedding", 4),
+        ("depth", 3),
+        ("hidden", 5),
+        ("keys", 4),
+        ("values", 3),
+        ("pool", 2),
+        ("rounds", 2),
+        ("decoder", 4),
+    ];
+    set(&mut config, &sizes);
+    config.set_channels(task.inputs(), task.outputs());
+    if let Task::Span(span) = task {
+        config.question = span.question;
+    }
+    config
+}
+
+/// Every file that fits a task, with this task.
+fn all() -> Vec<(String, Task)> {
+    let of_copy = [
+        "delta_rule",
+        "dnc",
+        "fast_weights",
+        "gated_delta",
+        "hopfield",
+        "lstmn",
+        "lstmn_fusion",
+        "mlstm",
+        "multi_head",
+        "multi_head_layers",
+        "ntm",
+        "ntm_in_turn",
+        "ntm_one_page",
+        "plain",
+        "sam",
+        "self_attention",
+        "tape_reader",
+        "titans",
+    ];
+    let transduce = || Task::Transduce(Transduce::DEFAULT);
+    let mut all: Vec<_> = of_copy.map(|name| (name.to_owned(), copy())).into();
+    let others = ["bahdanau", "luong", "fixed_context"].map(|name| (name.to_owned(), transduce()));
+    all.extend(others);
+    all.push(("coattention".to_owned(), Task::Span(Span::DEFAULT)));
+    let aspects = Task::Aspects(Aspects::DEFAULT);
+    all.push(("structured_self_attention".to_owned(), aspects));
+    all
+}
+
+/// A machine with weights that are large enough for everything to matter.
+fn machine(name: &str, task: &Task) -> Model<f32> {
+    let mut machine = Model::new(config(&text(name), task), 3);
+    let weights = machine.params.slices_mut().flatten();
+    weights.for_each(|weight| *weight *= 1.5);
+    machine
+}
+
+#[test]
+fn every_file_holds_and_fits_its_task() {
+    for (name, task) in all() {
+        let config = config(&text(&name), &task);
+        assert_eq!(config.mistake(), None, "{name}");
+        let offer = Offer {
+            inputs: task.inputs(),
+            outputs: task.outputs(),
+            answers_last: true,
+            question: Some(config.question),
+            has_one_answer: true,
+        };
+        assert_eq!(config.fits(offer), Ok(()), "{name}");
+    }
+}
+
+/// What each array that follows from recorded ones is when it is computed once more, from them alone.
+fn again(machine: &Model<f32>, trace: &Trace<f32>) -> Vec<(&'static str, usize)> {
+    let rules = machine.config.dependencies(Conventions::OWN);
+    assert!(!rules.is_empty());
+    let mut wrong = Vec::new();
+    for rule in &rules {
+        let mut work = trace.clone();
+        for t in 0..trace.steps() {
+            rule.compute(&mut work, t);
+            let row = rule.row(t);
+            let rows = [&work, trace]
+                .map(|of| of.series(rule.place, rule.array).unwrap().row(row).to_vec());
+            if rows[0]
+                .iter()
+                .map(|x| x.to_bits())
+                .ne(rows[1].iter().map(|x| x.to_bits()))
+            {
+                wrong.push((rule.array.name, t));
+            }
+        }
+    }
+    wrong
+}
+
+#[test]
+fn every_array_follows_from_recorded_ones_to_the_bit() {
+    for (name, task) in all() {
+        let machine = machine(&name, &task);
+        let Recording { trace, .. } = Recording::new(&machine, &task, 7, 1);
+        assert_eq!(again(&machine, &trace), [], "{name}");
+    }
+}
+
+#[test]
+fn a_wrong_value_shows_where_it_stands_and_where_it_leads_directly() {
+    let machine = machine("ntm_one_page", &copy());
+    let Recording { mut trace, .. } = Recording::new(&machine, &copy(), 7, 1);
+    let array = trace
+        .everything()
+        .find(|own| own.1.name == "read0.weighting")
+        .unwrap()
+        .1;
+    trace.series_mut(Place::Machine, array).unwrap().row_mut(2)[1] += 0.25;
+    let wrong = again(&machine, &trace);
+    let expected = [
+        ("read0.gated", 3),
+        ("read0.weighting", 2),
+        ("read0.read", 2),
+    ];
+    let found: std::collections::BTreeSet<_> = wrong.into_iter().collect();
+    assert_eq!(found, expected.into_iter().collect());
+}
+
+#[test]
+fn an_episode_that_runs_again_has_the_same_bits() {
+    for (name, task) in all() {
+        let machine = machine(&name, &task);
+        let whole = Recording::new(&machine, &task, 7, 1);
+        for from in [0, 3] {
+            let mut trace = whole.trace.clone();
+            machine.run_again(&mut trace, from, |_, _, _, _| ());
+            assert!(trace == whole.trace, "{name} from {from}");
+        }
+    }
+}
+
+fn named(trace: &Trace<f32>, name: &str) -> (Place, Array) {
+    let found = trace.everything().find(|own| own.1.name == name);
+    found
+        .map(|own| (own.0, own.1))
+        .unwrap_or_else(|| panic!("{name}"))
+}
+
+#[test]
+fn what_is_set_is_read_by_all_that_follows() {
+    for (name, task) in all() {
+        let machine = machine(&name, &task);
+        let whole = Recording::new(&machine, &task, 7, 1);
+        for (place, array) in machine.changeable() {
+            let intervention = Intervention {
+                steps: (0, None),
+                place,
+                array,
+                part: Vec::new(),
+                change: Change::Set(vec![0.5]),
+            };
+            let changed = whole.with(&machine, &[intervention]).unwrap();
+            let series = changed.trace.series(place, array).unwrap();
+            // In the part of the episode that it belongs to.
+            let values = series.as_slice();
+            assert!(
+                values.iter().all(|value| [0.0, 0.5].contains(value)) && values.contains(&0.5),
+                "{name} {}",
+                array.name
+            );
+        }
+    }
+}
+
+#[test]
+fn a_value_in_an_inner_block_is_changed_once() {
+    let machine = machine("multi_head_layers", &copy());
+    let whole = Recording::new(&machine, &copy(), 7, 1);
+    let (place, array) = named(&whole.trace, "read1.key");
+    let negate = |steps| Intervention {
+        steps,
+        place,
+        array,
+        part: Vec::new(),
+        change: Change::Negate,
+    };
+    let once = whole.with(&machine, &[negate((0, None))]).unwrap();
+    let first = |of: &Recording| of.trace.series(place, array).unwrap().row(1)[..3].to_vec();
+    // The first layer reads the input alone.
+    let expected: Vec<f32> = first(&whole).iter().map(|value| -value).collect();
+    assert_eq!(first(&once), expected);
+}
+
+#[test]
+fn the_gradient_of_every_tensor_is_that_of_the_loss() {
+    for (name, task) in [
+        ("ntm", copy()),
+        ("tape_reader", copy()),
+        ("bahdanau", Task::Transduce(Transduce::DEFAULT)),
+    ] {
+        let small = machine(name, &task);
+        let mut machine = Model::<f64>::new(small.config.clone(), 3);
+        for ((_, mut to), (_, from)) in machine
+            .params
+            .named_mut()
+            .into_iter()
+            .zip(small.params.named())
+        {
+            to.zip_mut_with(&from, |to, from| *to = f64::from(*from));
+        }
+        let episode = task.episode(5, 2);
+        let loss = |machine: &Model<f64>| -> f64 {
+            let mut trace = Trace::new(&machine.config);
+            machine.run(&episode, Draw::default(), &mut trace);
+            let rows = trace.logit.as_slice().iter().enumerate();
+            rows.map(|(at, z)| z * (at as f64).sin())
+                .filter(|x| x.is_finite())
+                .sum()
+        };
+        let mut trace = [Trace::new(&machine.config)];
+        machine.run_together(
+            [(&episode, Draw::default())].into_iter(),
+            usize::MAX,
+            &mut trace,
+        );
+        let mut workspace = [Workspace::new(&machine.config)];
+        let by = &mut workspace[0].upstream.logit;
+        by.resize(trace[0].steps());
+        let width = trace[0].logit.width();
+        for t in 0..trace[0].steps() {
+            let row = by.row_mut(t)[..width].iter_mut().enumerate();
+            row.for_each(|(channel, slope)| *slope = ((t * width + channel) as f64).sin());
+        }
+        let mut gradient = Params::zeros(&machine.config);
+        machine.backward(&trace, &mut workspace, &mut gradient);
+        let gradient: Vec<f64> = gradient
+            .named()
+            .iter()
+            .flat_map(|(_, own)| own.iter().copied().collect::<Vec<_>>())
+            .collect();
+        for (at, slope) in gradient.iter().enumerate().step_by(7) {
+            let moved = |by: f64| {
+                let mut moved = machine.clone();
+                let mut values: Vec<_> = moved
+                    .params
+                    .named_mut()
+                    .into_iter()
+                    .flat_map(|(_, own)| own.into_iter())
+                    .collect();
+                *values[at] += by;
+                drop(values);
+                loss(&moved)
+            };
+            let expected = (moved(1e-5) - moved(-1e-5)) / 2e-5;
+            assert!(
+                (slope - expected).abs() < 1e-6 * (1.0 + expected.abs()),
+                "{name} {at}: {slope} and {expected}"
+            );
+        }
+    }
+}
+
+#[test]
+fn derivatives_of_recorded_values_are_those_of_the_number() {
+    for (name, task) in all() {
+        let machine = machine(&name, &task);
+        let whole = Recording::new(&machine, &task, 7, 1);
+        let derivatives = whole.derivatives(&machine, Quantity::Loss).unwrap();
+        let mut checked = 0;
+        for (place, array) in machine.changeable() {
+            let Some(slopes) = derivatives.series(place, array) else {
+                continue;
+            };
+            let values = whole.trace.series(place, array).unwrap();
+            // A value in the middle of the array, moved by a little and by as little the other way.
+            let (t, width) = (array.row(whole.trace.steps() / 2), values.width());
+            let at = width / 2;
+            let (value, slope) = (values.row(t)[at], slopes.row(t)[at]);
+            let moved = |by: f32| {
+                let mut row = values.row(t)[..width].to_vec();
+                row[at] += by;
+                let one = Intervention {
+                    steps: (t, Some(t)),
+                    place,
+                    array,
+                    part: Vec::new(),
+                    change: Change::Set(row),
+                };
+                whole.with(&machine, &[one]).unwrap().score.bits
+            };
+            let by = 2e-2_f32;
+            let expected = (moved(by) - moved(-by)) / f64::from(2.0 * by);
+            let is_near = (f64::from(slope) - expected).abs() < 0.02 + 0.1 * expected.abs();
+            checked += usize::from(is_near);
+            assert!(
+                is_near || value.abs() > 1e3 || is_step(array.name),
+                "{name} {} [{t}, {at}]: {slope} and {expected}",
+                array.name
+            );
+        }
+        assert!(checked > 3, "{name}");
+    }
+}
+
+/// Arrays that are no smooth function of others, or that lead to steps.
+fn is_step(name: &str) -> bool {
+    let own = name.rsplit('.').next().unwrap();
+    ["position", "rank", "usage", "allocation", "free_rows"].contains(&own)
+}
+
+fn training() -> TrainingConfig {
+    TrainingConfig {
+        batch: 8,
+        sequences: 24,
+        validation_every: 24,
+        validation_episodes: 4,
+        ..TrainingConfig::default()
+    }
+}
+
+#[test]
+fn weights_have_the_same_bits_on_any_number_of_threads_and_after_a_resume() {
+    for (name, task) in all() {
+        let config = config(&text(&name), &task);
+        let run = |threads: usize, stop: bool| {
+            let mut trainer = Trainer::new(task.clone(), config.clone(), training(), threads);
+            while !trainer.finished() {
+                trainer.update().unwrap();
+                if stop {
+                    trainer =
+                        Trainer::resume(task.clone(), training(), trainer.state.clone(), threads);
+                }
+            }
+            trainer.state.machine.params
+        };
+        let whole = run(1, false);
+        assert!(whole == run(3, false) && whole == run(2, true), "{name}");
+        assert!(
+            whole.slices().flatten().all(|weight| weight.is_finite()),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn four_episodes_side_by_side_have_the_gradient_of_each_alone() {
+    let machine = machine("ntm", &copy());
+    let episodes: Vec<_> = (0..6)
+        .map(|index| copy().with_size(3).episode(4, index))
+        .collect();
+    let gradient = |part: &[_]| {
+        let mut traces: Vec<_> = part.iter().map(|_| Trace::new(&machine.config)).collect();
+        let given = part.iter().map(|episode| (episode, Draw::default()));
+        machine.run_together(given, usize::MAX, &mut traces);
+        let mut workspaces: Vec<_> = part
+            .iter()
+            .map(|_| Workspace::new(&machine.config))
+            .collect();
+        for workspace in &mut workspaces {
+            let by = &mut workspace.upstream.logit;
+            by.resize(traces[0].steps());
+            by.as_mut_slice().fill(0.25);
+        }
+        let mut gradient = Params::zeros(&machine.config);
+        machine.backward(&traces, &mut workspaces, &mut gradient);
+        gradient
+    };
+    let whole = gradient(&episodes);
+    let mut sum = Params::zeros(&machine.config);
+    episodes
+        .iter()
+        .for_each(|one| sum.add(&gradient(std::slice::from_ref(one))));
+    let pairs = whole.slices().flatten().zip(sum.slices().flatten());
+    pairs.for_each(|(a, b)| assert!((a - b).abs() < 1e-4 * (1.0 + a.abs()), "{a} and {b}"));
+}
+
+#[test]
+fn sizes_on_which_no_tensor_depends_can_be_changed() {
+    let machine = machine("ntm", &copy());
+    let larger = machine.with_size("rows", 40).unwrap();
+    assert_eq!(larger.params, machine.params);
+    assert!(larger.config.runs_on_any_rows());
+    let trace = Recording::new(&larger, &copy(), 7, 1).trace;
+    let (place, array) = named(&trace, "memory");
+    assert_eq!(trace.series(place, array).unwrap().width(), 40 * 4);
+    for (name, size, expected) in [
+        ("columns", 9, "rows"),
+        ("rows", 0, "1 to 1048576"),
+        ("lines", 3, "rows"),
+    ] {
+        let error = machine.with_size(name, size).unwrap_err();
+        assert!(error.allowed.contains(expected), "{name} {error}");
+    }
+    let plain = self::machine("plain", &copy())
+        .with_size("units", 3)
+        .unwrap_err();
+    assert!(
+        plain.allowed.contains("every size is one of a tensor"),
+        "{plain}"
+    );
+}
+
+#[test]
+fn noise_is_recorded_and_runs_again() {
+    let text = "machine \"Noisy\"\ninput x[steps, inputs]\ntarget y[steps, outputs]\nsize rows = 3 in 1..9\nnoise n[steps, rows] = normal\nalong steps\n  p = softmax[rows](linear[rows](x) + 0.1 * n)\n  i = draw[rows](p) \"row\"\n  z = linear[outputs](p, onehot[rows](i))\n";
+    let config = config(text, &copy());
+    assert!(ModelConfig::from(config.clone()).is_random());
+    let machine = Model::<f32>::new(config, 3);
+    let episode = copy().episode(7, 1);
+    let record = |sampling, sample| {
+        let draw = Draw {
+            sampling,
+            sample,
+            ..Draw::of(7, 1)
+        };
+        Recording::of(&machine, &copy(), episode.clone(), Some(draw))
+    };
+    let [one, same, other] = [0, 0, 1].map(|sample| record(NoiseMode::Sampled, sample));
+    assert!(one.trace == same.trace && one.trace.logit != other.trace.logit);
+    assert!(other.again(&machine).unwrap().trace == other.trace);
+    assert_eq!(again(&machine, &other.trace), []);
+    // Without noise a draw is the most probable row.
+    let mean = record(NoiseMode::Mean, 0);
+    let [p, row] = ["p", "row"].map(|name| {
+        let (place, array) = named(&mean.trace, name);
+        mean.trace.series(place, array).unwrap().clone()
+    });
+    for t in 0..mean.trace.steps() {
+        let most = (0..3)
+            .max_by(|a, b| p.row(t)[*a].total_cmp(&p.row(t)[*b]))
+            .unwrap();
+        assert_eq!(row.row(t)[0] as usize, most);
+    }
+}
+
+#[test]
+fn what_does_not_fit_a_task_is_said() {
+    let aspects = config(
+        &text("structured_self_attention"),
+        &Task::Aspects(Aspects::DEFAULT),
+    );
+    let offer = Offer {
+        inputs: 4,
+        outputs: 3,
+        answers_last: true,
+        question: None,
+        has_one_answer: false,
+    };
+    let unfit = aspects.fits(offer).unwrap_err();
+    assert!(
+        unfit.needs.contains("answers in one step") && unfit.offers.contains("[T, 4]"),
+        "{unfit:?}"
+    );
+    assert!(unfit.has.starts_with("input x["), "{unfit:?}");
+    let span = config(&text("coattention"), &Task::Span(Span::DEFAULT));
+    assert!(span.fits(offer).unwrap_err().needs.contains("span"));
+}
+
+#[test]
+fn an_input_longer_than_any_memory_is_counted_before_room_is_made() {
+    let machine = machine("dnc", &copy());
+    let bytes = Trace::<f32>::bytes(
+        &machine.config,
+        [1 << 40, 1 << 39],
+        tapescope_core::model::Keep::All,
+    );
+    assert!(bytes > 1 << 44);
+}

@@ -26,8 +26,11 @@ pub(in crate::io) fn read(
     let label = label(path);
     let unreadable = Error::unreadable(path);
     let refused = |problem: String| Error::content(&label, "", problem);
-    let most = limit >> 20;
-    let too_large = || Err(refused(format!("is larger than the limit of {most} MB")));
+    let most = match limit >> 20 {
+        0 => format!("{} kB", limit >> 10),
+        most => format!("{most} MB"),
+    };
+    let too_large = || Err(refused(format!("is larger than the limit of {most}")));
     if let Some(bytes) = memory_files::get(path) {
         check_start(&bytes, begins).map_err(refused)?;
         return if bytes.len() as u64 > limit {

@@ -1,6 +1,7 @@
 //! Machine files: found beside a preset or among the included ones, with the components that they use.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 
 use serde_json::Value;
@@ -64,26 +65,52 @@ fn text(name: &str, folder: Option<&Path>, label: &str) -> Result<String, Error>
             "is `{name}`; expected the name of a file in the folder of the preset, or of an included machine"
         ));
     }
-    let beside = folder
-        .map(|folder| folder.join(path))
-        .filter(|path| file::exists(path));
-    if let Some(beside) = beside {
-        return file::read_text(&beside, LIMIT);
+    if let Some(text) = beside(path, folder, label)? {
+        return Ok(text);
     }
     included(name).map(str::to_owned).map_or_else(
         || {
-            let names = included_names();
-            let meant = nearest(name, names).map(|meant| format!("; did you mean {meant}?"));
-            let there =
-                folder.map_or_else(String::new, |folder| format!(" in {}", file::label(folder)));
+            let meant = nearest(name, included_names());
+            let meant = meant.map_or_else(String::new, |meant| format!("; did you mean {meant}?"));
+            let there = folder.map_or_else(String::new, |_| " in the folder of the preset".to_owned());
             fail(format!(
-                "is `{}`, but there is no such file{there}, and no included machine of this name{}",
-                short(name),
-                meant.unwrap_or_default()
+                "is `{}`, but there is no such file{there}, and no included machine of this name{meant}",
+                short(name)
             ))
         },
         Ok,
     )
+}
+
+/// The text of a file in a folder; none if there is no such file.
+fn beside(path: &Path, folder: Option<&Path>, label: &str) -> Result<Option<String>, Error> {
+    let Some(folder) = folder else {
+        return Ok(None);
+    };
+    let beside = folder.join(path);
+    if beside.symlink_metadata().is_err() && !file::exists(&beside) {
+        return Ok(None);
+    }
+    let real = |path: &Path| path.canonicalize().ok();
+    let folder = if folder.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        folder
+    };
+    let is_outside = real(&beside)
+        .zip(real(folder))
+        .is_some_and(|(beside, folder)| !beside.starts_with(folder));
+    let fail = |why: &str| {
+        let problem = format!("is `{}`, which {why}", short(&path.to_string_lossy()));
+        Err(Error::content(label, "model.file", problem))
+    };
+    if is_outside {
+        return fail("leads out of the folder of the preset");
+    }
+    if !file::exists(&beside) {
+        return fail("is no ordinary file");
+    }
+    file::read_text(&beside, LIMIT).map(Some)
 }
 
 /// The text of a machine file with all components that it uses, which stand in it or beside it, or are included ones.
@@ -92,31 +119,31 @@ fn text(name: &str, folder: Option<&Path>, label: &str) -> Result<String, Error>
 /// The file cannot be read; or the mistake in it, with its file, line and column.
 pub fn read(name: &str, folder: Option<&Path>, label: &str) -> Result<String, Error> {
     let text = text(name, folder, label)?;
-    let folder =
-        folder.map(|folder| folder.join(Path::new(name).parent().unwrap_or(Path::new(""))));
-    let used = RefCell::new(Vec::<(String, String)>::new());
+    let parent = Path::new(name).parent().unwrap_or(Path::new(""));
+    let (used, unreadable) = (RefCell::new(BTreeMap::new()), RefCell::new(None));
     let library = |component: &str| {
         let name = format!("{component}.component");
-        let beside = folder.as_ref().map(|folder| folder.join(&name));
-        let beside = beside.filter(|path| file::exists(path));
-        let own = beside.map(|path| file::read_text(&path, LIMIT));
-        let own = own.map_or_else(|| included(&name).map(str::to_owned), Result::ok)?;
-        let mut used = used.borrow_mut();
-        if used.iter().all(|(known, _)| *known != name) {
-            used.push((name.clone(), own.clone()));
-        }
+        let own = match beside(&parent.join(&name), folder, label) {
+            Ok(own) => own.or_else(|| included(&name).map(str::to_owned))?,
+            Err(error) => {
+                unreadable.borrow_mut().get_or_insert(error);
+                return None;
+            }
+        };
+        used.borrow_mut().insert(name.clone(), own.clone());
         Some((name, own.into_bytes()))
     };
     let label = Path::new(name)
         .file_name()
         .unwrap_or_default()
         .to_string_lossy();
-    Page::read(text.as_bytes(), &label, &Given::default(), &library)
-        .map_err(|mistake| Error::machine(&mistake))?;
+    let page = Page::read(text.as_bytes(), &label, &Given::default(), &library);
+    if let Some(error) = unreadable.into_inner() {
+        return Err(error);
+    }
+    page.map_err(|mistake| Error::machine(&mistake))?;
     let mut whole = without_returns(&text);
-    let mut used = used.into_inner();
-    used.sort();
-    for (_, own) in &used {
+    for own in used.into_inner().values() {
         if !whole.ends_with('\n') {
             whole.push('\n');
         }

@@ -240,7 +240,13 @@ fn check_part(
     object.iter().try_for_each(|(key, value)| {
         let path = join(path, key);
         match known.get(key) {
-            _ if has_open && is_open(&path) && value.is_object() => Ok(()),
+            _ if has_open && is_open(&path) => {
+                let is_section = OPEN.contains(&path.as_str()) && !value.is_object();
+                let found = short(&value.to_string());
+                let problem = format!("is {found}; expected an object with keys of the machine file");
+                let wrong = Err(Error::content(file, path, problem));
+                if is_section { wrong } else { Ok(()) }
+            }
             None => Err(Error::content(file, path, unknown(key, known))),
             Some(known) => check_part(value, known, &path, file, has_open),
         }

@@ -121,7 +121,6 @@ fn every_file_holds_and_fits_its_task() {
 /// What each array that follows from recorded ones is when it is computed once more, from them alone.
 fn again(machine: &Model<f32>, trace: &Trace<f32>) -> Vec<(&'static str, usize)> {
     let rules = machine.config.dependencies(Conventions::OWN);
-    assert!(!rules.is_empty());
     let mut wrong = Vec::new();
     for rule in &rules {
         let mut work = trace.clone();
@@ -179,13 +178,16 @@ fn an_episode_that_runs_again_has_the_same_bits() {
         for from in [0, 3] {
             let mut trace = whole.trace.clone();
             machine.run_again(&mut trace, from, |_, _, _, _| ());
-            assert!(trace == whole.trace, "{name} from {from}");
+            for ((_, array, one), (.., other)) in trace.everything().zip(whole.trace.everything()) {
+                assert!(one == other, "{name} from {from}: {}", array.name);
+            }
         }
     }
 }
 
 fn named(trace: &Trace<f32>, name: &str) -> (Place, Array) {
-    let found = trace.everything().find(|own| own.1.name == name);
+    let mut all = trace.everything();
+    let found = all.find(|own| own.1.name == name && own.2.width() > 0);
     found
         .map(|own| (own.0, own.1))
         .unwrap_or_else(|| panic!("{name}"))
@@ -205,7 +207,10 @@ fn what_is_set_is_read_by_all_that_follows() {
                 change: Change::Set(vec![0.5]),
             };
             let changed = whole.with(&machine, &[intervention]).unwrap();
-            let series = changed.trace.series(place, array).unwrap();
+            // Of layers that a machine does not have there is nothing.
+            let Some(series) = changed.trace.series(place, array) else {
+                continue;
+            };
             // In the part of the episode that it belongs to.
             let values = series.as_slice();
             assert!(
@@ -333,7 +338,7 @@ fn derivatives_of_recorded_values_are_those_of_the_number() {
                 };
                 whole.with(&machine, &[one]).unwrap().score.bits
             };
-            let by = 2e-2_f32;
+            let by = 4e-3_f32;
             let expected = (moved(by) - moved(-by)) / f64::from(2.0 * by);
             let is_near = (f64::from(slope) - expected).abs() < 0.02 + 0.1 * expected.abs();
             checked += usize::from(is_near);
@@ -471,7 +476,7 @@ fn noise_is_recorded_and_runs_again() {
         mean.trace.series(place, array).unwrap().clone()
     });
     for t in 0..mean.trace.steps() {
-        let most = (0..3)
+        let most = (0..6)
             .max_by(|a, b| p.row(t)[*a].total_cmp(&p.row(t)[*b]))
             .unwrap();
         assert_eq!(row.row(t)[0] as usize, most);

@@ -8,17 +8,17 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use super::config::Settings;
 use super::engines::Pool;
 use super::interned;
+use super::quantities::{self, Quantity};
 use crate::equations::bind::{Bound, Layout, count, joined, lengths};
 use crate::equations::flatten::{Feedback, Flat, flatten};
 use crate::equations::lower::{checked, lower};
 use crate::equations::page::{Page, Record, Word};
-use crate::equations::program::{Axis, Length, Op, Program, Series, Source, Tensor, Value};
+use crate::equations::program::{Axis, Length, Op, Program, Series, Source, Tensor};
 use crate::equations::text::{Mistake, mistake};
-use crate::equations::tree::Function;
 use crate::math::Answer;
 use crate::model::array;
 use crate::model::shape::{Shape, Start, TensorSpec};
-use crate::model::spec::{Array, ArraySpec, Kept, Range};
+use crate::model::spec::{Array, Kept};
 
 /// A part of an episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,46 +96,6 @@ pub(super) struct Data {
     pub width: Axis,
 }
 
-/// What an array holds of the numbers of an engine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Held {
-    /// The values of a series.
-    Values(usize),
-    /// The value before the first step of a series along this block.
-    First(usize, usize),
-    /// What is drawn in a statement, by the place of its scratch array among all draws.
-    Draw(usize),
-}
-
-impl Held {
-    /// The series whose values it is.
-    pub(super) fn series(self) -> Option<usize> {
-        match self {
-            Self::Values(series) => Some(series),
-            _ => None,
-        }
-    }
-}
-
-/// An array that an episode records.
-#[derive(Clone, Debug)]
-pub(super) struct Quantity {
-    /// Its description; [`array::LOGIT`] of the answer.
-    pub array: Array,
-    /// What it holds.
-    pub held: Held,
-    /// The head whose entries it has.
-    pub head: Option<(Axis, usize)>,
-    /// The axis of its steps, with the part of the episode.
-    pub time: Option<(Axis, Part)>,
-    /// Its other axes.
-    pub axes: Vec<Axis>,
-    /// The quantities that it follows from, its first value among them, and whether these are all.
-    pub needs: Vec<usize>,
-    /// Whether it follows from these without a tensor.
-    pub follows: bool,
-}
-
 /// A program for one form of feedback.
 #[derive(Debug)]
 pub(super) struct Variant {
@@ -202,7 +162,13 @@ impl Compiled {
             page,
             program,
         };
-        compiled.find_quantities(text, &flat);
+        compiled.quantities = quantities::find(&compiled, text, &flat);
+        compiled.reader = compiled.find_reader();
+        if let Some(reader) = compiled.reader {
+            // An evaluation looks at it.
+            let own = &mut compiled.quantities[reader];
+            own.array = interned::array(own.array.kept(Kept::Steps));
+        }
         let arrays = compiled.quantities.iter().map(|own| own.array);
         let arrays: Vec<Array> = arrays.filter(|own| *own != array::LOGIT).collect();
         compiled.arrays = interned::list(&arrays);
@@ -488,188 +454,6 @@ impl Compiled {
             .find(|(_, own)| own.array == of)
     }
 
-    /// Finds the arrays: values of statements and of starts, noise, and what is drawn.
-    fn find_quantities(&mut self, text: &str, flat: &Flat) {
-        let (page, program) = (Arc::clone(&self.page), Arc::clone(&self.program));
-        let mut all = Vec::new();
-        let part_of = |axis: Axis| {
-            let origin = program.axes[axis].origin;
-            let own = self.data.iter().find(|data| {
-                data.steps
-                    .is_some_and(|own| program.axes[own].origin == origin)
-            });
-            own.map(|data| (axis, data.part))
-        };
-        let mut add = |name: String,
-                       series: usize,
-                       held: Held,
-                       range: Range,
-                       value: Option<&Value>,
-                       axes: Vec<Axis>,
-                       line: String| {
-            let own = &program.series[series];
-            let heads = own.kind.filter(|kind| axes.contains(kind));
-            let count = heads.map(|kind| page.length(kind).unwrap_or(1));
-            let rest: Vec<Axis> = axes
-                .iter()
-                .copied()
-                .filter(|axis| Some(*axis) != heads)
-                .collect();
-            let time = rest.iter().copied().find_map(part_of);
-            let inner: Vec<Axis> = rest
-                .iter()
-                .copied()
-                .filter(|axis| time.is_none_or(|time| time.0 != *axis))
-                .collect();
-            let mut dims: Vec<&'static str> = time.iter().map(|_| "t").collect();
-            dims.extend(
-                inner
-                    .iter()
-                    .map(|axis| interned::text(&program.axes[*axis].name.replace('.', "_"))),
-            );
-            if dims.is_empty() {
-                dims.push("one");
-            }
-            for head in 0..count.unwrap_or(1) {
-                let name = match heads {
-                    Some(kind) => format!("{}{head}.{name}", program.axes[kind].name),
-                    None => name.clone(),
-                };
-                let is_answer = held == Held::Values(self.answer.0)
-                    && !self.answer.1
-                    && self.further_axes().is_empty();
-                let range = range_of(range, value, &inner);
-                let kept = match (time, range) {
-                    (_, Range::Normal | Range::Uniform) if time.is_some() => Kept::Steps,
-                    (Some(_), _) => Kept::WithMemory,
-                    (None, Range::Normal | Range::Uniform) => Kept::Once,
-                    (None, _) => Kept::OnceWithMemory,
-                };
-                let spec = ArraySpec::new(
-                    interned::text(&name),
-                    interned::texts(&dims),
-                    interned::text(&own.name),
-                    range,
-                    interned::text(&line),
-                )
-                .kept(kept);
-                all.push(Quantity {
-                    array: if is_answer {
-                        array::LOGIT
-                    } else {
-                        interned::array(spec)
-                    },
-                    held,
-                    head: heads.map(|kind| (kind, head)),
-                    time,
-                    axes: inner.clone(),
-                    needs: Vec::new(),
-                    follows: false,
-                });
-            }
-        };
-        let lines: Vec<&str> = text.lines().collect();
-        for (index, series) in program.series.iter().enumerate() {
-            let noise = match series.source {
-                Source::Statement(..) => None,
-                Source::Noise(noise) if page.noises[noise].is_normal => Some(Range::Normal),
-                Source::Noise(_) => Some(Range::Uniform),
-                _ => continue,
-            };
-            let mut equations = program.equations.iter();
-            let equation = equations.find(|own| own.makes.contains(&index));
-            let value = equation
-                .filter(|own| own.makes[0] == index)
-                .map(|own| &own.value);
-            let line = equation.map_or(String::new(), |own| {
-                let place = &page.statements[own.statement].place;
-                let line = lines
-                    .get(place.line as usize - 1)
-                    .copied()
-                    .unwrap_or_default();
-                line.split(['#', '"'])
-                    .next()
-                    .unwrap_or_default()
-                    .trim()
-                    .to_owned()
-            });
-            let axes: Vec<Axis> = block_axes(&page, &series.blocks)
-                .chain(series.axes.iter().copied())
-                .collect();
-            let range = noise.unwrap_or(Range::Any);
-            for (at, (_, work)) in flat.draws.iter().enumerate() {
-                let draws = program
-                    .equations
-                    .get(*work)
-                    .is_some_and(|own| own.makes[0] == index);
-                if draws {
-                    let axes = axes.clone();
-                    add(
-                        format!("{}.noise", series.trace),
-                        index,
-                        Held::Draw(at),
-                        Range::Uniform,
-                        None,
-                        axes,
-                        String::new(),
-                    );
-                }
-            }
-            for (at, first) in program
-                .firsts
-                .iter()
-                .enumerate()
-                .filter(|(_, first)| first.series == index)
-            {
-                let other = program.firsts[..at]
-                    .iter()
-                    .any(|own| own.series == index && own.block != first.block);
-                let along = page.blocks[first.block].axis.filter(|_| other);
-                let along = along.map_or(String::new(), |axis| {
-                    format!(".{}", program.axes[axis].name)
-                });
-                let is_known = program.firsts[..at]
-                    .iter()
-                    .any(|own| own.series == index && own.block == first.block);
-                if !is_known {
-                    let blocks: Vec<usize> = series
-                        .blocks
-                        .iter()
-                        .copied()
-                        .filter(|block| *block != first.block)
-                        .collect();
-                    let axes = block_axes(&page, &blocks).chain(series.axes.iter().copied());
-                    add(
-                        format!("{}.initial{along}", series.trace),
-                        index,
-                        Held::First(index, first.block),
-                        Range::Any,
-                        None,
-                        axes.collect(),
-                        String::new(),
-                    );
-                }
-            }
-            add(
-                series.trace.clone(),
-                index,
-                Held::Values(index),
-                range,
-                value,
-                axes,
-                line,
-            );
-        }
-        self.quantities = all;
-        self.reader = self.find_reader();
-        if let Some(reader) = self.reader {
-            // An evaluation looks at it.
-            let own = &mut self.quantities[reader];
-            own.array = interned::array(own.array.kept(Kept::Steps));
-        }
-        self.find_needs(flat);
-    }
-
     /// The last weighting over the source that each step of an answer has, or of a machine whose input and answer have
     /// the same steps, over these.
     fn find_reader(&self) -> Option<usize> {
@@ -683,6 +467,11 @@ impl Compiled {
         self.quantities.iter().rposition(is_it)
     }
 
+    /// Whether the answer is logits with the axes of the target.
+    pub(super) fn is_plain_answer(&self) -> bool {
+        !self.answer.1 && self.further_axes().is_empty()
+    }
+
     /// The axes of the answer that the target does not have: rounds, of which the last ones are asked for.
     pub(super) fn further_axes(&self) -> Vec<Axis> {
         let answer = &self.program.series[self.answer.0];
@@ -690,56 +479,6 @@ impl Compiled {
         let target = self.page.target.iter().flat_map(|own| own.given());
         let target: Vec<Axis> = target.copied().collect();
         axes.filter(|axis| !target.contains(axis)).collect()
-    }
-
-    /// Finds what follows from what.
-    fn find_needs(&mut self, flat: &Flat) {
-        let program = Arc::clone(&self.program);
-        let of = |held: &dyn Fn(Held) -> bool| -> Vec<usize> {
-            let all = self.quantities.iter().enumerate();
-            all.filter(|(_, own)| held(own.held))
-                .map(|(index, _)| index)
-                .collect()
-        };
-        let mut found = Vec::new();
-        for (index, quantity) in self.quantities.iter().enumerate() {
-            let Held::Values(series) = quantity.held else {
-                continue;
-            };
-            let (mut needs, mut follows, mut is_made) = (Vec::new(), true, false);
-            for (work, equation) in program.equations.iter().enumerate() {
-                if !equation.makes.contains(&series) {
-                    continue;
-                }
-                is_made = true;
-                equation.value.each(&mut |value| match &value.op {
-                    Op::Read(read, _) | Op::Past(read, ..) => {
-                        follows &= !matches!(program.series[*read].source, Source::Parameter(_));
-                        needs.extend(of(&|held| match held {
-                            Held::Values(own) | Held::First(own, _) => own == *read,
-                            Held::Draw(_) => false,
-                        }));
-                    }
-                    Op::Tensor(..) | Op::Linear(_) | Op::Cell(..) => follows = false,
-                    _ => {}
-                });
-                let draws = flat
-                    .draws
-                    .iter()
-                    .enumerate()
-                    .filter(|(_, own)| own.1 == work);
-                for (draw, _) in draws {
-                    needs.extend(of(&|held| held == Held::Draw(draw)));
-                }
-            }
-            needs.sort_unstable();
-            needs.dedup();
-            needs.retain(|need| *need != index);
-            found.push((index, needs, follows && is_made));
-        }
-        for (index, needs, follows) in found {
-            (self.quantities[index].needs, self.quantities[index].follows) = (needs, follows);
-        }
     }
 
     /// Where an array stands in an engine, with the axis of its steps first.
@@ -782,24 +521,11 @@ fn cut(layout: &mut Layout, axis: Axis, entry: isize) {
     }
 }
 
-fn block_axes<'a>(page: &'a Page, blocks: &'a [usize]) -> impl Iterator<Item = Axis> + 'a {
+pub(super) fn block_axes<'a>(
+    page: &'a Page,
+    blocks: &'a [usize],
+) -> impl Iterator<Item = Axis> + 'a {
     blocks.iter().filter_map(|block| page.blocks[*block].axis)
-}
-
-/// The range of what a function makes.
-fn range_of(range: Range, value: Option<&Value>, axes: &[Axis]) -> Range {
-    match value.map(|value| &value.op) {
-        _ if range != Range::Any => range,
-        Some(Op::Element(Function::Sigmoid)) => Range::Within(0.0, 1.0),
-        Some(Op::Element(Function::Tanh)) => Range::Within(-1.0, 1.0),
-        Some(Op::Element(Function::Softplus | Function::Exp | Function::Relu)) => {
-            Range::AtLeast(0.0)
-        }
-        Some(Op::Over(Function::Softmax | Function::Sharpen, over)) if over[..] == *axes => {
-            Range::Within(0.0, 1.0)
-        }
-        _ => Range::Any,
-    }
 }
 
 /// The parts of an episode that the inputs and the target are.

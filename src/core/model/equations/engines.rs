@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::compiled::{Compiled, Part, Quantity};
+use super::compiled::Compiled;
 use super::config::EquationsConfig;
 use crate::equations::bind::{Bound, GATES, IN, Layout};
 use crate::equations::page::Word;
@@ -235,15 +235,6 @@ impl<R: Real> Running<R> {
             .part
             .steps(self.job.sizes, self.job.question)
             .0
-    }
-}
-
-impl Quantity {
-    /// The first row and the number of rows of its array in an episode.
-    pub(super) fn rows(&self, sizes: [usize; 2], question: usize) -> (usize, usize) {
-        self.time.map_or((0, 1), |(_, part): (Axis, Part)| {
-            part.steps(sizes, question)
-        })
     }
 }
 

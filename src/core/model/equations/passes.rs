@@ -5,24 +5,18 @@ use std::cell::RefCell;
 use std::ops::Range;
 use std::rc::Rc;
 
-use super::compiled::{Compiled, Held, Quantity};
+use super::compiled::Compiled;
 use super::config::EquationsConfig;
 use super::engines::{Job, Purpose, Running};
+use super::quantities::{Held, Quantity};
 use crate::equations::run::{Engine, Made};
 use crate::math::{Answer, Real, Series};
 use crate::model::array;
 use crate::model::dependency::{Conventions, Dependency, Size};
 use crate::model::machine::{Batch, Machine, TOGETHER, Upstream};
 use crate::model::params::Params;
-use crate::model::spec::{self, Array, Place};
+use crate::model::spec::{Array, Place};
 use crate::model::trace::{NoiseMode, Trace};
-
-impl Quantity {
-    /// Whether it is drawn and not computed.
-    pub(super) fn is_noise(&self) -> bool {
-        matches!(self.array.range, spec::Range::Normal | spec::Range::Uniform)
-    }
-}
 
 impl Compiled {
     /// The places of an array of one of the episodes of an engine.

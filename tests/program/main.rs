@@ -6,6 +6,7 @@ mod commands;
 mod episodes;
 mod killed;
 mod limits;
+mod machine_files;
 #[path = "../npz/mod.rs"]
 mod npz;
 #[path = "../numpy/mod.rs"]

@@ -243,7 +243,8 @@ fn check_part(
             _ if has_open && is_open(&path) => {
                 let is_section = OPEN.contains(&path.as_str()) && !value.is_object();
                 let found = short(&value.to_string());
-                let problem = format!("is {found}; expected an object with keys of the machine file");
+                let problem =
+                    format!("is {found}; expected an object with keys of the machine file");
                 let wrong = Err(Error::content(file, path, problem));
                 if is_section { wrong } else { Ok(()) }
             }

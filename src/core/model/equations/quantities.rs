@@ -158,7 +158,12 @@ fn of_heads(
         own.map(|data| (*axis, data.part))
     };
     let rest = || axes.iter().filter(|axis| Some(**axis) != heads);
+    let is_answer = held == Held::Values(compiled.answer.0) && compiled.is_plain_answer();
+    // An answer without steps of its own is the last step.
+    let target = compiled.target();
+    let last = (target.steps.unwrap_or(Axis::MAX), target.part);
     let time = rest().find_map(part_of);
+    let time = if is_answer { Some(last) } else { time };
     let inner = rest()
         .copied()
         .filter(|axis| time.is_none_or(|time| time.0 != *axis));
@@ -176,7 +181,6 @@ fn of_heads(
         (None, true) => Kept::Once,
         (None, false) => Kept::OnceWithMemory,
     };
-    let is_answer = held == Held::Values(compiled.answer.0) && compiled.is_plain_answer();
     let of = |head: Option<usize>| {
         let head = heads.zip(head);
         let name = head.map_or(name.to_owned(), |(kind, head)| {

@@ -133,7 +133,7 @@ impl State {
                 entry_choices(trace, of, unit, step)
             }
             (Target::Value { id, column }, _) => {
-                let of = id.recorded().into_iter();
+                let of = id.recorded(trace).into_iter();
                 of.flat_map(|of| entry_choices(trace, of, column, step))
                     .collect()
             }

@@ -4,6 +4,7 @@
 //! the parts that can be pointed at, each with its [`Slot`].
 
 mod addressing;
+mod generic;
 pub mod geometry;
 pub mod legends;
 mod memory;
@@ -18,6 +19,7 @@ use std::ops::Range;
 use geometry::{Bands, Columns, PHASES};
 
 use crate::figure::facts::heads::Scalar;
+use crate::figure::facts::quantities::Quantity;
 use crate::figure::facts::rows::{Axis, Placing, Rows, Span};
 use crate::figure::facts::source::picture;
 use crate::figure::scene::annotations::sign;
@@ -145,6 +147,8 @@ impl<'a> Painting<'_, 'a> {
                 self.play_head(below);
                 all.max = bands.others.min - 4.0;
             }
+        } else if Quantity::is_file(self.trace()) {
+            self.quantities(bands);
         } else {
             self.units(bands);
         }

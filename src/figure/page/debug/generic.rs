@@ -9,7 +9,7 @@ use crate::figure::facts::quantities::{Colouring, Quantity, by_rank};
 use crate::figure::facts::rows::Span;
 use crate::figure::scene::fonts::{cut, width_of};
 use crate::figure::scene::paint::Draw;
-use crate::figure::scene::panel::Content;
+use crate::figure::scene::panel::{Content, shades};
 use crate::figure::{Area, PanelId, Picture, Scale, Slot, Style};
 
 /// Room for the legends.
@@ -46,7 +46,7 @@ impl<'a> Painting<'_, 'a> {
         // Those without room on the time axis come first among the others.
         let rest = large.split_off(fits.clamp(1, large.len().max(1)).min(large.len()));
         small.splice(0..0, rest);
-        self.large(&large, room);
+        self.large(&large, Span::new(room.min, bands.reads.max));
         let top = Area::new(right.min, room.min, right.span(), room.span());
         let tables: Vec<_> = large.iter().copied().filter(|own| own.is_memory()).collect();
         let (step, others) = match (tables.is_empty(), small.is_empty()) {
@@ -105,7 +105,6 @@ impl<'a> Painting<'_, 'a> {
         let quiet = self.quiet(SMALL);
         let last = own.shape()[0].saturating_sub(1);
         let has_numbers = y.span() >= 40.0 && last > 0;
-        let beside = if has_numbers { 22.0 } else { 8.0 };
         let name = own.array.name;
         let (owner, last_name) = name.rsplit_once('.').unwrap_or(("", name));
         let symbol = own.array.symbol;
@@ -113,19 +112,28 @@ impl<'a> Painting<'_, 'a> {
             true => format!("|{symbol}| {}", own.axis()),
             false => format!("{symbol} {}", own.axes_joined(" × ")),
         };
-        let lines = [(owner, strong), (last_name, strong), (axis.as_str(), quiet)];
+        let end = match own.is_memory() {
+            true => format!("0 to {}", numbers::end_text(own.most)),
+            false => end_of(own.scale(self.of.seen.shades[1])),
+        };
+        let end = if self.of.seen.layer.is_some() { String::new() } else { end };
+        let lines = [(owner, strong), (last_name, strong), (axis.as_str(), quiet), (&end, quiet)];
         let lines = lines.into_iter().filter(|(text, _)| !text.is_empty());
-        let mut top = y.min + 6.0;
-        for (text, style) in lines.take((y.span() / 12.0) as usize) {
-            let text = cut(text, &style, gutter.span() - beside);
+        let (mut top, mut free) = (y.min + 6.0, true);
+        for (index, (text, style)) in lines.take((y.span() / 12.0) as usize).enumerate() {
+            let text = cut(text, &style, gutter.span() - 6.0);
+            free &= index > 0 || width_of(&text, &style) + 20.0 < gutter.span();
             self.on.text(text, [gutter.min, top], style);
             top += 12.5;
         }
         if has_numbers {
             let style = self.quiet(10.0).mono().end();
-            for (entry, y) in [(0, y.min + 6.0), (last, y.max - 6.0)] {
-                let at = [self.columns.time.min - 6.0, y];
-                self.on.text(entry.to_string(), at, style);
+            let x = self.columns.time.min - 6.0;
+            if free {
+                self.on.text("0", [x, y.min + 6.0], style);
+            }
+            if top < y.max - 8.0 {
+                self.on.text(last.to_string(), [x, y.max - 6.0], style);
             }
         }
     }
@@ -141,6 +149,7 @@ impl<'a> Painting<'_, 'a> {
                 continue;
             }
             let mut left = place.left;
+            let mut names = Vec::new();
             let beside = large.iter().filter(|other| other.is_over(own));
             for other in beside {
                 if left + 4.0 * BESIDE > place.right {
@@ -148,18 +157,40 @@ impl<'a> Painting<'_, 'a> {
                 }
                 self.at_step(other, place.across(left, left + BESIDE - 4.0));
                 left += BESIDE;
+                names.push(other.array.name);
             }
             let [_, columns] = own.shape();
-            let style = Style::new(SMALL, self.on.page.colours.text).bold();
-            let words = format!("{} in step {}", own.array.name, self.step());
-            let words = cut(&words, &style, room.width());
-            self.on.text(words, [room.left, top + HEAD / 2.0], style);
             // Few columns make no broad cells.
             let right = place.right.min(left + columns as f32 * 40.0);
-            let panel = self.of.seen.panel(values(own).now());
-            if let Some(panel) = panel {
-                self.picture(panel.at(place.across(left, right)));
-            }
+            let Some(panel) = self.of.seen.panel(values(own).now()) else {
+                continue;
+            };
+            let end = match &panel.content {
+                Content::Cells(cells) => end_of(cells.scale),
+                _ => String::new(),
+            };
+            self.table_title(own, (&names, &end), Area::new(room.left, top, right - room.left, HEAD));
+            self.picture(panel.at(place.across(left, right)));
+        }
+    }
+
+    /// The name of a memory over it, what stands beside it, and the end of its scale.
+    fn table_title(&mut self, own: &Quantity, (beside, end): (&[&str], &str), line: Area) {
+        let style = Style::new(SMALL, self.on.page.colours.text).bold();
+        let (quiet, y) = (self.quiet(SMALL), line.centre() - 1.0);
+        let number = self.quiet(9.5).mono().end();
+        let right = line.right - width_of(end, &number) - 6.0;
+        self.on.text(end, [line.right, y], number);
+        let words = format!("{} in step {}", own.array.name, self.step());
+        let words = cut(&words, &style, right - line.left);
+        let left = line.left + width_of(&words, &style) + 8.0;
+        self.on.text(words, [line.left, y], style);
+        let beside = match beside {
+            [] => String::new(),
+            names => format!("beside {}", names.join(", ")),
+        };
+        if width_of(&beside, &quiet) <= right - left {
+            self.on.text(beside, [left, y], quiet);
         }
     }
 
@@ -244,17 +275,17 @@ impl<'a> Painting<'_, 'a> {
         let has = |colours: fn(Colouring) -> bool| all().any(|own| colours(own.colours));
         let mut scales = Vec::new();
         if seen.layer.is_some() {
-            scales.push(("gradient: ± the number beside its name", Scale::Signed(1.0)));
+            scales.push(("gradient: ± the number at its name", Scale::Signed(1.0)));
         } else {
             if has(|of| of == Colouring::Weighting) {
                 scales.push(("weighting", seen.shades[1]));
             }
             scales.push(("bit, gate", Scale::Bits));
             if has(|of| matches!(of, Colouring::Signed(_))) {
-                scales.push(("signed, ± number beside name", Scale::Signed(1.0)));
+                scales.push(("± the number at its name", Scale::Signed(1.0)));
             }
             if all().any(Quantity::is_memory) || has(|of| matches!(of, Colouring::UpTo(_))) {
-                scales.push(("0 to number, norm |·|", Scale::UpTo(1.0)));
+                scales.push(("0 to the number, norm |·|", Scale::UpTo(1.0)));
             }
         }
         let width = (x.span() + 16.0) / scales.len() as f32 - 16.0;
@@ -262,7 +293,13 @@ impl<'a> Painting<'_, 'a> {
             let left = x.min + index as f32 * (width + 16.0);
             let style = self.quiet(SMALL);
             let name = cut(name, &style, width);
-            legend(&mut self.on, [left, y], width, (&name, scale));
+            if matches!(scale, Scale::Signed(_) | Scale::UpTo(_)) {
+                // Its ends differ between quantities.
+                self.on.text(name, [left, y - 6.5], style);
+                shades(&mut self.on, Area::new(left, y + 2.0, width, 8.0), scale);
+            } else {
+                legend(&mut self.on, [left, y], width, (&name, scale));
+            }
         }
     }
 }

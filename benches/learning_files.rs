@@ -46,7 +46,9 @@ fn copy(from: &Params<f32>, to: &mut Params<f32>, is_dnc: bool) {
     let turned = |name: &str, outputs: Option<Range<usize>>| -> Vec<f32> {
         let matrix = hand(name);
         let outputs = outputs.unwrap_or(0..matrix.ncols());
-        outputs.flat_map(|out| matrix.column(out).to_vec()).collect()
+        outputs
+            .flat_map(|out| matrix.column(out).to_vec())
+            .collect()
     };
     for (name, mut tensor) in to.named_mut() {
         let (whole, kind) = name.rsplit_once('.').unwrap();
@@ -84,7 +86,12 @@ fn learned(mut trainer: Trainer) -> u64 {
     while !trainer.finished() {
         trainer.update().unwrap();
         let sequences = trainer.state.sequences;
-        let Trainer { state, task, config, .. } = &trainer;
+        let Trainer {
+            state,
+            task,
+            config,
+            ..
+        } = &trainer;
         if sequences.is_multiple_of(EVERY) && has_learned(&state.machine, task, config) {
             break;
         }
@@ -93,7 +100,12 @@ fn learned(mut trainer: Trainer) -> u64 {
 }
 
 fn by_hand(model: &ModelConfig, task: &Task, training: &TrainingConfig) -> u64 {
-    learned(Trainer::new(task.clone(), model.clone(), training.clone(), 1))
+    learned(Trainer::new(
+        task.clone(),
+        model.clone(),
+        training.clone(),
+        1,
+    ))
 }
 
 fn from_file(file: &str, model: &ModelConfig, task: &Task, training: &TrainingConfig) -> u64 {

@@ -241,6 +241,17 @@ fn entry_choices(
             one("unit", &format!("{name}[{layer},{at}]"), now)
         }
         Place::Layer(_) => one("unit", &format!("{name}[{at}]"), now),
+        Place::Machine if let Some(sizes) = trace.array_sizes(array) => {
+            let columns: usize = sizes.iter().skip(1).product();
+            match sizes {
+                [] => one("value", &name, now),
+                [_] => one("value", &format!("{name}[{at}]"), now),
+                _ => {
+                    let (row, column) = (at / columns.max(1), at % columns.max(1));
+                    one("value", &format!("{name}[{row},{column}]"), now)
+                }
+            }
+        }
         Place::Head(_) | Place::Machine => one("value", &format!("{name}[{at}]"), now),
     }
 }

@@ -146,7 +146,10 @@ impl Quantity {
 
     /// The part of the machine that it belongs to: what stands before the last point of its name.
     pub fn owner(&self) -> &'static str {
-        self.array.name.rsplit_once('.').map_or("", |(owner, _)| owner)
+        self.array
+            .name
+            .rsplit_once('.')
+            .map_or("", |(owner, _)| owner)
     }
 }
 
@@ -159,7 +162,11 @@ impl Colouring {
             finite().all(|value| *value >= 0.0) && finite().sum::<f32>() <= 1.0 + ROUNDING
         };
         let is_weighting = last > 1 && known().flat_map(|row| row.chunks(last)).all(are_shares);
-        let has_some = || known().flatten().any(|value| *value > 0.0 && value.is_finite());
+        let has_some = || {
+            known()
+                .flatten()
+                .any(|value| *value > 0.0 && value.is_finite())
+        };
         if is_weighting && has_some() {
             return Self::Weighting;
         }
@@ -201,7 +208,11 @@ pub fn by_rank(all: &[Quantity]) -> [Vec<&Quantity>; 2] {
         memories.is_empty() || own.axes.len() > 1 || all.any(|memory| own.is_over(memory))
     };
     let weightings = all.iter().enumerate();
-    let weightings = weightings.filter(|(at, own)| own.is_weighting() && is_main(*at));
+    let is_sure = |own: &Quantity| {
+        own.array.range.ends() == (0.0, 1.0) || own.array.name.ends_with("weighting")
+    };
+    let weightings = weightings.filter(|(_, own)| own.is_weighting() && is_sure(own));
+    let weightings = weightings.filter(|(at, _)| is_main(*at));
     let mut large: Vec<&Quantity> = weightings.map(|(_, own)| own).collect();
     large.retain(|own| is_used(own));
     large.extend(&memories);

@@ -454,6 +454,7 @@ impl<'a> Figure<'a> {
             pinned: self.options.heads.get(1).copied(),
             all_heads: self.options.all_heads,
             follows: false,
+            scrolled: None,
         }
     }
 
@@ -546,10 +547,7 @@ impl<'a> Figure<'a> {
             let [all, norms] = [Picture::Quantities, Picture::Norms]
                 .map(|picture| PanelId::new(picture).part(own.part));
             match own.is_memory() {
-                true => [
-                    self.over_time(norms),
-                    self.catalogue().panel(all.now()),
-                ],
+                true => [self.over_time(norms), self.catalogue().panel(all.now())],
                 false => [self.over_time(all), None],
             }
         });

@@ -42,8 +42,8 @@ impl<'a> Catalogue<'a> {
             name: words.clone(),
             whose: own.array.name.to_owned(),
             note: match own.array.equation {
-                "" => what.clone(),
-                equation => format!("{what}\n{equation}"),
+                equation if self.layer.is_none() && !equation.is_empty() => equation.to_owned(),
+                _ => what.clone(),
             },
             down: Down::all(own.axis(), down),
             ..Panel::new(id, Content::Cells(cells))
@@ -60,7 +60,8 @@ impl<'a> Catalogue<'a> {
             });
         }
         let (mut cells, down) = if is_norm {
-            let row = move |t: usize, row: usize| &series.row(t)[row * columns..(row + 1) * columns];
+            let row =
+                move |t: usize, row: usize| &series.row(t)[row * columns..(row + 1) * columns];
             let most = match (self.layer, scale) {
                 (Some(_), Scale::Signed(most)) => most * (columns as f32).sqrt(),
                 _ => own.most,
@@ -81,7 +82,7 @@ impl<'a> Catalogue<'a> {
         let (name, note) = match is_norm {
             true => (
                 format!("norm of {words}"),
-                format!("length of each row of {}", panel.note),
+                format!("length of each entry: {}", panel.note),
             ),
             false => (panel.name, panel.note),
         };

@@ -189,7 +189,9 @@ fn readout(place: &PlacedPanel<'_>, at: Hit, all: &[PlacedPanel<'_>], view: &Vie
                 Picture::Norms => format!("{} {row}", own.axis()),
                 _ => own.place(channel),
             });
-            format!("{}  step {step}  {entry}", panel.name).trim_end().to_owned()
+            format!("{}  step {step}  {entry}", panel.name)
+                .trim_end()
+                .to_owned()
         }
         (_, Picture::Differences) => format!("{whose}  step {column}"),
         (Content::Bars(bars), _) => {

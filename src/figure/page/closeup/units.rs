@@ -17,8 +17,9 @@ const QUANTITIES: usize = 4;
 /// Share of the largest possible cell size that is large enough.
 const NEARLY: f32 = 0.8;
 
-/// Values as squares: identity, words, the values in all steps, and the meaning of their colours.
-type Grid<'a> = (PanelId, String, &'a Series<f32>, Scale);
+/// Values as squares: identity, words, the values in all steps, the meaning of their colours, and the number of columns
+/// of a table.
+type Grid<'a> = (PanelId, String, &'a Series<f32>, (Scale, Option<usize>));
 
 impl<'a> CloseUp<'a, '_> {
     /// The quantities of a machine file that stand large in the main layout, as far as there is room.
@@ -27,7 +28,9 @@ impl<'a> CloseUp<'a, '_> {
         let grids = large.into_iter().filter_map(|own| {
             let series = self.now.trace().series(Place::Machine, own.array)?;
             let id = PanelId::new(Picture::Quantities).part(own.part);
-            Some((id, own.words(), series, own.scale(self.seen.shades[1])))
+            let columns = (own.axes.len() > 1).then_some(own.shape()[1]);
+            let scale = own.scale(self.seen.shades[1]);
+            Some((id, own.words(), series, (scale, columns)))
         });
         grids.take(QUANTITIES).collect()
     }
@@ -49,7 +52,7 @@ impl<'a> CloseUp<'a, '_> {
         for (index, layer) in layers.iter().enumerate() {
             let of = |picture, words, values: &'a Series<f32>, scale| {
                 let words = format!("{words}: {} units of layer {index}", values.width());
-                (PanelId::of(picture, index), words, values, scale)
+                (PanelId::of(picture, index), words, values, (scale, None))
             };
             if layer.cell.width() > 0 {
                 let scale = self.seen.facts.scales.state;
@@ -59,12 +62,25 @@ impl<'a> CloseUp<'a, '_> {
             grids.push(of(Picture::Hidden, "hidden state h", &layer.hidden, scale));
         }
         let words = self.size(30.0).max(20.0);
-        let free = middle.height() - words * grids.len() as f32;
-        let widths = grids.iter().map(|(.., values, _)| values.width());
+        let below = self.size(10.0);
+        // Of several grids the room between them counts, too.
+        let apart = below * grids.len().saturating_sub(2) as f32;
+        let free = middle.height() - words * grids.len() as f32 - apart;
+        let sizes = || {
+            grids
+                .iter()
+                .map(|(.., values, (_, columns))| (values.width(), *columns))
+        };
+        let widths = sizes().filter_map(|(width, columns)| columns.is_none().then_some(width));
+        let widest = sizes()
+            .filter_map(|(_, columns)| columns)
+            .max()
+            .unwrap_or(1);
         let side = |across: usize| {
-            let lines = widths.clone().map(|width| width.div_ceil(across));
+            let lines = sizes();
+            let lines = lines.map(|(width, columns)| width.div_ceil(columns.unwrap_or(across)));
             let high = free / lines.sum::<usize>().max(1) as f32;
-            high.min(middle.width() / across as f32)
+            high.min(middle.width() / across.max(widest) as f32)
                 .min(self.size(30.0))
         };
         let all = || (4..=160).step_by(4);
@@ -77,7 +93,8 @@ impl<'a> CloseUp<'a, '_> {
         let each = side(across);
         let left = middle.middle() - 0.5 * each * across as f32;
         let mut top = middle.top;
-        for (id, description, values, scale) in grids {
+        for (id, description, values, (scale, columns)) in grids {
+            let across = columns.unwrap_or(across).min(values.width().max(1));
             let colours = self.page.colours;
             let lines = values.width().div_ceil(across);
             let style = self.letters(13.5, colours.text).bold();
@@ -103,7 +120,7 @@ impl<'a> CloseUp<'a, '_> {
             on.frame(area, colours.line);
             let panel = self.seen.panel(id.now());
             places.extend(panel.map(|panel| panel.at(area)));
-            top += area.height() + self.size(10.0);
+            top += area.height() + below;
         }
     }
 }

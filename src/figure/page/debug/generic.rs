@@ -20,8 +20,8 @@ const LEAST_LARGE: f32 = 26.0;
 const HEAD: f32 = 13.0;
 /// The least and the largest height of a small picture with its name.
 const SMALL_HEIGHT: [f32; 2] = [25.0, 62.0];
-/// The width that a small picture likes to have.
-const SMALL_WIDTH: f32 = 150.0;
+/// The least width of a small picture, and the one that it likes to have.
+const SMALL_WIDTH: [f32; 2] = [112.0, 150.0];
 /// Room between small pictures.
 const APART: [f32; 2] = [14.0, 5.0];
 /// The width of a weighting beside a memory, with its room.
@@ -48,7 +48,11 @@ impl<'a> Painting<'_, 'a> {
         small.splice(0..0, rest);
         self.large(&large, Span::new(room.min, bands.reads.max));
         let top = Area::new(right.min, room.min, right.span(), room.span());
-        let tables: Vec<_> = large.iter().copied().filter(|own| own.is_memory()).collect();
+        let tables: Vec<_> = large
+            .iter()
+            .copied()
+            .filter(|own| own.is_memory())
+            .collect();
         let (step, others) = match (tables.is_empty(), small.is_empty()) {
             (true, _) => (None, top),
             (false, true) => (Some(top), top),
@@ -67,7 +71,10 @@ impl<'a> Painting<'_, 'a> {
             self.tables(&tables, &large, step);
         }
         self.small(&small, others);
-        self.file_legends(Span::new(right.min, self.columns.marks.max - 4.0), room.max + 20.0);
+        self.file_legends(
+            Span::new(right.min, self.columns.marks.max - 4.0),
+            room.max + 20.0,
+        );
     }
 
     fn file_heading(&mut self, x: Span, bands: &Bands) {
@@ -116,8 +123,17 @@ impl<'a> Painting<'_, 'a> {
             true => format!("0 to {}", numbers::end_text(own.most)),
             false => end_of(own.scale(self.of.seen.shades[1])),
         };
-        let end = if self.of.seen.layer.is_some() { String::new() } else { end };
-        let lines = [(owner, strong), (last_name, strong), (axis.as_str(), quiet), (&end, quiet)];
+        let end = if self.of.seen.layer.is_some() {
+            String::new()
+        } else {
+            end
+        };
+        let lines = [
+            (owner, strong),
+            (last_name, strong),
+            (axis.as_str(), quiet),
+            (&end, quiet),
+        ];
         let lines = lines.into_iter().filter(|(text, _)| !text.is_empty());
         let (mut top, mut free) = (y.min + 6.0, true);
         for (index, (text, style)) in lines.take((y.span() / 12.0) as usize).enumerate() {
@@ -169,7 +185,11 @@ impl<'a> Painting<'_, 'a> {
                 Content::Cells(cells) => end_of(cells.scale),
                 _ => String::new(),
             };
-            self.table_title(own, (&names, &end), Area::new(room.left, top, right - room.left, HEAD));
+            self.table_title(
+                own,
+                (&names, &end),
+                Area::new(room.left, top, right - room.left, HEAD),
+            );
             self.picture(panel.at(place.across(left, right)));
         }
     }
@@ -205,27 +225,42 @@ impl<'a> Painting<'_, 'a> {
     fn small(&mut self, all: &[&Quantity], room: Area) {
         let [least, most] = SMALL_HEIGHT;
         let down_to = |height: f32| ((room.height() / height) as usize).max(1);
-        let wide = ((room.width() + APART[0]) / SMALL_WIDTH) as usize;
-        let across = all.len().div_ceil(down_to(38.0)).clamp(1, wide.max(1));
+        let wide = |width: f32| (((room.width() + APART[0]) / width) as usize).max(1);
+        let [narrow, usual] = SMALL_WIDTH.map(wide);
+        let fits = usual * down_to(least) >= all.len();
+        let most_across = if fits { usual } else { narrow };
+        let across = all.len().div_ceil(down_to(38.0)).clamp(1, most_across);
         let down = all.len().div_ceil(across).clamp(1, down_to(least));
         let left_out = all.len().saturating_sub(down * across);
         // The last place says what is left out.
-        let shown = if left_out > 0 { down * across - 1 } else { all.len() };
+        let shown = if left_out > 0 {
+            down * across - 1
+        } else {
+            all.len()
+        };
+        let first = self.of.scrolled.unwrap_or(0).min(all.len() - shown);
         let width = (room.width() + APART[0]) / across as f32;
         let height = (room.height() / down as f32).min(most);
-        for (index, own) in all.iter().take(shown).enumerate() {
+        for (index, own) in all.iter().skip(first).take(shown).enumerate() {
             let left = room.left + (index / down) as f32 * width;
             let top = room.top + (index % down) as f32 * height;
             let cell = Area::new(left, top, width - APART[0], height - APART[1]);
             self.small_one(own, cell);
         }
         if left_out > 0 {
-            let rest: Vec<_> = all[shown..].iter().map(|own| own.array.name).collect();
-            let place = down * across - 1;
-            let left = room.left + (place / down) as f32 * width;
-            let top = room.top + (place % down) as f32 * height;
+            let left = room.left + (across - 1) as f32 * width;
+            let top = room.top + (down - 1) as f32 * height;
             let style = self.quiet(SMALL);
-            let words = format!("{} more: enlarge the window", rest.len());
+            let rest = all.len() - shown;
+            let words = match self.of.scrolled {
+                Some(_) => format!(
+                    "{} to {} of {}: scroll",
+                    first + 1,
+                    first + shown,
+                    all.len()
+                ),
+                None => format!("{rest} more: choose a larger size"),
+            };
             let words = cut(&words, &style, width - APART[0]);
             self.text(Slot::Text("left out"), &words, [left, top + HEAD], style);
         }
@@ -244,18 +279,29 @@ impl<'a> Painting<'_, 'a> {
         let end = end_of(scale);
         let middle = cell.top + HEAD / 2.0 - 1.0;
         let number = self.quiet(9.5).mono().end();
-        let right = cell.right - width_of(&end, &number) - 6.0;
-        self.on.text(end, [cell.right, middle], number);
         let style = Style::new(SMALL, colours.text);
+        let mut right = cell.right - width_of(&end, &number) - 6.0;
+        if cell.left + width_of(own.array.name, &style) <= right {
+            self.on.text(end, [cell.right, middle], number);
+        } else {
+            // The name comes first.
+            right = cell.right;
+        }
         let name = cut(own.array.name, &style, right - cell.left);
         let after = cell.left + width_of(&name, &style) + 6.0;
         self.on.text(name, [cell.left, middle], style);
         let quiet = self.quiet(SMALL);
         let axes = own.axes_joined(" × ");
-        let words = [format!("{} {axes}", own.array.symbol), own.array.symbol.to_owned()];
-        let fitting = words.into_iter().find(|text| after + width_of(text.trim(), &quiet) <= right);
+        let words = [
+            format!("{} {axes}", own.array.symbol),
+            own.array.symbol.to_owned(),
+        ];
+        let fitting = words
+            .into_iter()
+            .find(|text| after + width_of(text.trim(), &quiet) <= right);
         if let Some(words) = fitting {
-            self.on.text(words.trim().to_owned(), [after, middle], quiet);
+            self.on
+                .text(words.trim().to_owned(), [after, middle], quiet);
         }
         let place = panel.at(cell.down(cell.top + HEAD, cell.bottom));
         let picture = place.area;
@@ -275,7 +321,7 @@ impl<'a> Painting<'_, 'a> {
         let has = |colours: fn(Colouring) -> bool| all().any(|own| colours(own.colours));
         let mut scales = Vec::new();
         if seen.layer.is_some() {
-            scales.push(("gradient: ± the number at its name", Scale::Signed(1.0)));
+            scales.push(("gradient: ± number at name", Scale::Signed(1.0)));
         } else {
             if has(|of| of == Colouring::Weighting) {
                 scales.push(("weighting", seen.shades[1]));
@@ -285,7 +331,7 @@ impl<'a> Painting<'_, 'a> {
                 scales.push(("± the number at its name", Scale::Signed(1.0)));
             }
             if all().any(Quantity::is_memory) || has(|of| matches!(of, Colouring::UpTo(_))) {
-                scales.push(("0 to the number, norm |·|", Scale::UpTo(1.0)));
+                scales.push(("norm, 0 to number", Scale::UpTo(1.0)));
             }
         }
         let width = (x.span() + 16.0) / scales.len() as f32 - 16.0;

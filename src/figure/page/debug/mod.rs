@@ -72,6 +72,8 @@ pub struct DebugPage<'a> {
     pub all_heads: bool,
     /// True while the rows shown follow the selected head.
     pub follows: bool,
+    /// The first small quantity of a machine file that is on screen, where they scroll.
+    pub scrolled: Option<usize>,
 }
 
 /// A page that is being painted.

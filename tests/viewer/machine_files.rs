@@ -4,7 +4,6 @@ use super::machine_kinds::{of_kind, of_task, walked_from};
 use super::*;
 use tapescope::figure::facts::quantities::by_rank;
 use tapescope::figure::{PanelId, Picture};
-use tapescope::viewer::state::WindowLayout;
 
 /// A small Neural Turing Machine from a machine file.
 fn one_page() -> Machine {
@@ -23,15 +22,63 @@ fn opened_at(size: Vec2) -> Screen {
 
 #[test]
 fn machine_files_open_in_every_layout() {
-    for file in ["ntm_one_page", "dnc", "mlstm", "hopfield", "fast_weights", "plain"] {
-        let model = format!(r#"{{"kind": "equations", "file": "{file}.machine"}}"#);
-        assert_eq!(walked_from(of_kind(&model), 2), ["controller", "output"], "{file}");
+    for (file, sizes) in [
+        ("ntm_one_page", r#""rows": 9, "columns": 5, "units": 6"#),
+        ("dnc", r#""rows": 9, "columns": 5, "units": 6"#),
+        ("mlstm", r#""keys": 4, "values": 5"#),
+        ("hopfield", r#""state": 8"#),
+        ("fast_weights", r#""units": 6, "updates": 2"#),
+        ("plain", r#""units": 6"#),
+    ] {
+        let model =
+            format!(r#"{{"kind": "equations", "file": "{file}.machine", "sizes": {{{sizes}}}}}"#);
+        let stages = walked_from(of_kind(&model), 2);
+        assert_eq!(stages, ["controller", "output"], "{file}");
     }
     let task = r#""kind": "transduce", "symbols": 4, "length": [3, 5]"#;
-    for file in ["bahdanau", "multi_head_layers"] {
-        let model = format!(r#"{{"kind": "equations", "file": "{file}.machine"}}"#);
-        let machine = of_task(&format!("{{{task}}}"), &model);
-        assert_eq!(walked_from(machine, 5), ["controller", "output"], "{file}");
+    for (file, sizes) in [
+        ("bahdanau", r#""units": 6"#),
+        ("multi_head_layers", r#""embedding": 8, "depth": 3"#),
+    ] {
+        let model =
+            format!(r#"{{"kind": "equations", "file": "{file}.machine", "sizes": {{{sizes}}}}}"#);
+        let stages = walked_from(of_task(&format!("{{{task}}}"), &model), 5);
+        assert_eq!(stages, ["controller", "output"], "{file}");
+    }
+}
+
+#[test]
+fn every_command_runs_on_a_machine_file() {
+    let choices = opened_at(SMALL).state().choices();
+    let blocked = |name: &str| {
+        let choice = choices.iter().find(|choice| choice.name == name);
+        choice.and_then(|choice| choice.blocked)
+    };
+    assert_eq!(
+        blocked("Show all heads"),
+        Some("a machine file has no heads or memory rows")
+    );
+    assert_eq!(blocked("Toggle log scale"), None);
+    for choice in choices {
+        let mut screen = opened_at(SMALL);
+        act(&mut screen, choice.command);
+        screen.run_steps(2);
+        act(&mut screen, Look::NextLayout);
+        screen.run_steps(1);
+    }
+}
+
+#[test]
+fn small_quantities_scroll_where_not_all_have_room() {
+    let mut screen = opened_at(SMALL);
+    for (by, words) in [
+        (0.0, "1 to 19 of 23: scroll"),
+        (3.0, "4 to 22 of 23: scroll"),
+        (9.0, "5 to 23 of 23: scroll"),
+        (-30.0, "1 to 19 of 23: scroll"),
+    ] {
+        act(&mut screen, Rows::Scroll(by));
+        screen.get_by_label(words);
     }
 }
 
@@ -67,7 +114,11 @@ fn quantities_of_a_machine_file_are_named_and_read_out() {
             assert!(readout.place.contains("  step "), "{readout:?}");
             assert!(!readout.value.is_empty());
         }
-        let memory = open.facts.quantities.iter().find(|own| own.array.name == "memory");
+        let memory = open
+            .facts
+            .quantities
+            .iter()
+            .find(|own| own.array.name == "memory");
         let (_, series) = trace.own.arrays().nth(memory.unwrap().part).unwrap();
         // The entry in the middle: row 4, column 2.
         let value = screen.state().readout().unwrap().value.replace('−', "-");
@@ -94,7 +145,12 @@ fn a_click_pins_a_value_of_a_machine_file_with_its_equation() {
 fn a_value_of_a_machine_file_can_be_set() {
     let mut screen = opened_at(LARGE);
     let open = screen.state().session.open.clone().unwrap();
-    let memory = open.facts.quantities.iter().find(|own| own.is_memory()).unwrap();
+    let memory = open
+        .facts
+        .quantities
+        .iter()
+        .find(|own| own.is_memory())
+        .unwrap();
     let id = PanelId::new(Picture::Quantities).part(memory.part);
     act(&mut screen, Look::Select(Target::Value { id, column: 7 }));
     let choices = screen.state().value_choices(screen.state().view.selected);

@@ -86,7 +86,7 @@ impl State {
     }
 
     /// The number of quantities of the machine file on screen; none of another machine.
-    fn quantities(&self) -> usize {
+    pub(in crate::viewer) fn quantities(&self) -> usize {
         let open = self.session.open.as_ref();
         open.map_or(0, |open| open.facts.quantities.len())
     }

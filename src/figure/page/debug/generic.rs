@@ -328,7 +328,7 @@ impl<'a> Painting<'_, 'a> {
             }
             scales.push(("bit, gate", Scale::Bits));
             if has(|of| matches!(of, Colouring::Signed(_))) {
-                scales.push(("± the number at its name", Scale::Signed(1.0)));
+                scales.push(("± number at name", Scale::Signed(1.0)));
             }
             if all().any(Quantity::is_memory) || has(|of| matches!(of, Colouring::UpTo(_))) {
                 scales.push(("norm, 0 to number", Scale::UpTo(1.0)));

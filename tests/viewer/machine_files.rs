@@ -69,6 +69,22 @@ fn every_command_runs_on_a_machine_file() {
 }
 
 #[test]
+fn a_machine_file_is_compared_and_opens_on_a_phone() {
+    let mut screen = opened_at(LARGE);
+    act(&mut screen, Compare::KeepAsA);
+    act(&mut screen, Episode::NextSeed);
+    for _ in 0..5 {
+        screen.run_steps(2);
+        act(&mut screen, Look::NextLayout);
+    }
+    let mut screen = opened_at(phone::PHONE);
+    for _ in 0..5 {
+        press(&mut screen, Key::Period);
+        act(&mut screen, Look::NextLayout);
+    }
+}
+
+#[test]
 fn small_quantities_scroll_where_not_all_have_room() {
     let mut screen = opened_at(SMALL);
     for (by, words) in [

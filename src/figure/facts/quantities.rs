@@ -144,6 +144,12 @@ impl Quantity {
         format!("{} {}{axes}", array.name, array.symbol)
     }
 
+    /// Its line of the file, without the blanks that align it with others.
+    pub fn equation(&self) -> String {
+        let words: Vec<_> = self.array.equation.split_whitespace().collect();
+        words.join(" ")
+    }
+
     /// The part of the machine that it belongs to: what stands before the last point of its name.
     pub fn owner(&self) -> &'static str {
         self.array

@@ -41,8 +41,8 @@ impl<'a> Catalogue<'a> {
             title: own.array.name.to_owned(),
             name: words.clone(),
             whose: own.array.name.to_owned(),
-            note: match own.array.equation {
-                equation if self.layer.is_none() && !equation.is_empty() => equation.to_owned(),
+            note: match own.equation() {
+                equation if self.layer.is_none() && !equation.is_empty() => equation,
                 _ => what.clone(),
             },
             down: Down::all(own.axis(), down),

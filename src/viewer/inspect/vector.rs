@@ -111,10 +111,7 @@ fn quantity_card(open: &Open, id: PanelId, index: usize, step: usize) -> Option<
         false => {
             let place = own.place(index);
             let apart = if place.is_empty() { "" } else { ", " };
-            (
-                format!("{}{apart}{place}", own.array.name),
-                own.array.equation.to_owned(),
-            )
+            (format!("{}{apart}{place}", own.array.name), own.equation())
         }
     };
     Some(Card {

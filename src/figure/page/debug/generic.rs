@@ -48,11 +48,8 @@ impl<'a> Painting<'_, 'a> {
         small.splice(0..0, rest);
         self.large(&large, Span::new(room.min, bands.reads.max));
         let top = Area::new(right.min, room.min, right.span(), room.span());
-        let tables: Vec<_> = large
-            .iter()
-            .copied()
-            .filter(|own| own.is_memory())
-            .collect();
+        let mut tables = large.clone();
+        tables.retain(|own| own.is_memory());
         let (step, others) = match (tables.is_empty(), small.is_empty()) {
             (true, _) => (None, top),
             (false, true) => (Some(top), top),
@@ -71,10 +68,8 @@ impl<'a> Painting<'_, 'a> {
             self.tables(&tables, &large, step);
         }
         self.small(&small, others);
-        self.file_legends(
-            Span::new(right.min, self.columns.marks.max - 4.0),
-            room.max + 20.0,
-        );
+        let right = Span::new(right.min, right.max - 4.0);
+        self.file_legends(right, room.max + 20.0);
     }
 
     fn file_heading(&mut self, x: Span, bands: &Bands) {
@@ -171,7 +166,9 @@ impl<'a> Painting<'_, 'a> {
                 if left + 4.0 * BESIDE > place.right {
                     break;
                 }
-                self.at_step(other, place.across(left, left + BESIDE - 4.0));
+                if let Some(panel) = self.of.seen.panel(values(other).now()) {
+                    self.picture(panel.at(place.across(left, left + BESIDE - 4.0)));
+                }
                 left += BESIDE;
                 names.push(other.array.name);
             }
@@ -185,11 +182,8 @@ impl<'a> Painting<'_, 'a> {
                 Content::Cells(cells) => end_of(cells.scale),
                 _ => String::new(),
             };
-            self.table_title(
-                own,
-                (&names, &end),
-                Area::new(room.left, top, right - room.left, HEAD),
-            );
+            let line = Area::new(room.left, top, right - room.left, HEAD);
+            self.table_title(own, (&names, &end), line);
             self.picture(panel.at(place.across(left, right)));
         }
     }
@@ -201,8 +195,12 @@ impl<'a> Painting<'_, 'a> {
         let number = self.quiet(9.5).mono().end();
         let right = line.right - width_of(end, &number) - 6.0;
         self.on.text(end, [line.right, y], number);
-        let words = format!("{} in step {}", own.array.name, self.step());
-        let words = cut(&words, &style, right - line.left);
+        let name = own.array.name;
+        let words = format!("{name} in step {}", self.step());
+        let words = match width_of(&words, &style) <= right - line.left {
+            true => words,
+            false => cut(name, &style, right - line.left),
+        };
         let left = line.left + width_of(&words, &style) + 8.0;
         self.on.text(words, [line.left, y], style);
         let beside = match beside {
@@ -211,13 +209,6 @@ impl<'a> Painting<'_, 'a> {
         };
         if width_of(&beside, &quiet) <= right - left {
             self.on.text(beside, [left, y], quiet);
-        }
-    }
-
-    /// A weighting at the step, its entries one below the other.
-    fn at_step(&mut self, own: &Quantity, place: Area) {
-        if let Some(panel) = self.of.seen.panel(values(own).now()) {
-            self.picture(panel.at(place));
         }
     }
 

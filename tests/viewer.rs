@@ -31,6 +31,8 @@ mod learn;
 mod lists;
 #[path = "viewer/loaded_run.rs"]
 mod loaded_run;
+#[path = "viewer/machine_files.rs"]
+mod machine_files;
 #[path = "viewer/machine_kinds.rs"]
 mod machine_kinds;
 #[path = "viewer/managed_memory.rs"]

@@ -133,7 +133,7 @@ impl State {
                 entry_choices(trace, of, unit, step)
             }
             (Target::Value { id, column }, _) => {
-                let of = id.recorded().into_iter();
+                let of = id.recorded(trace).into_iter();
                 of.flat_map(|of| entry_choices(trace, of, column, step))
                     .collect()
             }
@@ -241,6 +241,17 @@ fn entry_choices(
             one("unit", &format!("{name}[{layer},{at}]"), now)
         }
         Place::Layer(_) => one("unit", &format!("{name}[{at}]"), now),
+        Place::Machine if let Some(sizes) = trace.array_sizes(array) => {
+            let columns: usize = sizes.iter().skip(1).product();
+            match sizes {
+                [] => one("value", &name, now),
+                [_] => one("value", &format!("{name}[{at}]"), now),
+                _ => {
+                    let (row, column) = (at / columns.max(1), at % columns.max(1));
+                    one("value", &format!("{name}[{row},{column}]"), now)
+                }
+            }
+        }
         Place::Head(_) | Place::Machine => one("value", &format!("{name}[{at}]"), now),
     }
 }

@@ -223,7 +223,7 @@ pub static TABLE: [Entry; 106] = [
     entry(Group::Look, Precondition::Memory, Command::Rows(Rows::Select(-1)), "Select previous row", &[key(Key::ArrowUp)], "", ""),
     entry(Group::Look, Precondition::Memory, Command::Rows(Rows::Extend(1)), "Extend to next row", &[shift(Key::ArrowDown)], "select several rows", ""),
     entry(Group::Look, Precondition::Memory, Command::Rows(Rows::Extend(-1)), "Extend to previous row", &[shift(Key::ArrowUp)], "", ""),
-    entry(Group::Look, Precondition::Memory, Command::Look(Look::NextScale), "Toggle log scale", &[key(Key::N)], "of weightings", "scale of weightings logarithm"),
+    entry(Group::Look, Precondition::Weightings, Command::Look(Look::NextScale), "Toggle log scale", &[key(Key::N)], "of weightings", "scale of weightings logarithm"),
     entry(Group::Episode, Precondition::StepBefore, Command::Episode(Episode::Restart), "Restart episode", &[key(Key::R)], "same seed, from its first step", "rewind reset same seed"),
     entry(Group::Episode, Precondition::Machine, Command::Episode(Episode::NextSeed), "Go to next seed", &[shift(Key::R)], "another episode of this machine", "random new"),
     entry(Group::Look, Precondition::Draws, Command::Episode(Episode::AnotherDraw), "Sample again", &[key(Key::A)], "the same episode with other random numbers", ""),

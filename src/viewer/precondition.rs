@@ -31,6 +31,8 @@ pub enum Precondition {
     Search,
     /// A memory.
     Memory,
+    /// A memory, or a weighting of a machine file.
+    Weightings,
     /// Rows that are not on screen.
     SomeRows,
     /// The same, or rows too low to be read.
@@ -87,7 +89,9 @@ impl Precondition {
     /// The precondition that is checked before this one.
     fn before(self) -> Self {
         match self {
-            Self::Recording | Self::Another | Self::Memory | Self::Value => Self::Episode,
+            Self::Recording | Self::Another | Self::Memory | Self::Weightings | Self::Value => {
+                Self::Episode
+            }
             Self::Draws | Self::Editable | Self::Branch => Self::Recording,
             Self::StepAfter | Self::StepBefore | Self::EventAfter | Self::EventBefore => {
                 Self::Episode
@@ -135,7 +139,14 @@ impl State {
                 "the condition holds in no step of this episode",
             ),
             Need::Search => return self.lacks(Need::Machine),
+            Need::Memory if self.quantities() > 0 => {
+                (false, "a machine file has no heads or memory rows")
+            }
             Need::Memory => (has_heads, "this machine has no memory"),
+            Need::Weightings => (
+                has_heads || self.quantities() > 0,
+                "this machine has no weightings",
+            ),
             Need::SomeRows => (part(), ALL_ROWS),
             Need::LowRows => (!self.fits(), ALL_ROWS),
             Need::RowsLeftOut => (self.view.touched_only || part(), ALL_ROWS),

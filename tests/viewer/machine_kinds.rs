@@ -15,7 +15,7 @@ fn walked_through(machine: Machine) -> Vec<String> {
     walked_from(machine, 2)
 }
 
-fn walked_from(machine: Machine, step: usize) -> Vec<String> {
+pub fn walked_from(machine: Machine, step: usize) -> Vec<String> {
     let shelf = Arc::<Shelf>::default();
     let options = Options {
         machines: vec![machine],
@@ -69,7 +69,7 @@ pub fn of_kind(model: &str) -> Machine {
 }
 
 /// An untrained machine of some kind.
-fn of_task(task: &str, model: &str) -> Machine {
+pub fn of_task(task: &str, model: &str) -> Machine {
     let preset = format!(
         r#"{{"name": "any", "task": {task}, "model": {model},
             "training": {{"optimizer": {{"kind": "adam", "learning_rate": 0.01}}, "sequences": 8, "batch": 8}}}}"#

@@ -115,7 +115,7 @@ impl Gradients {
     /// The array that a picture over time shows, with its derivative; that of the logits under the outputs, which are
     /// made of them. `None` for what the machine does not compute.
     pub fn series(&self, id: PanelId) -> Option<(Array, &Series<f32>)> {
-        let (place, array) = id.recorded()?;
+        let (place, array) = id.recorded(&self.trace)?;
         let array = match array {
             array::OUTPUT => array::LOGIT,
             _ => array,
@@ -126,7 +126,7 @@ impl Gradients {
     /// True for a picture that shows derivatives at this step; others show values.
     pub fn shows(&self, id: PanelId, step: usize) -> bool {
         match (id.picture, id.of, id.part) {
-            (Picture::Memory, ..) => true,
+            (Picture::Memory | Picture::Norms, ..) => true,
             (Picture::Stages, Some(head), Some(part)) => {
                 let column = COLUMNS.get(part);
                 column.is_some_and(|column| self.column(head, column, step).is_some())

@@ -1,6 +1,6 @@
 //! Identities of the pictures.
 
-use crate::model::{Array, Place, array, dnc, sam};
+use crate::model::{Array, Place, Trace, array, dnc, sam};
 
 /// One picture of an episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -63,11 +63,15 @@ pub enum Picture {
     Uncertainty,
     /// The picture that is described, for every answer.
     Patches,
+    /// The quantities of a machine file; each is a part.
+    Quantities,
+    /// The norms of the rows of such a quantity with several axes.
+    Norms,
 }
 
 impl Picture {
     /// All of them, by name.
-    pub const NAMES: [(&'static str, Self); 22] = [
+    pub const NAMES: [(&'static str, Self); 23] = [
         ("input", Self::Input),
         ("target", Self::Target),
         ("output", Self::Output),
@@ -90,6 +94,7 @@ impl Picture {
         ("uncertainty", Self::Uncertainty),
         ("hidden", Self::Hidden),
         ("cells", Self::Cells),
+        ("quantities", Self::Quantities),
     ];
 
     /// True for a picture of one step, not over time.
@@ -191,9 +196,13 @@ impl PanelId {
         id
     }
 
-    /// The recorded array that it shows over time, with its place; `None` for a picture of something else.
-    pub(crate) fn recorded(self) -> Option<(Place, Array)> {
+    /// The recorded array of this trace that it shows over time, with its place; `None` for a picture of something else.
+    pub(crate) fn recorded(self, trace: &Trace) -> Option<(Place, Array)> {
         let array = match self.picture {
+            Picture::Quantities => {
+                let (array, _) = trace.own.arrays().nth(self.part?)?;
+                return Some((Place::Machine, array));
+            }
             Picture::Input => return Some((Place::Machine, array::INPUT)),
             Picture::Feedback => return Some((Place::Machine, array::FEEDBACK)),
             Picture::Output => return Some((Place::Machine, array::OUTPUT)),

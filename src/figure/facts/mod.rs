@@ -11,6 +11,7 @@ pub mod links;
 pub mod memo;
 pub mod moment;
 pub mod numbers;
+pub mod quantities;
 pub mod rows;
 pub mod scores;
 pub mod signal_path;

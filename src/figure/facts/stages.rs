@@ -9,6 +9,7 @@ use std::sync::LazyLock;
 use crate::figure::facts::equations::{self, InStep, SYMBOLS};
 use crate::figure::facts::heads::{EMITTED, Emitted, derived, signed};
 use crate::figure::facts::links::MODES;
+use crate::figure::facts::quantities::Quantity;
 use crate::figure::facts::scores::score_text;
 use crate::figure::{facts::numbers, offset};
 use crate::math::Series;
@@ -122,6 +123,9 @@ impl Stage {
 
 /// The word for what drives the heads of a machine.
 pub fn network(trace: &Trace) -> &'static str {
+    if Quantity::is_file(trace) {
+        return "equations";
+    }
     let mut own = trace.own.arrays();
     if own.any(|(array, _)| array.name == "embedded") {
         "embedding"

@@ -2,6 +2,7 @@
 
 use super::failure::shown_in;
 use crate::figure::facts::numbers;
+use crate::figure::facts::quantities::Quantity;
 use crate::figure::facts::source::{answered, fed_back, received, right};
 use crate::figure::facts::stages::columns_of;
 use crate::figure::head_label;
@@ -133,8 +134,12 @@ pub(super) fn output(recording: &Recording, step: usize) -> [String; 2] {
     ]
 }
 
-/// Describes the unit that changes most in a step of a network without heads.
+/// Describes the unit that changes most in a step of a network without heads; of a machine file the input and the output.
 pub(super) fn units(recording: &Recording, step: usize) -> [String; 2] {
+    if Quantity::is_file(&recording.trace) {
+        let [said, detail] = output(recording, step);
+        return [input(recording, step), format!(". {said}{detail}")];
+    }
     let changed = most_changed(recording, step);
     let changed = changed.map(|(layer, unit, values)| {
         let [from, to] = values.map(|value| numbers::short(value, 2));

@@ -454,6 +454,7 @@ impl<'a> Figure<'a> {
             pinned: self.options.heads.get(1).copied(),
             all_heads: self.options.all_heads,
             follows: false,
+            scrolled: None,
         }
     }
 
@@ -534,8 +535,23 @@ impl<'a> Figure<'a> {
             | Picture::Shifts
             | Picture::Units
             | Picture::Arrows
+            | Picture::Norms
             | Picture::Learned => Vec::new(),
+            Picture::Quantities => self.quantities(),
         }
+    }
+
+    /// The quantities of a machine file: each over time, of a table the norms of its rows and its values at the step.
+    fn quantities(&self) -> Vec<Panel<'_>> {
+        let all = self.facts.quantities.iter().flat_map(|own| {
+            let [all, norms] = [Picture::Quantities, Picture::Norms]
+                .map(|picture| PanelId::new(picture).part(own.part));
+            match own.is_memory() {
+                true => [self.over_time(norms), self.catalogue().panel(all.now())],
+                false => [self.over_time(all), None],
+            }
+        });
+        all.flatten().collect()
     }
 
     /// The colours of bits and of weightings.

@@ -10,6 +10,7 @@ use crate::figure::facts::events::{Event, HeadLines, events};
 use crate::figure::facts::gradients::{Gradients, Layer};
 use crate::figure::facts::links::{LINKED, LinkCache, TemporalLinks, describe};
 use crate::figure::facts::moment::Moment;
+use crate::figure::facts::quantities::Quantity;
 use crate::figure::facts::rows::{Rows, runs_of};
 use crate::figure::facts::scores::score_text;
 use crate::figure::facts::source::{SourceSteps, StepSymbol, TRUTH};
@@ -106,7 +107,7 @@ fn numbers_of(recording: &Recording, id: PanelId) -> Option<Numbers<'_>> {
             (trace.heads.len(), Box::new(value))
         }
         _ => {
-            let (place, array) = id.recorded()?;
+            let (place, array) = id.recorded(trace)?;
             of(trace.series(place, array)?)
         }
     })
@@ -243,6 +244,8 @@ pub struct Facts {
     pub source: Option<SourceSteps>,
     /// The temporal links after the steps last looked at.
     pub links: LinkCache,
+    /// The quantities of a machine file, in the order of the computation; none of other machines.
+    pub quantities: Vec<Quantity>,
 }
 
 impl Facts {
@@ -267,6 +270,7 @@ impl Facts {
             symbols: StepSymbol::of_all(recording),
             source: SourceSteps::of(recording),
             links: LinkCache::default(),
+            quantities: Quantity::of_all(trace),
         }
     }
 }
@@ -310,6 +314,7 @@ impl<'a> Catalogue<'a> {
             (Picture::Learned, Some(head), Some(part)) => self.learned(head, part),
             (Picture::Stages, Some(head), None) => self.addressing(head),
             (Picture::Patches, ..) => self.patches(id),
+            (Picture::Quantities | Picture::Norms, ..) => self.of_quantity(id),
             _ if id.now => self.now(id),
             _ => self.over_time(id),
         }

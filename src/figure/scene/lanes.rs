@@ -34,6 +34,13 @@ pub(crate) fn all(on: &mut Surface<'_>, lanes: &[(Scalar, Option<HeadName>)], ar
     }
 }
 
+/// Draws a number per step as a line between the ends of its scale.
+pub(crate) fn line_of(on: &mut Surface<'_>, cells: &Cells<'_>, area: &Area) {
+    let values: Vec<f32> = cells.all().collect();
+    one(on, (&values, cells.scale.ends()), None, area);
+    on.frame(*area, on.page.colours.line);
+}
+
 /// Draws a number over time as a line: in the hue of a head, or in the text colour if it is of all heads.
 pub fn one(
     on: &mut Surface<'_>,

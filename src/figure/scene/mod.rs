@@ -19,5 +19,6 @@ pub mod panel;
 pub mod patches;
 pub mod pool;
 pub mod provenance;
+pub mod quantities;
 pub mod shares;
 pub mod units;

@@ -124,6 +124,8 @@ pub enum Content<'a> {
     Overlap(Overlap<'a>),
     /// A line per number, each of a head, or of several.
     Lanes(Vec<(Scalar, Option<HeadName>)>),
+    /// A line over time: a number per step.
+    Line(Cells<'a>),
     /// A bar per step, by the logarithm of its value.
     Decades(Decades<'a>),
     /// Shares of a whole, one above the other for every step.
@@ -180,6 +182,7 @@ impl<'a> PlacedPanel<'a> {
         match &self.panel.content {
             Content::Cells(cells)
             | Content::Shares(cells)
+            | Content::Line(cells)
             | Content::Decades(Decades { values: cells, .. }) => Some(cells),
             Content::Bars(bars) => Some(&bars.cells),
             Content::Overlap(overlap) => Some(&overlap.cells),
@@ -242,6 +245,7 @@ impl<'a> PlacedPanel<'a> {
             }
             Content::Bars(bars) => bars.paint(on, self.place()),
             Content::Shares(cells) => shares::paint(on, cells, &self.area),
+            Content::Line(cells) => lanes::line_of(on, cells, &self.area),
             Content::Arrows(links) => {
                 let y = |row| self.axis.place_of(row).map(Span::center);
                 arrows(on, links, &self.area, y);
@@ -301,6 +305,7 @@ impl<'a> Panel<'a> {
         self.content = match self.content {
             Content::Cells(cells) => Content::Cells(cells.during(steps)),
             Content::Shares(cells) => Content::Shares(cells.during(steps)),
+            Content::Line(cells) => Content::Line(cells.during(steps)),
             other => other,
         };
         self
@@ -353,6 +358,7 @@ impl<'a> Panel<'a> {
         place.paint(on);
         match panel.content {
             Content::Lanes(..)
+            | Content::Line(_)
             | Content::Decades(_)
             | Content::Shares(_)
             | Content::Overlap(_)

@@ -18,6 +18,12 @@ impl State {
             self.view.touched_only = false;
             self.view.row_zoom = RowZoom::default();
         }
+        if let About::Scroll(by) = about
+            && self.quantities() > 0
+        {
+            let zoom = &mut self.view.row_zoom;
+            zoom.first = (zoom.first as f32 + by.signum() * by.abs().ceil()).max(0.0) as usize;
+        }
         if let Some(rows) = self.whole().filter(|rows| rows.shown() > 0) {
             self.move_among(&rows, about);
         }
@@ -63,6 +69,13 @@ impl State {
     /// The rows on screen keep to the head, where they follow it, and stay among those there are.
     pub(super) fn scroll(&mut self) {
         let Some(whole) = self.whole() else { return };
+        let quantities = self.quantities();
+        if quantities > 0 {
+            // Without rows they scroll.
+            let zoom = &mut self.view.row_zoom;
+            zoom.first = zoom.first.min(quantities - 1);
+            return;
+        }
         let peak = self.peak(&whole);
         let (zoom, room) = (&mut self.view.row_zoom, self.frame.room);
         if let (true, Some(index)) = (zoom.follow, peak) {
@@ -70,6 +83,12 @@ impl State {
         }
         let count = zoom.count(&whole, room).unwrap_or(whole.shown());
         zoom.first = zoom.first.min(whole.shown() - count);
+    }
+
+    /// The number of quantities of the machine file on screen; none of another machine.
+    pub(in crate::viewer) fn quantities(&self) -> usize {
+        let open = self.session.open.as_ref();
+        open.map_or(0, |open| open.facts.quantities.len())
     }
 
     /// Opens a window of rows around the selected head.

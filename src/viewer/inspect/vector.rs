@@ -3,6 +3,7 @@
 use super::card::{Card, Line, line, n};
 use super::table::Table;
 use crate::figure::facts::equations::{self, InStep};
+use crate::figure::facts::quantities::norm;
 use crate::figure::facts::scores::score_text;
 use crate::figure::facts::stages::columns_of;
 use crate::figure::scene::catalogue::Source;
@@ -11,13 +12,16 @@ use crate::figure::{self, HeadName, PanelId, Picture, Scale, expected_shift, hea
 use crate::math::Answer;
 use crate::model::dnc::PRECEDENCE;
 use crate::model::sam::row_number;
-use crate::model::{HeadTrace, Trace, array};
+use crate::model::{HeadTrace, Place, Trace, array};
 use crate::train::Recording;
 use crate::viewer::state::Open;
 
 /// Card of one number of a vector per step, if this episode has it.
 pub fn card(open: &Open, id: PanelId, column: usize, step: usize) -> Option<Card> {
     let recording = &open.shown.recording;
+    if matches!(id.picture, Picture::Quantities | Picture::Norms) {
+        return quantity_card(open, id, column, step);
+    }
     let shades = [Scale::Bits, Scale::weighting(false)];
     let source = Source::new(recording, &open.facts.scales, shades, id)?;
     let steps = recording.trace.steps();
@@ -79,6 +83,41 @@ pub fn card(open: &Open, id: PanelId, column: usize, step: usize) -> Option<Card
         title,
         lines,
         table: Table::counted(names, steps, |t| [source.value(t, column)]),
+    })
+}
+
+/// A value of a quantity of a machine file, or the norm of a row of one.
+fn quantity_card(open: &Open, id: PanelId, index: usize, step: usize) -> Option<Card> {
+    let mut all = open.facts.quantities.iter();
+    let own = all.find(|own| Some(own.part) == id.part)?;
+    let trace = &open.shown.recording.trace;
+    let series = trace.series(Place::Machine, own.array)?;
+    let (steps, [rows, columns]) = (trace.steps(), own.shape());
+    let is_norm = id.picture == Picture::Norms;
+    let count = if is_norm { rows } else { series.width() };
+    if step >= steps || index >= count {
+        return None;
+    }
+    let value = |t: usize| match is_norm {
+        true => norm(&series.row(t)[index * columns..(index + 1) * columns]),
+        false => series.row(t)[index],
+    };
+    let (title, said) = match is_norm {
+        true => {
+            let row = format!("{} {index}", own.axis());
+            let sum = format!("length of the vector of {row}");
+            (format!("norm of {}, {row}", own.array.name), sum)
+        }
+        false => {
+            let place = own.place(index);
+            let apart = if place.is_empty() { "" } else { ", " };
+            (format!("{}{apart}{place}", own.array.name), own.equation())
+        }
+    };
+    Some(Card {
+        lines: vec![line(own.array.symbol, said, value(step))],
+        title,
+        table: Table::counted(("step", &[own.array.name]), steps, |t| [value(t)]),
     })
 }
 

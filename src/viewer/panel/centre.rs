@@ -42,6 +42,11 @@ pub fn centre_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
     if view.has_heads() {
         wheel(ui, columns, &bands, view);
     }
+    if of.scrolled.is_some() && !view.open.facts.quantities.is_empty() {
+        let right = Rangef::new(columns.stages.min, columns.marks.max);
+        let below = Rangef::new(bands.rows.min, bands.reads.max);
+        scroll_quantities(ui, Rect::from_x_y_ranges(right, below));
+    }
     let pictures = Rangef::new(bands.ruler.min, bands.reads.max);
     wheel_in_time(ui, columns, pictures, bands.rows.into(), view);
 }
@@ -66,6 +71,14 @@ fn wheel_in_time(ui: &Ui, columns: &Columns, y: Rangef, rows: Rangef, view: &mut
     if scrolled.x != 0.0 && columns.is_part() {
         let steps = -scrolled.x / width;
         send(ui.ctx(), Steps::Pan(steps));
+    }
+}
+
+/// The wheel beside the pictures over time moves the small quantities of a machine file.
+fn scroll_quantities(ui: &Ui, rect: Rect) {
+    let moved = ui.input(|input| input.smooth_scroll_delta.y);
+    if moved != 0.0 && ui.rect_contains_pointer(rect) {
+        send(ui.ctx(), Rows::Scroll(-moved / 40.0));
     }
 }
 

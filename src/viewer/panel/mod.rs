@@ -256,6 +256,7 @@ impl<'a> View<'a> {
             pinned: view.pinned,
             all_heads: view.all_heads,
             follows: view.row_zoom.follow,
+            scrolled: Some(view.row_zoom.first),
         }
     }
 

@@ -46,7 +46,10 @@ pub fn has_rows(id: PanelId) -> bool {
 }
 
 /// The place in a vector: at one step it lies or stands.
-fn channel(id: PanelId, at: Hit) -> usize {
+fn channel(id: PanelId, at: Hit, view: &View<'_>) -> usize {
+    if let (true, Some(own)) = (id.now, view.catalogue().quantity(id)) {
+        return at.row * own.shape()[1] + at.column;
+    }
     let length = at.row.max(at.column);
     if id.now { length } else { at.row }
 }
@@ -112,7 +115,7 @@ pub fn hover_ui(
     if answers.contains(&id.picture) && id.side.is_none() {
         let step = if id.now { view.step() } else { at.column };
         let path = signal_path::signal_path(step, view);
-        view.answer = Some(((step, channel(id, at)), path));
+        view.answer = Some(((step, channel(id, at, view)), path));
     }
     view.pointed.readout = Some(readout(place, at, all, view));
     (response, hit)
@@ -144,6 +147,7 @@ fn value_of(place: &PlacedPanel<'_>, at: Hit, view: &View<'_>) -> Option<f32> {
     match &values.content {
         Content::Cells(cells) => cells.value(at.column, at.row),
         Content::Bars(bars) => bars.cells.value(at.column, at.row),
+        Content::Line(cells) => cells.value(at.column, at.row),
         _ => None,
     }
 }
@@ -162,7 +166,7 @@ fn readout(place: &PlacedPanel<'_>, at: Hit, all: &[PlacedPanel<'_>], view: &Vie
     let source = source.and_then(|source| name_of(&source.names, row));
     let row = number.unwrap_or(row);
     let source = source.map_or_else(String::new, |name| format!("  {name}"));
-    let channel = channel(id, at);
+    let channel = channel(id, at, view);
     let which = match id.picture {
         Picture::Input => view.recording().task.input_name(channel),
         Picture::Target | Picture::Output | Picture::Error | Picture::Feedback => {
@@ -178,6 +182,17 @@ fn readout(place: &PlacedPanel<'_>, at: Hit, all: &[PlacedPanel<'_>], view: &Vie
             format!("{whose}  step {step}  {mode}")
         }
         (_, Picture::Usage) if id.now => format!("{}  row {row}", panel.note),
+        (_, Picture::Quantities | Picture::Norms) => {
+            let step = if id.now { step } else { column };
+            let own = view.catalogue().quantity(id);
+            let entry = own.map_or_else(String::new, |own| match id.picture {
+                Picture::Norms => format!("{} {row}", own.axis()),
+                _ => own.place(channel),
+            });
+            format!("{}  step {step}  {entry}", panel.name)
+                .trim_end()
+                .to_owned()
+        }
         (_, Picture::Differences) => format!("{whose}  step {column}"),
         (Content::Bars(bars), _) => {
             let symbol = bars.column.symbol;
@@ -261,7 +276,7 @@ fn meaning(place: &PlacedPanel<'_>, at: Hit, view: &View<'_>) -> String {
             view.catalogue().now.memory().words().to_owned()
         }
         _ if id.picture == Picture::Units => {
-            let card = view.card_of(target(id, at), None);
+            let card = view.card_of(target(id, at, view), None);
             let mut lines = card.iter().flat_map(|card| &card.lines);
             let symbol = id.part.and_then(|part| QUANTITIES.get(part));
             let line = lines.find(|line| Some(&line.symbol.as_str()) == symbol);
@@ -269,7 +284,7 @@ fn meaning(place: &PlacedPanel<'_>, at: Hit, view: &View<'_>) -> String {
             sum.unwrap_or_else(|| panel.note.clone())
         }
         _ if id.now && id.of.is_some() => {
-            let card = view.card_of(target(id, at), None);
+            let card = view.card_of(target(id, at, view), None);
             card.map_or(String::new(), |card| inspect::vector::describe(&card))
         }
         _ => match view.answer {
@@ -307,7 +322,7 @@ fn head_of(id: PanelId) -> Option<usize> {
 }
 
 /// Returns the target that a click on a cell pins.
-fn target(id: PanelId, at: Hit) -> Target {
+fn target(id: PanelId, at: Hit, view: &View<'_>) -> Target {
     let value = |id, column| Target::Value { id, column };
     let (row, column) = (at.row, at.column);
     match id.picture {
@@ -324,7 +339,7 @@ fn target(id: PanelId, at: Hit) -> Target {
         Picture::Overlap => value(PanelId::of(id.picture, row), column),
         _ => {
             let (side, now) = (None, false);
-            value(PanelId { side, now, ..id }, channel(id, at))
+            value(PanelId { side, now, ..id }, channel(id, at, view))
         }
     }
 }
@@ -335,7 +350,7 @@ fn keep(ui: &Ui, id: PanelId, at: Hit, view: &View<'_>) {
     if let Some(head) = head_of(id).filter(other) {
         send(ui.ctx(), Look::Focus(head));
     }
-    send(ui.ctx(), Look::Select(target(id, at)));
+    send(ui.ctx(), Look::Select(target(id, at, view)));
 }
 
 /// The menu of a picture: over time a line is a step, as in the trace files; at one step it is a row.
@@ -362,7 +377,8 @@ fn menu(
     let by_row = |row, column| value(column, row);
     let (id, row) = (panel.id, panel.down.label);
     let row = if row.is_empty() { "line" } else { row };
-    let is_named = id.side.is_some() || id.picture == Picture::Learned;
+    let is_named =
+        id.side.is_some() || matches!(id.picture, Picture::Learned | Picture::Quantities);
     let (name, whose) = (&panel.name, &panel.whose);
     let of_a_step = Sheet {
         name: if is_named { name } else { whose },
@@ -401,7 +417,7 @@ fn menu(
         let more: Option<More<'_>> = is_known.then_some(("Show gradients of this bit", &gradients));
         let cell = hit.map(|hit| (hit.column, hit.row));
         sheet.menu(response, cell, more);
-    } else if id.now {
+    } else if id.now && id.picture != Picture::Quantities {
         let all = view.catalogue().panel(PanelId { now: false, ..id });
         let Some(Content::Cells(all)) = all.map(|panel| panel.content) else {
             return;
@@ -413,7 +429,7 @@ fn menu(
             value: &|t, column| all.value(t, column).unwrap_or(ABSENT),
             ..of_a_step
         };
-        let cell = hit.map(|hit| (view.step(), channel(id, hit)));
+        let cell = hit.map(|hit| (view.step(), channel(id, hit, view)));
         sheet.menu(response, cell, None);
     } else if let Content::Overlap(overlap) = &panel.content {
         let names: Vec<_> = overlap.names.iter().map(ToString::to_string).collect();

@@ -29,7 +29,9 @@ use crate::viewer::{keys, theme};
 /// The numbers of the selected head.
 pub fn numbers_ui(ui: &mut Ui, view: &mut View<'_>) {
     kept_ui(ui, view);
-    let Some(head) = view.head() else { return };
+    let Some(head) = view.head() else {
+        return quantities_ui(ui, view);
+    };
     title(ui, head, view);
     instruction_ui(ui, view);
     let t = view.step();
@@ -66,6 +68,30 @@ pub fn numbers_ui(ui: &mut Ui, view: &mut View<'_>) {
         weighting_ui(ui, view, head);
     }
     learned_ui(ui, view);
+}
+
+/// Shows the numbers of a machine file in this step.
+fn quantities_ui(ui: &mut Ui, view: &View<'_>) {
+    let all = view.open.facts.quantities.iter();
+    let numbers = all.filter(|own| own.is_number());
+    let place = Place::Machine;
+    let numbers = numbers.filter_map(|own| Some((own, view.trace().series(place, own.array)?)));
+    let numbers: Vec<_> = numbers.collect();
+    if numbers.is_empty() {
+        return;
+    }
+    section(ui, &format!("Numbers of step {}", view.step()));
+    ui.spacing_mut().item_spacing.y = 2.0;
+    for (own, series) in numbers {
+        let value = series.row(view.step())[0];
+        value_ui(
+            ui,
+            (own.array.symbol, own.array.name),
+            (place, own.array),
+            value,
+            view,
+        );
+    }
 }
 
 /// Shows the values of the head's mechanism in this step, besides weightings.

@@ -8,6 +8,7 @@ use egui::{
     WidgetInfo, vec2,
 };
 
+use crate::figure::facts::quantities::by_rank;
 use crate::figure::facts::rows::Rows;
 use crate::figure::narrate::failure::first_wrong;
 use crate::figure::page::debug::WITHOUT_GAPS;
@@ -16,6 +17,7 @@ use crate::figure::scene::paint::Page;
 use crate::figure::{At, Paint, PanelId, Picture, narrate};
 use crate::io::preset::{self, Mechanism};
 use crate::math::Series;
+use crate::model::Place;
 use crate::task::Task;
 use crate::viewer::command::{Ask, Episode, File, Learn, Subject, Tour, Window};
 use crate::viewer::keys;
@@ -419,6 +421,11 @@ pub fn picture_ui(
     } else if let Some(layer) = trace.layers.first() {
         let (units, cells) = over_time(&layer.hidden, Scale::Signed(1.0));
         paint(heads, Picture::Hidden, &units, &cells);
+    } else if let Some(own) = by_rank(&open.facts.quantities)[0].first()
+        && let Some(series) = trace.series(Place::Machine, own.array)
+    {
+        let (rows, cells) = over_time(series, own.scale(Scale::weighting(false)));
+        paint(heads, Picture::Quantities, &rows, &cells);
     }
 }
 

@@ -1,6 +1,7 @@
 //! The layout of the pictures of an episode.
 
 use super::Open;
+use crate::figure::facts::quantities::Quantity;
 
 /// The steps of the longest episode that opens in the close-up.
 const SHORT: usize = 60;
@@ -26,7 +27,9 @@ pub enum WindowLayout {
 impl WindowLayout {
     /// Returns the layout in which an episode opens: the close-up for short ones.
     pub fn that_suits(open: &Open) -> Self {
-        match open.shown.recording.trace.steps() {
+        let trace = &open.shown.recording.trace;
+        match trace.steps() {
+            _ if Quantity::is_file(trace) => Self::Debug,
             1..=SHORT => Self::CloseUp,
             _ => Self::Debug,
         }

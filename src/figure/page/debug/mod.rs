@@ -4,6 +4,7 @@
 //! the parts that can be pointed at, each with its [`Slot`].
 
 mod addressing;
+mod generic;
 pub mod geometry;
 pub mod legends;
 mod memory;
@@ -18,6 +19,7 @@ use std::ops::Range;
 use geometry::{Bands, Columns, PHASES};
 
 use crate::figure::facts::heads::Scalar;
+use crate::figure::facts::quantities::Quantity;
 use crate::figure::facts::rows::{Axis, Placing, Rows, Span};
 use crate::figure::facts::source::picture;
 use crate::figure::scene::annotations::sign;
@@ -70,6 +72,8 @@ pub struct DebugPage<'a> {
     pub all_heads: bool,
     /// True while the rows shown follow the selected head.
     pub follows: bool,
+    /// The first small quantity of a machine file that is on screen, where they scroll.
+    pub scrolled: Option<usize>,
 }
 
 /// A page that is being painted.
@@ -145,6 +149,8 @@ impl<'a> Painting<'_, 'a> {
                 self.play_head(below);
                 all.max = bands.others.min - 4.0;
             }
+        } else if Quantity::is_file(self.trace()) {
+            self.quantities(bands);
         } else {
             self.units(bands);
         }

@@ -1,0 +1,104 @@
+//! The quantities of a machine file: over time, at a step, and the norms of the rows of a table.
+
+use crate::figure::facts::gradients::Gradients;
+use crate::figure::facts::quantities::{Quantity, norm};
+use crate::figure::scene::catalogue::{Catalogue, steps_done};
+use crate::figure::scene::cells::Cells;
+use crate::figure::scene::panel::{Across, Content, Down, Panel};
+use crate::figure::{PanelId, Picture, Scale};
+use crate::math::Series;
+use crate::model::Place;
+
+impl<'a> Catalogue<'a> {
+    /// The quantity of a picture, if it is one of a machine file.
+    pub fn quantity(&self, id: PanelId) -> Option<&'a Quantity> {
+        let is_one = matches!(id.picture, Picture::Quantities | Picture::Norms);
+        let part = id.part.filter(|_| is_one)?;
+        self.facts.quantities.iter().find(|own| own.part == part)
+    }
+
+    /// The values of a quantity, or the gradients w.r.t. them, with their scale.
+    fn values_of(&self, own: &Quantity) -> Option<(&'a Series<f32>, Scale)> {
+        let place = Place::Machine;
+        if let Some(by) = self.layer {
+            return Some((by.trace.series(place, own.array)?, by.scale(own.array)));
+        }
+        let series = self.now.trace().series(place, own.array)?;
+        Some((series, own.scale(self.shades[1])))
+    }
+
+    /// A picture of a quantity: of one of [`Picture::Quantities`] its values over time, or its table at the step; of
+    /// [`Picture::Norms`] the norms of the rows of its table over time.
+    pub(super) fn of_quantity(&self, id: PanelId) -> Option<Panel<'a>> {
+        let own = self.quantity(id)?;
+        let (series, scale) = self.values_of(own)?;
+        let (steps, step, [rows, columns]) = (self.now.trace().steps(), self.now.step, own.shape());
+        let version = self.layer.map_or(0, Gradients::version);
+        let is_norm = id.picture == Picture::Norms;
+        let words = own.words();
+        let what = self.layer.map_or(words.clone(), |by| by.by(&words));
+        let panel = |cells: Cells<'a>, down: usize| Panel {
+            title: own.array.name.to_owned(),
+            name: words.clone(),
+            whose: own.array.name.to_owned(),
+            note: match own.equation() {
+                equation if self.layer.is_none() && !equation.is_empty() => equation,
+                _ => what.clone(),
+            },
+            down: Down::all(own.axis(), down),
+            ..Panel::new(id, Content::Cells(cells))
+        };
+        if id.now {
+            let values = move |column, row| series.row(step)[row * columns + column];
+            let mut cells = Cells::new([columns, rows], scale, values);
+            cells.version = (step, version);
+            return Some(Panel {
+                alt: format!("{} down, the other axes across, at this step", own.axis()),
+                across: Across::Columns(columns),
+                natural: (rows as f32 * 6.0).clamp(30.0, 240.0),
+                ..panel(cells, rows)
+            });
+        }
+        let (mut cells, down) = if is_norm {
+            let row =
+                move |t: usize, row: usize| &series.row(t)[row * columns..(row + 1) * columns];
+            let most = match (self.layer, scale) {
+                (Some(_), Scale::Signed(most)) => most * (columns as f32).sqrt(),
+                _ => own.most,
+            };
+            let values = move |t: usize, at: usize| norm(row(t, at));
+            (Cells::new([steps, rows], Scale::UpTo(most), values), rows)
+        } else {
+            let width = series.width();
+            let values = move |t: usize, at: usize| series.row(t)[at];
+            (Cells::new([steps, width], scale, values), width)
+        };
+        cells.version.1 = version;
+        let panel = panel(cells, down);
+        let content = match panel.content {
+            Content::Cells(cells) if own.is_number() => Content::Line(cells),
+            content => content,
+        };
+        let (name, note) = match is_norm {
+            true => (
+                format!("norm of {words}"),
+                format!("length of each entry: {}", panel.note),
+            ),
+            false => (panel.name, panel.note),
+        };
+        Some(Panel {
+            content,
+            name,
+            note,
+            alt: "over time".to_owned(),
+            across: Across::Steps(steps),
+            symbols: &self.facts.symbols,
+            natural: match own.is_number() {
+                true => 36.0,
+                false => (down as f32 * 5.0).clamp(24.0, 120.0),
+            },
+            done: steps_done(id, &self.now),
+            ..panel
+        })
+    }
+}

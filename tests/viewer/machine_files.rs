@@ -146,13 +146,14 @@ fn quantities_of_a_machine_file_are_named_and_read_out() {
 fn a_click_pins_a_value_of_a_machine_file_with_its_equation() {
     let mut screen = opened_at(LARGE);
     let open = screen.state().session.open.clone().unwrap();
-    for (index, own) in open.facts.quantities.iter().enumerate() {
+    for own in &open.facts.quantities {
         for picture in [Picture::Quantities, Picture::Norms] {
             let id = PanelId::new(picture).part(own.part);
             act(&mut screen, Look::Select(Target::Value { id, column: 0 }));
             let card = screen.state().card().unwrap();
             assert!(card.title.contains(own.array.name), "{}", card.title);
-            assert_eq!(card.lines[0].symbol, own.array.symbol, "{index}");
+            let symbol = &card.lines[0].symbol;
+            assert!(symbol.contains(own.array.symbol), "{symbol}");
         }
     }
 }

@@ -134,6 +134,17 @@ impl Quantity {
         places.join(", ")
     }
 
+    /// A value by its symbol, as in an intervention: `M[3,1]`.
+    pub fn entry(&self, index: usize) -> String {
+        let [_, columns] = self.shape();
+        let symbol = self.array.symbol;
+        match self.axes.len() {
+            0 => symbol.to_owned(),
+            1 => format!("{symbol}[{index}]"),
+            _ => format!("{symbol}[{},{}]", index / columns, index % columns),
+        }
+    }
+
     /// The name of the array and its axes, as in the file: `memory M[rows, columns]`.
     pub fn words(&self) -> String {
         let Self { array, .. } = self;

@@ -102,20 +102,24 @@ fn quantity_card(open: &Open, id: PanelId, index: usize, step: usize) -> Option<
         true => norm(&series.row(t)[index * columns..(index + 1) * columns]),
         false => series.row(t)[index],
     };
-    let (title, said) = match is_norm {
+    let (name, symbol) = (own.array.name, own.array.symbol);
+    let (title, symbol, said) = match is_norm {
         true => {
             let row = format!("{} {index}", own.axis());
-            let sum = format!("length of the vector of {row}");
-            (format!("norm of {}, {row}", own.array.name), sum)
+            let said = format!("length of the vector of {row}");
+            (
+                format!("norm of {name}"),
+                format!("|{symbol}[{index}]|"),
+                said,
+            )
         }
         false => {
-            let place = own.place(index);
-            let apart = if place.is_empty() { "" } else { ", " };
-            (format!("{}{apart}{place}", own.array.name), own.equation())
+            let said = format!("{}\n{}", own.place(index), own.equation());
+            (name.to_owned(), own.entry(index), said.trim().to_owned())
         }
     };
     Some(Card {
-        lines: vec![line(own.array.symbol, said, value(step))],
+        lines: vec![line(&symbol, said, value(step))],
         title,
         table: Table::counted(("step", &[own.array.name]), steps, |t| [value(t)]),
     })

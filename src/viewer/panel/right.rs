@@ -26,6 +26,9 @@ use crate::viewer::widget::{
 };
 use crate::viewer::{keys, theme};
 
+/// Most letters of the title of a pinned value beside the step.
+const TITLE: usize = 22;
+
 /// The numbers of the selected head.
 pub fn numbers_ui(ui: &mut Ui, view: &mut View<'_>) {
     kept_ui(ui, view);
@@ -84,9 +87,11 @@ fn quantities_ui(ui: &mut Ui, view: &View<'_>) {
     ui.spacing_mut().item_spacing.y = 2.0;
     for (own, series) in numbers {
         let value = series.row(view.step())[0];
+        // A longer one has no room before the name.
+        let symbol = Some(own.array.symbol).filter(|symbol| symbol.chars().count() <= 2);
         value_ui(
             ui,
-            (own.array.symbol, own.array.name),
+            (symbol.unwrap_or_default(), own.array.name),
             (place, own.array),
             value,
             view,
@@ -288,8 +293,11 @@ fn kept_ui(ui: &mut Ui, view: &mut View<'_>) {
             on_click(&close, Look::Deselect);
             close.on_hover_text(keys::with_key("Unpin the value", &Ask::Escape.into()));
             set_ui(ui, "Set pinned value", view.state.view.selected, view);
-            let step = format!("step {:>3}", view.step());
-            words(ui, step, theme::mono(12.0), view.palette.text);
+            // A long title has the room of the step.
+            if card.title.chars().count() <= TITLE {
+                let step = format!("step {:>3}", view.step());
+                words(ui, step, theme::mono(12.0), view.palette.text);
+            }
         });
     });
     for line in &card.lines {

@@ -40,7 +40,10 @@ impl<'a> CloseUp<'a, '_> {
         let [large, _] = by_rank(&self.seen.facts.quantities);
         let scales = large.into_iter().take(QUANTITIES);
         let scales = scales.map(|own| (own.array.name, own.scale(self.seen.shades[1])));
-        scales.chain([("bit", self.seen.shades[0])]).collect()
+        [("bit", self.seen.shades[0])]
+            .into_iter()
+            .chain(scales)
+            .collect()
     }
 
     /// Paints the cells of every layer, a square per unit, and the hidden state below them.
@@ -64,7 +67,10 @@ impl<'a> CloseUp<'a, '_> {
         let words = self.size(30.0).max(20.0);
         let below = self.size(10.0);
         // Of several grids the room between them counts, too.
-        let apart = below * grids.len().saturating_sub(2) as f32;
+        let apart = match grids.len() {
+            0..=2 => 0.0,
+            count => below * count as f32,
+        };
         let free = middle.height() - words * grids.len() as f32 - apart;
         let sizes = || {
             grids

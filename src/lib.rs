@@ -36,7 +36,7 @@
 //! | [`keys`] | the keys of configurations, each with its range and a sentence | |
 //! | [`math`] | differentiable operations that know nothing of Turing machines; the vector kernels | |
 //! | [`equations`] | machine files: the language, and the engine that runs them | `math` |
-//! | [`model`] | the machine, a file per section of the paper | `keys`, `math` |
+//! | [`model`] | the machine, a file per section of the paper | `keys`, `math`, `equations` |
 //! | [`task`] | episode generators | `keys`, `math` |
 //! | [`train`] | loss, optimizers, trainer, evaluation | `keys`, `math`, `model`, `task` |
 //! | [`figure`] | pictures of an episode: for the window, as SVG, PNG, GIF | `math`, `model`, `task`, `train` |

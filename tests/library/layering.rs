@@ -449,7 +449,7 @@ fn modules_import_only_what_lies_below_them() {
     imports_only("src/core/keys.rs", &["keys"]);
     imports_only("src/core/math", &["math"]);
     imports_only("src/core/equations", &["math", "equations"]);
-    imports_only("src/core/model", &["keys", "math", "model"]);
+    imports_only("src/core/model", &["keys", "math", "equations", "model"]);
     imports_only("src/core/task", &["keys", "math", "task"]);
     imports_only(
         "src/core/train",

@@ -3,98 +3,24 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
+use std::ops::Deref;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use super::config::Settings;
-use super::engines::Pool;
 use super::interned;
+use super::parts::{Offer, Outline, Part, Unfit};
+use super::pool::Pool;
 use super::quantities::{self, Quantity};
+use super::settings::Settings;
 use crate::equations::bind::{Bound, Layout, count, joined, lengths};
 use crate::equations::flatten::{Feedback, Flat, flatten};
 use crate::equations::lower::{checked, lower};
 use crate::equations::page::{Page, Record, Word};
-use crate::equations::program::{Axis, Length, Op, Program, Series, Source, Tensor};
+use crate::equations::program::{Axis, Length, Op, Program, Source, Tensor};
 use crate::equations::text::{Mistake, mistake};
 use crate::math::Answer;
 use crate::model::array;
 use crate::model::shape::{Shape, Start, TensorSpec};
 use crate::model::spec::{Array, Kept};
-
-/// A part of an episode.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
-    /// All steps.
-    Steps,
-    /// The steps before the answer.
-    Source,
-    /// The steps of the answer.
-    Answer,
-    /// The last step: an answer without steps of its own.
-    Last,
-    /// The document that a question is about.
-    Document,
-    /// The question about it.
-    Question,
-}
-
-impl Part {
-    /// Its first step, and its number of steps, in an episode of this length with this source.
-    pub(super) fn steps(self, [steps, source]: [usize; 2], question: usize) -> (usize, usize) {
-        let source = source.min(steps);
-        // Behind a document and behind a question stands a delimiter.
-        let document = source.saturating_sub(question + 2);
-        match self {
-            Self::Steps => (0, steps),
-            Self::Source => (0, source),
-            Self::Answer => (source, steps - source),
-            Self::Last => (steps.saturating_sub(1), 1.min(steps)),
-            Self::Document => (0, document),
-            Self::Question => (
-                document + 1,
-                question.min(source.saturating_sub(document + 1)),
-            ),
-        }
-    }
-}
-
-/// What a task offers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Offer {
-    /// Input channels.
-    pub inputs: usize,
-    /// Output channels.
-    pub outputs: usize,
-    /// Whether the whole input comes before the answer.
-    pub answers_last: bool,
-    /// Steps of the question about a document; none without one.
-    pub question: Option<usize>,
-    /// Whether the answer is one step.
-    pub has_one_answer: bool,
-}
-
-/// Why the data of a file are not those of a task.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unfit {
-    /// What the file has.
-    pub has: String,
-    /// What the task offers.
-    pub offers: String,
-    /// What the file needs of a task.
-    pub needs: &'static str,
-}
-
-/// A sequence or a vector of the data of a file.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Data {
-    /// The series; none of a target that nothing reads.
-    pub series: Option<usize>,
-    /// The part of the episode that it is.
-    pub part: Part,
-    /// The axis of its steps.
-    pub steps: Option<Axis>,
-    /// The axis of its channels.
-    pub width: Axis,
-}
 
 /// A program for one form of feedback.
 #[derive(Debug)]
@@ -105,15 +31,9 @@ pub(super) struct Variant {
 
 /// A machine file under the choices of a preset.
 pub struct Compiled {
-    /// The page.
-    pub page: Arc<Page>,
-    /// Its program, in which the target is fed back.
-    pub program: Arc<Program>,
+    /// Page and program.
+    pub outline: Outline,
     variants: [OnceLock<Variant>; 3],
-    /// Inputs, then the target.
-    pub(super) data: Vec<Data>,
-    /// The series of the answer, and whether it is a probability.
-    pub(super) answer: (usize, bool),
     /// All arrays.
     pub(super) quantities: Vec<Quantity>,
     /// Their descriptions, but for that of the answer.
@@ -126,6 +46,14 @@ pub struct Compiled {
     pub(super) pool: Pool,
     /// The same file with other sizes, as they were asked for.
     resized: Mutex<BTreeMap<(String, usize), Arc<Self>>>,
+}
+
+impl Deref for Compiled {
+    type Target = Outline;
+
+    fn deref(&self) -> &Outline {
+        &self.outline
+    }
 }
 
 impl fmt::Debug for Compiled {
@@ -149,20 +77,18 @@ impl Compiled {
         let program = Arc::new(program);
         let whole = mistake!(page.whole(), "no answer"; "make z[…], or p[…] of probabilities");
         let answer = program.answer().ok_or(whole)?;
+        let has_feedback = reads_answer(&program);
+        let outline = Outline::new(page, program, answer);
         let mut compiled = Self {
-            data: data(&page, &program),
-            answer: (answer, &*program.series[answer].name == "p"),
-            quantities: Vec::new(),
+            quantities: quantities::find(&outline, text, &flat),
             arrays: &[],
             reader: None,
-            has_feedback: reads_answer(&program),
+            has_feedback,
             variants: Default::default(),
             pool: Pool::default(),
             resized: Mutex::default(),
-            page,
-            program,
+            outline,
         };
-        compiled.quantities = quantities::find(&compiled, text, &flat);
         compiled.reader = compiled.find_reader();
         if let Some(reader) = compiled.reader {
             // An evaluation looks at it.
@@ -210,11 +136,6 @@ impl Compiled {
     }
 
     // Data.
-
-    /// The target.
-    pub(super) fn target(&self) -> Data {
-        self.data[self.data.len() - 1]
-    }
 
     /// The parts of an episode that the data are, for a task.
     ///
@@ -309,7 +230,7 @@ impl Compiled {
         inputs.chain(target).collect::<Vec<_>>().join(", ")
     }
 
-    /// The lengths of sequences and widths in an episode of so many steps with such a source.
+    /// The lengths of sequences and widths in an episode with these steps and source steps.
     pub(super) fn given(
         &self,
         sizes: [usize; 2],
@@ -467,20 +388,6 @@ impl Compiled {
         self.quantities.iter().rposition(is_it)
     }
 
-    /// Whether the answer is logits with the axes of the target.
-    pub(super) fn is_plain_answer(&self) -> bool {
-        !self.answer.1 && self.further_axes().is_empty()
-    }
-
-    /// The axes of the answer that the target does not have: rounds, of which the last ones are asked for.
-    pub(super) fn further_axes(&self) -> Vec<Axis> {
-        let answer = &self.program.series[self.answer.0];
-        let axes = block_axes(&self.page, &answer.blocks).chain(answer.axes.iter().copied());
-        let target = self.page.target.iter().flat_map(|own| own.given());
-        let target: Vec<Axis> = target.copied().collect();
-        axes.filter(|axis| !target.contains(axis)).collect()
-    }
-
     /// Where an array stands in an engine, with the axis of its steps first.
     pub(super) fn places(
         &self,
@@ -519,73 +426,6 @@ fn cut(layout: &mut Layout, axis: Axis, entry: isize) {
     if let Some(at) = layout.dims.iter().position(|dim| dim.0 == axis) {
         layout.offset += entry * layout.dims.remove(at).2;
     }
-}
-
-pub(super) fn block_axes<'a>(
-    page: &'a Page,
-    blocks: &'a [usize],
-) -> impl Iterator<Item = Axis> + 'a {
-    blocks.iter().filter_map(|block| page.blocks[*block].axis)
-}
-
-/// The parts of an episode that the inputs and the target are.
-fn data(page: &Page, program: &Program) -> Vec<Data> {
-    let records = || page.inputs.iter().chain(&page.target);
-    let document = page.inputs.first().and_then(|input| {
-        let mut axes = input.given().iter().copied();
-        axes.find(|axis| page.is_sequence(*axis))
-    });
-    let is_target = |record: &Record| {
-        page.target
-            .as_ref()
-            .is_some_and(|own| own.place == record.place)
-    };
-    let is_pointer = |axis: Axis| page.inputs.len() == 2 && Some(axis) == document;
-    let axes = |record: &Record| {
-        let own = record.given().iter().copied();
-        let pointer = own
-            .clone()
-            .find(|axis| is_target(record) && is_pointer(*axis));
-        if let Some(width) = pointer {
-            return (own.clone().find(|axis| *axis != width), width);
-        }
-        let steps = own.clone().find(|axis| page.is_sequence(*axis));
-        let width = own.rev().find(|axis| Some(*axis) != steps);
-        (steps, width.unwrap_or(0))
-    };
-    let targets = page.target.iter();
-    let points = targets
-        .flat_map(|own| own.given())
-        .any(|axis| is_pointer(*axis));
-    let steps: Vec<Option<Axis>> = records().map(|record| axes(record).0).collect();
-    let parts: &[Part] = match steps[..] {
-        // An answer that points at a place in the document is as wide as that.
-        [Some(_), Some(_), _] if page.inputs.len() == 2 && points => {
-            &[Part::Document, Part::Question, Part::Answer]
-        }
-        [Some(_), Some(_), None] => &[Part::Document, Part::Question, Part::Last],
-        [Some(_), None] => &[Part::Source, Part::Last],
-        [Some(input), Some(target)] if input == target => &[Part::Steps, Part::Steps],
-        [Some(_), Some(_)] => &[Part::Source, Part::Answer],
-        [Some(_), Some(_), Some(_)] => &[Part::Document, Part::Question, Part::Answer],
-        _ => &[],
-    };
-    let parts = parts.iter().copied().chain(std::iter::repeat(Part::Last));
-    let of = |(record, part): (&Record, Part)| {
-        let (steps, width) = axes(record);
-        let is_it = |series: &Series| {
-            let is_data = matches!(series.source, Source::Input(_) | Source::Target);
-            is_data && series.name == record.names[0]
-        };
-        let series = program.series.iter().position(is_it);
-        Data {
-            series,
-            part,
-            steps,
-            width,
-        }
-    };
-    records().zip(parts).map(of).collect()
 }
 
 /// Whether a program reads its target, which is its own answer when it runs freely.

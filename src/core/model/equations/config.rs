@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
-use super::compiled::{Compiled, Offer, Part, Unfit};
+use super::compiled::Compiled;
 use super::interned;
+use super::parts::{Offer, Part, Unfit};
+use super::settings::Settings;
 use crate::equations::bind::lengths;
-use crate::equations::page::{self, Key, Page, Word};
+use crate::equations::page::{Key, Page, Word};
 use crate::keys::Field::{ChoicePerHead, Integer, Text, Within};
 use crate::keys::{Choices, ConfigError, Keys, Table};
 use crate::model::kind::{Kind, Sizes};
@@ -15,36 +17,6 @@ use crate::model::spec::{Array, Place};
 
 /// The machine that stands for all of its kind until a file is named.
 const EXAMPLE: &str = include_str!("../../machines/tape_reader.machine");
-
-/// Values that a preset gives to the keys of a file.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Settings {
-    /// Sizes, numbers of heads and constants, by name.
-    pub numbers: BTreeMap<String, f64>,
-    /// Choices of switches, by name: one, or one for each head.
-    pub choices: BTreeMap<String, Vec<String>>,
-}
-
-impl Settings {
-    /// The choices, and with a page the numbers, each within its range there.
-    pub(super) fn given(&self, page: Option<&Page>) -> page::Given {
-        let mut given = page::Given::default();
-        for (name, words) in &self.choices {
-            let words = words.iter().map(|word| word.as_str().into()).collect();
-            given.choices.insert(name.as_str().into(), words);
-        }
-        for (name, number) in self.numbers.iter().filter(|_| page.is_some()) {
-            let key = page
-                .and_then(|page| page.key(name))
-                .filter(|key| key.is_settable());
-            if let Some(key) = key.filter(|key| key.range[0] <= key.range[1]) {
-                let number = number.clamp(key.range[0], key.range[1]);
-                given.numbers.insert(name.as_str().into(), number);
-            }
-        }
-        given
-    }
-}
 
 /// A machine whose equations stand in a file.
 #[derive(Clone, Debug)]

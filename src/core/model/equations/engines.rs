@@ -1,46 +1,17 @@
 //! The engines that run the episodes of a machine file. An engine belongs to episodes of certain lengths: those that have run
 //! wait in a pool for the next episodes of these lengths.
 
-use std::any::Any;
-use std::collections::VecDeque;
-use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use super::compiled::Compiled;
 use super::config::EquationsConfig;
+use super::pool::{Job, Purpose};
 use crate::equations::bind::{Bound, GATES, IN, Layout};
 use crate::equations::page::Word;
 use crate::equations::program::Axis;
 use crate::equations::run::Engine;
-use crate::math::{Answer, Real};
+use crate::math::Real;
 use crate::model::params::Params;
-
-/// The most numbers of all engines in a pool, but for the last one.
-const MOST_NUMBERS: usize = 1 << 27;
-
-/// What an engine is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Purpose {
-    /// A whole recording.
-    Recording,
-    /// Gradients of this many episodes side by side.
-    Training(usize),
-    /// The answer alone.
-    Evaluation,
-}
-
-/// The episodes that an engine runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Job {
-    pub purpose: Purpose,
-    /// Steps, and those of the source.
-    pub sizes: [usize; 2],
-    /// The form of the own answer that is fed back; none where the target is.
-    pub own: Option<Answer>,
-    /// Channels of input and output.
-    pub channels: [usize; 2],
-    pub question: usize,
-}
 
 /// An engine with the places of what goes in and comes out.
 pub(super) struct Running<R> {
@@ -57,29 +28,6 @@ pub(super) struct Running<R> {
     pub penalties: Vec<Vec<usize>>,
     /// Of all arrays of one episode that is recorded; of others of the noise of each episode.
     pub arrays: Vec<Vec<Vec<usize>>>,
-}
-
-/// Engines that wait.
-#[derive(Default)]
-pub(super) struct Pool(Mutex<VecDeque<(Job, usize, Box<dyn Any + Send>)>>);
-
-impl Pool {
-    fn take<R: Real>(&self, job: Job) -> Option<Running<R>> {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_it =
-            |own: &(Job, usize, Box<dyn Any + Send>)| own.0 == job && own.2.is::<Running<R>>();
-        let at = all.iter().rposition(is_it)?;
-        let (.., engine) = all.remove(at)?;
-        engine.downcast().ok().map(|own| *own)
-    }
-
-    fn put(&self, job: Job, size: usize, engine: Box<dyn Any + Send>) {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.push_back((job, size, engine));
-        while all.len() > 1 && all.iter().map(|own| own.1).sum::<usize>() > MOST_NUMBERS {
-            all.pop_front();
-        }
-    }
 }
 
 impl<R: Real> Running<R> {
@@ -235,71 +183,5 @@ impl<R: Real> Running<R> {
             .part
             .steps(self.job.sizes, self.job.question)
             .0
-    }
-}
-
-/// What a trace keeps of a machine file.
-pub struct Tape<R> {
-    /// Whether the machine is one.
-    pub(in crate::model) is_used: bool,
-    /// Whether the machine reads its own answer.
-    pub(in crate::model) has_feedback: bool,
-    /// Whether gradients are wanted.
-    pub(in crate::model) learns: bool,
-    /// Steps of the episode, and those of its source.
-    pub(in crate::model) sizes: [usize; 2],
-    /// The place of [`crate::model::Kind::reader`] among the own arrays.
-    pub(in crate::model) reader: Option<usize>,
-    /// The targets that are fed back, row after row; empty where the own answer is.
-    pub(in crate::model) forced: Vec<R>,
-    /// The engine that ran this episode, and those that ran beside it.
-    pub(super) running: Mutex<Option<Box<Running<R>>>>,
-}
-
-impl<R> Tape<R> {
-    pub(super) fn running(&self) -> std::sync::MutexGuard<'_, Option<Box<Running<R>>>> {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl<R: Clone> Clone for Tape<R> {
-    fn clone(&self) -> Self {
-        Self {
-            is_used: self.is_used,
-            has_feedback: self.has_feedback,
-            learns: self.learns,
-            reader: self.reader,
-            sizes: self.sizes,
-            forced: self.forced.clone(),
-            running: Mutex::default(),
-        }
-    }
-}
-
-impl<R> Default for Tape<R> {
-    fn default() -> Self {
-        Self {
-            is_used: false,
-            has_feedback: false,
-            learns: false,
-            reader: None,
-            sizes: [0; 2],
-            forced: Vec::new(),
-            running: Mutex::default(),
-        }
-    }
-}
-
-impl<R> PartialEq for Tape<R> {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
-}
-
-impl<R> fmt::Debug for Tape<R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Tape")
-            .field("sizes", &self.sizes)
-            .finish_non_exhaustive()
     }
 }

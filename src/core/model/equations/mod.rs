@@ -1,15 +1,21 @@
 //! A machine whose equations stand in a file: see [`crate::equations`] for their language.
 //!
-//! `config` has what a preset says, `compiled` what the file means: its tensors, and the parts of an episode that its data
-//! are. `quantities` are the arrays that it records. `engines` keeps the engines that run it, `passes` runs them.
+//! `config` has what a preset says, `compiled` what the file means: its tensors, and with `parts` the parts of an episode that
+//! its data are. `quantities` are the arrays that it records. `engines` run it, `pool` keeps those that have run, and `tape` is
+//! what a trace has of them. `passes` are the passes of a machine.
 
 mod compiled;
 mod config;
 mod engines;
 mod interned;
+mod parts;
 mod passes;
+mod pool;
 mod quantities;
+mod settings;
+mod tape;
 
-pub use compiled::{Compiled, Offer, Unfit};
+pub use compiled::Compiled;
 pub use config::EquationsConfig;
-pub(super) use engines::Tape;
+pub use parts::{Offer, Outline, Unfit};
+pub(super) use tape::Tape;

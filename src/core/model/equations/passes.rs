@@ -7,7 +7,8 @@ use std::rc::Rc;
 
 use super::compiled::Compiled;
 use super::config::EquationsConfig;
-use super::engines::{Job, Purpose, Running};
+use super::engines::Running;
+use super::pool::{Job, Purpose};
 use super::quantities::{Held, Quantity};
 use crate::equations::run::{Engine, Made};
 use crate::math::{Answer, Real, Series};
@@ -361,7 +362,9 @@ impl<R: Real> Machine<R> for EquationsConfig {
         let traces = batch.traces;
         let mut first = 0;
         while first < traces.len() {
-            let there = traces[first].tape.running().take().map(|own| *own);
+            let there = traces[first].tape.running().take();
+            let there = there.and_then(|own| own.downcast::<Running<R>>().ok());
+            let there = there.map(|own| *own);
             let running = there.or_else(|| self.replay(params, &traces[first]));
             let Some(mut running) = running else {
                 first += 1;

@@ -1,7 +1,7 @@
 //! The arrays that an episode of a machine file records, and what follows from what.
 
-use super::compiled::{Compiled, Part, block_axes};
 use super::interned;
+use super::parts::{Outline, Part, block_axes};
 use crate::equations::flatten::Flat;
 use crate::equations::program::{Axis, Op, Source, Value};
 use crate::equations::tree::Function;
@@ -62,8 +62,8 @@ impl Quantity {
 }
 
 /// Finds the arrays: noise, what is drawn, values before the first step, and values of statements.
-pub(super) fn find(compiled: &Compiled, text: &str, flat: &Flat) -> Vec<Quantity> {
-    let (page, program) = (&compiled.page, &compiled.program);
+pub(super) fn find(outline: &Outline, text: &str, flat: &Flat) -> Vec<Quantity> {
+    let (page, program) = (&outline.page, &outline.program);
     let mut all = Vec::new();
     for (index, series) in program.series.iter().enumerate() {
         let range = match series.source {
@@ -80,7 +80,7 @@ pub(super) fn find(compiled: &Compiled, text: &str, flat: &Flat) -> Vec<Quantity
         };
         let mut add = |end: &str, held: Held, range: Range, axes: &[Axis], line: &str| {
             let name = format!("{}{end}", series.trace);
-            all.extend(of_heads(compiled, (index, held), &name, range, axes, line));
+            all.extend(of_heads(outline, (index, held), &name, range, axes, line));
         };
         let is_own = |work: usize| {
             let equation = program.equations.get(work);
@@ -131,7 +131,7 @@ pub(super) fn find(compiled: &Compiled, text: &str, flat: &Flat) -> Vec<Quantity
         );
     }
     let needs: Vec<_> = (0..all.len())
-        .map(|index| needs(compiled, flat, &all, index))
+        .map(|index| needs(outline, flat, &all, index))
         .collect();
     for (quantity, (needs, follows)) in all.iter_mut().zip(needs) {
         (quantity.needs, quantity.follows) = (needs, follows);
@@ -141,26 +141,26 @@ pub(super) fn find(compiled: &Compiled, text: &str, flat: &Flat) -> Vec<Quantity
 
 /// The array of each head of a series, or its only one.
 fn of_heads(
-    compiled: &Compiled,
+    outline: &Outline,
     (series, held): (usize, Held),
     name: &str,
     range: Range,
     axes: &[Axis],
     line: &str,
 ) -> Vec<Quantity> {
-    let program = &compiled.program;
+    let program = &outline.program;
     let own = &program.series[series];
     let heads = own.kind.filter(|kind| axes.contains(kind));
     let part_of = |axis: &Axis| {
         let origin = |axis: Axis| program.axes[axis].origin;
-        let mut data = compiled.data.iter();
+        let mut data = outline.data.iter();
         let own = data.find(|data| data.steps.map(origin) == Some(origin(*axis)));
         own.map(|data| (*axis, data.part))
     };
     let rest = || axes.iter().filter(|axis| Some(**axis) != heads);
-    let is_answer = held == Held::Values(compiled.answer.0) && compiled.is_plain_answer();
+    let is_answer = held == Held::Values(outline.answer.0) && outline.is_plain_answer();
     // An answer without steps of its own is the last step.
-    let target = compiled.target();
+    let target = outline.target();
     let last = (target.steps.unwrap_or(Axis::MAX), target.part);
     let time = rest().find_map(part_of);
     let time = if is_answer { Some(last) } else { time };
@@ -206,7 +206,7 @@ fn of_heads(
     };
     match heads {
         Some(kind) => {
-            let count = compiled.page.length(kind).unwrap_or(1);
+            let count = outline.page.length(kind).unwrap_or(1);
             (0..count).map(|head| of(Some(head))).collect()
         }
         None => vec![of(None)],
@@ -214,8 +214,8 @@ fn of_heads(
 }
 
 /// The quantities that one follows from, and whether it does so without a tensor.
-fn needs(compiled: &Compiled, flat: &Flat, all: &[Quantity], index: usize) -> (Vec<usize>, bool) {
-    let (program, Held::Values(series)) = (&compiled.program, all[index].held) else {
+fn needs(outline: &Outline, flat: &Flat, all: &[Quantity], index: usize) -> (Vec<usize>, bool) {
+    let (program, Held::Values(series)) = (&outline.program, all[index].held) else {
         return (Vec::new(), false);
     };
     let (mut needs, mut follows, mut is_made) = (Vec::new(), true, false);

@@ -1,0 +1,58 @@
+//! Engines that have run wait here for the next episodes of their lengths.
+
+use std::any::Any;
+use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
+
+use crate::math::Answer;
+
+/// The most numbers of all engines in a pool, but for the last one.
+const MOST_NUMBERS: usize = 1 << 27;
+
+/// What an engine is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// A whole recording.
+    Recording,
+    /// Gradients of this many episodes side by side.
+    Training(usize),
+    /// The answer alone.
+    Evaluation,
+}
+
+/// The episodes that an engine runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Job {
+    pub purpose: Purpose,
+    /// Steps, and those of the source.
+    pub sizes: [usize; 2],
+    /// The form of the own answer that is fed back; none where the target is.
+    pub own: Option<Answer>,
+    /// Channels of input and output.
+    pub channels: [usize; 2],
+    pub question: usize,
+}
+
+/// Engines that wait.
+#[derive(Default)]
+pub(super) struct Pool(Mutex<VecDeque<(Job, usize, Box<dyn Any + Send>)>>);
+
+impl Pool {
+    /// Takes an engine of this type for this job out.
+    pub(super) fn take<T: 'static>(&self, job: Job) -> Option<T> {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_it = |own: &(Job, usize, Box<dyn Any + Send>)| own.0 == job && own.2.is::<T>();
+        let at = all.iter().rposition(is_it)?;
+        let (.., engine) = all.remove(at)?;
+        engine.downcast().ok().map(|own| *own)
+    }
+
+    /// Puts an engine with this many numbers in.
+    pub(super) fn put(&self, job: Job, size: usize, engine: Box<dyn Any + Send>) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.push_back((job, size, engine));
+        while all.len() > 1 && all.iter().map(|own| own.1).sum::<usize>() > MOST_NUMBERS {
+            all.pop_front();
+        }
+    }
+}

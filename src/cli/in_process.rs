@@ -262,8 +262,11 @@ impl Run {
     ) -> Result<Self, CommandError> {
         let asked: Train = parsed(name, options)?;
         let experiment = match json {
-            Some(json) => Experiment::from_json(json, name, &asked.overrides)?
-                .with_episodes(Path::new(name))?,
+            // The machine file of a dictionary is in the current folder.
+            Some(json) => {
+                Experiment::from_json_in(json, name, &asked.overrides, Some(Path::new("")))?
+                    .with_episodes(Path::new(name))?
+            }
             None => Experiment::find(name, &asked.overrides)?,
         };
         let experiment = asked.asked(experiment);

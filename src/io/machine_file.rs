@@ -9,7 +9,6 @@ use serde_json::Value;
 use super::error::{nearest, short};
 use super::preset::at;
 use super::{Error, Experiment, file};
-use crate::equations::page::{Given, Page};
 use crate::keys::Words as _;
 use crate::model::equations::{Offer, Unfit};
 use crate::model::{EquationsConfig, Kind as _, ModelConfig};
@@ -137,11 +136,11 @@ pub fn read(name: &str, folder: Option<&Path>, label: &str) -> Result<String, Er
         .file_name()
         .unwrap_or_default()
         .to_string_lossy();
-    let page = Page::read(text.as_bytes(), &label, &Given::default(), &library);
+    let checked = EquationsConfig::check_text(&text, &label, &library);
     if let Some(error) = unreadable.into_inner() {
         return Err(error);
     }
-    page.map_err(|mistake| Error::machine(&mistake))?;
+    checked.map_err(|mistake| Error::machine(&mistake))?;
     let mut whole = without_returns(&text);
     for own in used.into_inner().values() {
         if !whole.ends_with('\n') {

@@ -70,13 +70,15 @@ enum Base {
     Sparse,
     /// The same with learned memory before the first step.
     Learned,
+    /// A machine file.
+    OfFile,
     /// 81 steps, of whose memory the file has the first, the last and a keyframe.
     Long,
 }
 
 use Base::{
     After, Both, Cloze, Earlier, Encoder, EncoderLocal, EncoderLognormal, Fixed, Gradient, Items,
-    Layers, Learned, Long, Managed, Pictures, Plain, Pointing, Sampled, Sparse,
+    Layers, Learned, Long, Managed, OfFile, Pictures, Plain, Pointing, Sampled, Sparse,
 };
 
 const COPY: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
@@ -118,6 +120,10 @@ pub(super) const MANAGED: &str = r#"{"task": {"kind": "copy", "bits": 2, "length
 
 pub(super) const SPARSE: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
     "model": {"kind": "sam", "memory": {"rows": 5, "columns": 3}, "controller": {"size": 4}}}"#;
+
+pub(super) const OF_FILE: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
+    "model": {"kind": "equations", "file": "own.machine", "sizes": {"units": 4}, "constants": {"rate": 0.5},
+              "switches": {"reads": "all"}, "text": "machine \"Own\"\ninput x[steps, inputs]\ntarget y[steps, outputs]\nsize units = 3 in 1..9\nsize rows = 3 in 1..9\nconstant rate = 1 in 0..1\nswitch reads = all | one\nstart h[units] = 0\nstart M[rows, units] = 0.1\nalong steps\n  h = tanh(linear[units](x, h[-1]))\n  w = softmax[rows](dot[units](h, M[-1]))\n  M = M[-1] + rate * w * h\n  if reads is all r = sum[rows](w * M)\n  if reads is one r = M[rows: 0]\n  z = linear[outputs](h, r)\n"}}"#;
 
 type Row = (&'static str, Base, &'static str, &'static [By]);
 
@@ -204,6 +210,11 @@ const FIELDS: &[Row] = &[
     ("model.attention.prior_units", Encoder, "3", &[Refused]),
     ("model.embedding", Layers, "4", &[Refused]),
     ("model.layers", Layers, "1", &[Refused]),
+    ("model.file", OfFile, r#""other.machine""#, &[Named, Diff]),
+    ("model.text", OfFile, r#""machine""#, &[Refused]),
+    ("model.sizes", OfFile, r#"{"units": 5}"#, &[Refused]),
+    ("model.switches", OfFile, r#"{"reads": "one"}"#, &[Verify, Diff]),
+    ("model.constants", OfFile, r#"{"rate": 0.25}"#, &[Verify, Diff]),
     ("model.heads.size", Layers, "4", &[Refused]),
     ("model.attention.causal", Layers, r#""off""#, &[Verify, Diff]),
     ("model.positions.kind", Layers, r#""sinusoidal""#, &[Refused]),
@@ -377,6 +388,7 @@ impl Honest {
             Sparse => SPARSE.to_owned(),
             Learned => SPARSE.replace("3}", r#"3, "initial": "learned"}"#),
             EncoderLognormal => ENCODER.replace("weibull", "lognormal"),
+            OfFile => OF_FILE.to_owned(),
             Long => COPY.replace("[3, 3]", "[40, 40]"),
         };
         let experiment = Experiment::from_json(&preset, "tiny.json", &[]).unwrap();
@@ -482,7 +494,7 @@ impl Bench {
         let bases = [Plain, Gradient, Items, Sampled, Long];
         let encoders = [Encoder, EncoderLocal, EncoderLognormal, After, Pictures];
         let bases = bases.into_iter().chain(encoders).chain([
-            Earlier, Layers, Fixed, Pointing, Cloze, Both, Managed, Sparse, Learned,
+            Earlier, Layers, Fixed, Pointing, Cloze, Both, Managed, Sparse, Learned, OfFile,
         ]);
         let honest = bases.map(|base| (base, Honest::new(base, folder.path())));
         let bench = Self {

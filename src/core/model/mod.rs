@@ -55,6 +55,7 @@ mod sparse;
 mod spec;
 pub mod stage;
 mod structured;
+mod tape;
 mod trace;
 pub mod weighting;
 mod window;

@@ -8,12 +8,12 @@
 use ndarray::ArrayView2;
 
 use super::attention::{Mechanism, Sees};
-use super::equations::Tape;
 use super::given::Setting;
 use super::kind::{AsKind, Kind};
 use super::slots::Slots;
 use super::sparse::SparseMemory;
 use super::spec::{Array, ArraySpec, Kept, Place, Range, array_name, head_name};
+use super::tape::Tape;
 use crate::keys::Words;
 use crate::math::{Matrix, Real, Series};
 

@@ -90,7 +90,10 @@ impl Experiment {
     }
 
     /// [`Experiment::from_json`], of a preset in this folder, where its machine file is.
-    fn from_json_in(
+    ///
+    /// # Errors
+    /// As for [`Experiment::from_json`], and those of the machine file.
+    pub fn from_json_in(
         source: &str,
         file: &str,
         overrides: &[Override],

@@ -13,7 +13,8 @@ pub(super) const SMALL_MEMORY: usize = 1_000_000;
 /// The metadata of a file that its arrays need not show, by key.
 pub(super) const OF_FILES: [&str; 3] = ["generator", "sample", "weights"];
 /// Metadata of the machine.
-pub(super) const OF_MACHINES: [&str; 16] = [
+pub(super) const OF_MACHINES: [&str; 17] = [
+    "model.file",
     "model.heads.shift.form",
     "model.heads.key_activation",
     "model.heads.add_activation",

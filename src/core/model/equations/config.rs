@@ -8,7 +8,7 @@ use super::interned;
 use super::parts::{Offer, Part, Unfit};
 use super::settings::Settings;
 use crate::equations::bind::lengths;
-use crate::equations::page::{Key, Page, Word};
+use crate::equations::page::{Key, Library, Page, Word};
 use crate::keys::Field::{ChoicePerHead, Integer, Text, Within};
 use crate::keys::{Choices, ConfigError, Keys, Table};
 use crate::model::kind::{Kind, Sizes};
@@ -34,6 +34,8 @@ pub struct EquationsConfig {
     settings: Settings,
     /// Steps of an episode, and those of its source.
     lengths: [usize; 2],
+    /// The lengths of all axes in this episode, once they were asked for.
+    axes: Option<Arc<[usize]>>,
     compiled: Option<Arc<Compiled>>,
 }
 
@@ -97,6 +99,7 @@ impl EquationsConfig {
                 choices: BTreeMap::new(),
             },
             lengths: [2, 1],
+            axes: None,
             compiled: None,
         }
     }
@@ -110,6 +113,15 @@ impl EquationsConfig {
         (config.file, config.text) = (file.to_owned(), text.to_owned());
         config.compile().map_err(|mistake| mistake.to_string())?;
         Ok(config)
+    }
+
+    /// Checks the text of a file with the components that `library` finds, each with the name and the bytes of its file.
+    ///
+    /// # Errors
+    /// The mistake, with its file, line and column.
+    pub fn check_text(text: &str, file: &str, library: Library<'_>) -> Result<(), String> {
+        let page = Page::read(text.as_bytes(), file, &Default::default(), library);
+        page.map(drop).map_err(|mistake| mistake.to_string())
     }
 
     /// What the file means.
@@ -130,6 +142,7 @@ impl EquationsConfig {
     fn compile(&mut self) -> Result<(), crate::equations::text::Mistake> {
         let compiled = Compiled::new(&self.file, &self.text, &self.settings)?;
         self.compiled = Some(Arc::new(compiled));
+        self.axes = None;
         Ok(())
     }
 
@@ -159,10 +172,13 @@ impl EquationsConfig {
     }
 
     /// The lengths of all axes in an episode.
-    pub(super) fn axis_lengths(&self, sizes: [usize; 2]) -> Vec<usize> {
+    pub(super) fn axis_lengths(&self, sizes: [usize; 2]) -> Arc<[usize]> {
+        if let Some(axes) = self.axes.as_ref().filter(|_| self.lengths == sizes) {
+            return Arc::clone(axes);
+        }
         let compiled = self.compiled();
         let given = compiled.given(sizes, self.offer(), self.question);
-        lengths(&compiled.page, &compiled.program, &given)
+        lengths(&compiled.page, &compiled.program, &given).into()
     }
 
     fn key(&self, name: &str) -> Option<&Key> {
@@ -197,6 +213,7 @@ impl EquationsConfig {
         self.settings.numbers.insert(name.to_owned(), size as f64);
         let make = || Compiled::new(&self.file, self.source(), &self.settings).ok();
         self.compiled = compiled.with_size(name, size, make);
+        self.axes = None;
         Ok(())
     }
 
@@ -364,6 +381,7 @@ impl Kind for EquationsConfig {
     fn of_episode(&self, steps: usize, source: usize) -> Option<Box<dyn Kind>> {
         let mut config = self.clone();
         config.lengths = [steps, source];
+        config.axes = Some(self.axis_lengths(config.lengths));
         Some(Box::new(config))
     }
 
@@ -445,6 +463,7 @@ impl Kind for EquationsConfig {
 
     fn set_channels(&mut self, inputs: usize, outputs: usize) {
         (self.inputs, self.outputs) = (inputs, outputs);
+        self.axes = None;
     }
 }
 

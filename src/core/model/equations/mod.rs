@@ -1,8 +1,8 @@
 //! A machine whose equations stand in a file: see [`crate::equations`] for their language.
 //!
 //! `config` has what a preset says, `compiled` what the file means: its tensors, and with `parts` the parts of an episode that
-//! its data are. `quantities` are the arrays that it records. `engines` run it, `pool` keeps those that have run, and `tape` is
-//! what a trace has of them. `passes` are the passes of a machine.
+//! its data are. `quantities` are the arrays that it records. `engines` run it, and `pool` keeps those that have run. `passes`
+//! are the passes of a machine.
 
 mod compiled;
 mod config;
@@ -13,9 +13,7 @@ mod passes;
 mod pool;
 mod quantities;
 mod settings;
-mod tape;
 
 pub use compiled::Compiled;
 pub use config::EquationsConfig;
 pub use parts::{Offer, Outline, Unfit};
-pub(super) use tape::Tape;

@@ -1,4 +1,4 @@
-//! What a trace keeps of a machine file.
+//! What a trace keeps of a machine file: see [`super::equations`].
 
 use std::any::Any;
 use std::fmt;
@@ -14,7 +14,7 @@ pub struct Tape<R> {
     pub(in crate::model) learns: bool,
     /// Steps of the episode, and those of its source.
     pub(in crate::model) sizes: [usize; 2],
-    /// The place of [`crate::model::Kind::reader`] among the own arrays.
+    /// The place of [`super::Kind::reader`] among the own arrays.
     pub(in crate::model) reader: Option<usize>,
     /// The targets that are fed back, row after row; empty where the own answer is.
     pub(in crate::model) forced: Vec<R>,
@@ -24,7 +24,7 @@ pub struct Tape<R> {
 
 impl<R> Tape<R> {
     /// The engine that ran this episode, to take or to put.
-    pub(super) fn running(&self) -> MutexGuard<'_, Option<Box<dyn Any + Send>>> {
+    pub(in crate::model) fn running(&self) -> MutexGuard<'_, Option<Box<dyn Any + Send>>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -121,6 +121,10 @@ pub(super) fn no_weights<T>(name: &str) -> anyhow::Result<T> {
 
 /// Checks that a machine samples, for an `option` about its noise.
 pub(super) fn check_random(option: &str, name: &str, config: &ModelConfig) -> anyhow::Result<()> {
+    ensure!(
+        config.is_random() || !config.is_recorded_apart(),
+        "{option}: {name}: the machine file has no `noise` and no `draw`, so all samples are the same"
+    );
     let heads = if config.has_row_per_step() {
         ""
     } else {
@@ -135,6 +139,10 @@ pub(super) fn check_random(option: &str, name: &str, config: &ModelConfig) -> an
 
 /// Refuses `--alignment` for a machine that does not attend to source steps, or a task whose alignment is unknown.
 pub(super) fn check_alignment(name: &str, config: &ModelConfig, task: &Task) -> anyhow::Result<()> {
+    ensure!(
+        has_single_reader(config) || !config.is_recorded_apart(),
+        "--alignment: {name}: no quantity of the machine file has the label `weighting` and the source as its only axis in each step of the answer"
+    );
     ensure!(
         has_single_reader(config),
         "--alignment: {name}: the machine has no single read head on a memory with a row per step; `model.kind` bahdanau, luong, caption, lstmn, lstmn-decoder and self-attention have one"

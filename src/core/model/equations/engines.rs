@@ -18,8 +18,8 @@ pub(super) struct Running<R> {
     pub compiled: Arc<Compiled>,
     pub job: Job,
     pub engine: Engine<R>,
-    /// Of each tensor, as the weights have it.
-    pub tensors: Vec<Vec<usize>>,
+    /// Of each row of each tensor, as the weights have it: its first number, and the distance of the next one.
+    pub tensors: Vec<Vec<[usize; 2]>>,
     /// Of each input and the target, of each episode.
     pub data: Vec<Vec<Vec<usize>>>,
     /// Of the answer, of each episode.
@@ -69,8 +69,10 @@ impl<R: Real> Running<R> {
             bound.ignore_inputs(flat);
         }
         let engine = Engine::<R>::new(bound, flat, learns);
+        let shape = compiled.shape(&engine.bound.lengths);
         let tensors = program.tensors.iter().zip(&engine.bound.tensors);
-        let tensors = tensors.map(|(tensor, layout)| {
+        let tensors = tensors.zip(&shape.tensors);
+        let tensors = tensors.map(|((tensor, layout), spec)| {
             let mut axes: Vec<Axis> = tensor.axes.clone();
             if tensor.gates > 0 {
                 axes.insert(tensor.before_gates, GATES);
@@ -78,7 +80,10 @@ impl<R: Real> Running<R> {
             if !tensor.inputs.is_empty() {
                 axes.push(IN);
             }
-            layout.places(&axes)
+            let places = layout.places(&axes);
+            let rows = places.chunks(spec.columns.max(1));
+            let row = |row: &[usize]| [row[0], row.get(1).map_or(1, |next| next - row[0])];
+            rows.map(row).collect()
         });
         let tensors = tensors.collect();
         let each = |of: &dyn Fn(usize) -> Vec<usize>| (0..episodes).map(of).collect::<Vec<_>>();
@@ -142,22 +147,22 @@ impl<R: Real> Running<R> {
     /// Copies the weights into the engine.
     pub(super) fn set_tensors(&mut self, params: &Params<R>) {
         let arena = &mut self.engine.memory.arena;
-        for (tensor, places) in params.tensors.iter().zip(&self.tensors) {
-            let rows = (0..tensor.rows()).flat_map(|row| tensor.row(row));
-            rows.zip(places)
-                .for_each(|(value, place)| arena[*place] = *value);
+        for (tensor, rows) in params.tensors.iter().zip(&self.tensors) {
+            let at = |row: usize| tensor.row(row);
+            each_place(rows, tensor.columns(), |row, column, place| {
+                arena[place] = at(row)[column];
+            });
         }
     }
 
     /// Adds the gradients of the weights.
     pub(super) fn add_gradients(&self, to: &mut Params<R>) {
         let (arena, from) = (&self.engine.memory.arena, self.engine.memory.gradients);
-        for (tensor, places) in to.tensors.iter_mut().zip(&self.tensors) {
-            let mut places = places.iter();
-            for mut row in tensor.view_mut().rows_mut() {
-                let pairs = row.iter_mut().zip(&mut places);
-                pairs.for_each(|(to, place)| *to += arena[*place + from]);
-            }
+        for (tensor, rows) in to.tensors.iter_mut().zip(&self.tensors) {
+            let mut view = tensor.view_mut();
+            each_place(rows, view.ncols(), |row, column, place| {
+                view[[row, column]] += arena[place + from];
+            });
         }
     }
 
@@ -183,5 +188,26 @@ impl<R: Real> Running<R> {
             .part
             .steps(self.job.sizes, self.job.question)
             .0
+    }
+}
+
+/// Calls `see` with row and column of every number of a tensor and its place in the arena, along the memory of the arena.
+#[inline(always)]
+fn each_place(rows: &[[usize; 2]], columns: usize, mut see: impl FnMut(usize, usize, usize)) {
+    /// Rows whose numbers stand side by side in the arena where those of a row do not.
+    const BLOCK: usize = 16;
+    for (block, rows) in rows.chunks(BLOCK).enumerate() {
+        let first = block * BLOCK;
+        if rows[0][1] == 1 {
+            for (row, [start, _]) in rows.iter().enumerate() {
+                (0..columns).for_each(|column| see(first + row, column, start + column));
+            }
+            continue;
+        }
+        for column in 0..columns {
+            for (row, [start, stride]) in rows.iter().enumerate() {
+                see(first + row, column, start + column * stride);
+            }
+        }
     }
 }

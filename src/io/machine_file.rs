@@ -7,7 +7,6 @@ use std::path::{Component, Path, PathBuf};
 use serde_json::Value;
 
 use super::error::{nearest, short};
-use super::preset::at;
 use super::{Error, Experiment, file};
 use crate::keys::Words as _;
 use crate::model::equations::{Offer, Unfit};
@@ -159,13 +158,10 @@ fn without_returns(text: &str) -> String {
 
 /// Puts the text of its machine file into a preset that only names it.
 pub(super) fn fill(given: &mut Value, folder: Option<&Path>, label: &str) -> Result<(), Error> {
-    let is_file = at(given, "model.kind").is_some_and(|kind| kind == "equations");
-    let has_text = at(given, "model.text")
-        .and_then(Value::as_str)
-        .is_some_and(|text| !text.is_empty());
-    let name = at(given, "model.file")
-        .and_then(Value::as_str)
-        .map(str::to_owned);
+    let model = |key: &str| given.get("model")?.get(key)?.as_str().map(str::to_owned);
+    let is_file = model("kind").is_some_and(|kind| kind == "equations");
+    let has_text = model("text").is_some_and(|text| !text.is_empty());
+    let name = model("file");
     if let Some(name) = name.filter(|_| is_file && !has_text) {
         given["model"]["text"] = read(&name, folder, label)?.into();
     }

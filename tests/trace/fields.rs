@@ -123,7 +123,7 @@ pub(super) const SPARSE: &str = r#"{"task": {"kind": "copy", "bits": 2, "length"
 
 pub(super) const OF_FILE: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
     "model": {"kind": "equations", "file": "own.machine", "sizes": {"units": 4}, "constants": {"rate": 0.5},
-              "switches": {"reads": "all"}, "text": "machine \"Own\"\ninput x[steps, inputs]\ntarget y[steps, outputs]\nsize units = 3 in 1..9\nsize rows = 3 in 1..9\nconstant rate = 1 in 0..1\nswitch reads = all | one\nstart h[units] = 0\nstart M[rows, units] = 0.1\nalong steps\n  h = tanh(linear[units](x, h[-1]))\n  w = softmax[rows](dot[units](h, M[-1]))\n  M = M[-1] + rate * w * h\n  if reads is all r = sum[rows](w * M)\n  if reads is one r = M[rows: 0]\n  z = linear[outputs](h, r)\n"}}"#;
+              "switches": {"reads": "all"}, "text": "machine \"Own\"\ninput x[steps, inputs]\ntarget y[steps, outputs]\nsize units = 3 in 1..9\nsize rows = 3 in 1..9\nconstant rate = 1 in 0..1\nswitch reads = all | one\nstart h[units] = 0\nstart M[rows, units] = 0.1 * index[rows]\nalong steps\n  h = tanh(linear[units](x, h[-1]))\n  w = softmax[rows](dot[units](h, M[-1]))\n  M = M[-1] + rate * w * h\n  if reads is all r = sum[rows](w * M)\n  if reads is one r = M[rows: 0]\n  z = linear[outputs](h, r)\n"}}"#;
 
 type Row = (&'static str, Base, &'static str, &'static [By]);
 
@@ -210,7 +210,7 @@ const FIELDS: &[Row] = &[
     ("model.attention.prior_units", Encoder, "3", &[Refused]),
     ("model.embedding", Layers, "4", &[Refused]),
     ("model.layers", Layers, "1", &[Refused]),
-    ("model.file", OfFile, r#""other.machine""#, &[Named, Diff]),
+    ("model.file", OfFile, r#""other.machine""#, &[Named, Weights, Diff]),
     ("model.text", OfFile, r#""machine""#, &[Refused]),
     ("model.sizes", OfFile, r#"{"units": 5}"#, &[Refused]),
     ("model.switches", OfFile, r#"{"reads": "one"}"#, &[Verify, Diff]),

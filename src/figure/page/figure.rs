@@ -743,7 +743,7 @@ mod tests {
         Area, Format, Image, Mark, Motion, PlacedPanel, Rgb, Slot, Stage, estimated_bytes,
         head_named, to_bytes,
     };
-    use crate::model::{BahdanauConfig, DncConfig, Model, NtmConfig, SamConfig};
+    use crate::model::{BahdanauConfig, DncConfig, EquationsConfig, Model, NtmConfig, SamConfig};
     use crate::platform::at_once;
     use crate::task::{Caption, Reuse, Task};
     use crate::train::ABSENT;
@@ -980,6 +980,12 @@ mod tests {
         Recording::new(&Model::new(machine, 1), &task, 1, 0)
     }
 
+    fn of_file() -> Recording {
+        let task = Task::Reuse(Reuse::DEFAULT).with_size(6);
+        let machine = EquationsConfig::new(task.inputs(), task.outputs());
+        Recording::new(&Model::new(machine, 1), &task, 1, 0)
+    }
+
     fn sparse() -> Recording {
         let task = Task::Reuse(Reuse::DEFAULT).with_size(6);
         let mut machine = SamConfig::new(task.inputs(), task.outputs());
@@ -1057,7 +1063,7 @@ mod tests {
         let spread = samples.spread();
         let all = Picture::NAMES.map(|(_, picture)| picture);
         let layouts = all.map(|picture| Layout::Pictures(vec![picture]));
-        let (described, managed, sparse) = (described(), managed(), sparse());
+        let (described, managed, sparse, of_file) = (described(), managed(), sparse(), of_file());
         let of_managed = [
             Picture::Usage,
             Picture::Precedence,
@@ -1073,6 +1079,7 @@ mod tests {
                 Layout::Pictures(all) if all[..] == [Picture::Patches] => &described,
                 Layout::Pictures(all) if all.len() == 1 && of_managed.contains(&all[0]) => &managed,
                 Layout::Pictures(all) if all[..] == [Picture::Age] => &sparse,
+                Layout::Pictures(all) if all[..] == [Picture::Quantities] => &of_file,
                 _ => &recording,
             };
             let figure = Figure::new(recording, options(layout.clone()));

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from . import display, window
 from ._interventions import Interventions, texts
 from ._extension import native, options, pair
-from .errors import ArgumentError, Whole, whole
+from .errors import ArgumentError, Whole
 from .files import Path, expecting, file_name, to_json
 from .preset import Preset, as_dictionary, has_bits
 from .trace import Trace
@@ -264,28 +264,15 @@ def numbers(read: Dict[str, Any]) -> Dict[str, Any]:
     return {key: number(key, value) for key, value in read.items()}
 
 
-def machine(source: Path, *, task: Optional[Mapping[str, Any]] = None, model: Optional[Mapping[str, Any]] = None,
-            seed: Whole = 1) -> Machine:
-    """Loads a trained machine, or makes an untrained one from a machine file.
+def machine(source: Path) -> Machine:
+    """Loads a trained machine.
 
-    source  the name of an included machine (`machines()` lists them), a weights file, or a run folder; or a file that ends
-            in `.machine`, in the current folder or among the included ones
-    task    of a machine file, the task as in a preset; None: `copy` of up to 5 vectors of 4 bits
-    model   of a machine file, values of its keys: {"sizes": {"rows": 16}, "switches": {"order": "write_first"}}
-    seed    of a machine file, the seed of its random weights
-
-    Raises ArgumentError for an unknown name, FormatError for an invalid file and FileError for an unreadable one.
-
-        machine("stack.machine", model={"sizes": {"depth": 8}}).trace(length=3)["read"]
+    `source`: the name of an included machine (`machines()` lists them), a weights file, or a run folder. Raises
+    ArgumentError for an unknown name, FormatError for an invalid file and FileError for an unreadable one.
     """
     name = file_name("source", source, A_MACHINE)
     with expecting({name: A_MACHINE}):
-        if not name.endswith(".machine"):
-            if task is not None or model is not None:
-                raise ArgumentError("are given", place="`task` and `model`", expected="them with a machine file only")
-            return Machine(native().Machine.find(name))
-        preset = {"task": task or {"kind": "copy", "bits": 4, "length": [1, 5]}, "model": {**(model or {}), "kind": "equations", "file": name}}
-        return Machine(native().Machine.untrained(to_json("the preset", preset), name, whole("seed", seed)))
+        return Machine(native().Machine.find(name))
 
 
 def machine_from(weights: Mapping[str, npt.ArrayLike], preset: Union[Path, Preset]) -> Machine:

@@ -81,9 +81,6 @@ def check_preset(preset: Union[Path, Preset]) -> None:
     `preset`: a name, a JSON file, or a dictionary.
     """
     preset = as_dictionary(preset)
-    if _is_of_file(preset):
-        read_preset(preset)
-        return
     check_keys("", preset, TREE)
     model = preset.get("model", {})
     kind = model.get("kind", "ntm")
@@ -99,12 +96,6 @@ def check_preset(preset: Union[Path, Preset]) -> None:
             raise WeightsError(f"is a list of {len(words)}", place=f"`model.heads.{key}`",
                                expected=f"one word for all heads, or a list of {count}, read heads first")
     check_task(preset.get("task"))
-
-
-def _is_of_file(preset: Preset) -> bool:
-    """Returns whether the machine of a preset stands in a machine file, whose keys the extension knows."""
-    model = preset.get("model")
-    return isinstance(model, Mapping) and model.get("kind") == "equations"
 
 
 def check_task(task: Any) -> None:
@@ -197,9 +188,6 @@ def tensor_shapes(preset: Union[Path, Preset]) -> Dict[str, Shape]:
     """
     preset = as_dictionary(preset)
     check_preset(preset)
-    if _is_of_file(preset):
-        made = native().Machine.untrained(to_json("the preset", preset), "preset", 1)
-        return {name: tensor.shape for name, tensor in made.tensors()}
     given = preset.get("model", {})
     own = _OWN_DEFAULTS.get(given.get("kind", ""), {})
     given = {**given, **{section: {**keys, **given.get(section, {})} for section, keys in own.items()}}

@@ -149,7 +149,7 @@ class Trace:
     @property
     def _has_source(self) -> bool:
         """Whether every source step appends a memory row, and nothing else writes."""
-        return self.meta.get("model", {}).get("kind", "ntm") not in ("ntm", "dnc", "plain", "equations")
+        return self.meta.get("model", {}).get("kind", "ntm") not in ("ntm", "dnc", "plain")
 
     @property
     def phases(self) -> List[str]:
@@ -208,9 +208,6 @@ class Trace:
         if not -last - 1 <= step <= last:
             raise StepError(f"there is no memory after {step} steps", expected=f"0 to {last}, or -{last + 1} to -1")
         step = step % (last + 1)
-        if self.meta.get("model", {}).get("kind") == "equations" and "memory" in self:
-            of_file: Array = self["memory"][step - 1] if step else self["memory.initial"]
-            return of_file
         if "memory" in self:
             memory: Array = self["memory"][step]
             return memory

@@ -17,7 +17,6 @@ mod run;
 #[pyo3::pymodule]
 mod _native {
     use std::ffi::OsString;
-    use std::path::Path;
 
     use pyo3::prelude::*;
     use tapescope::io;
@@ -40,7 +39,7 @@ mod _native {
     #[pyfunction]
     fn preset(py: Python<'_>, name: &str, json: Option<&str>) -> PyResult<String> {
         let experiment = match json {
-            Some(json) => io::Experiment::from_json_in(json, name, &[], Some(Path::new(""))),
+            Some(json) => io::Experiment::from_json(json, name, &[]),
             None => io::Experiment::find(name, &[]),
         };
         let experiment = experiment.map_err(|error| raised(py, error.into()))?;

@@ -7,7 +7,6 @@ use pyo3::types::PyBytes;
 use tapescope::cli::in_process;
 use tapescope::io::measurement::{evaluation_json, history_json};
 use tapescope::io::{self, Trained, weights};
-use tapescope::model::Model;
 use tapescope::train::HistoryPoint;
 
 use crate::arrays::shared;
@@ -45,22 +44,6 @@ impl Machine {
         let trained = py.detach(|| in_process::machine(&name));
         let trained = trained.map_err(|why| raised(py, why))?;
         Ok(Self::new(name, trained, true))
-    }
-
-    /// A machine with random weights, of a preset.
-    #[staticmethod]
-    fn untrained(py: Python<'_>, json: &str, name: String, seed: u64) -> PyResult<Self> {
-        let experiment = io::Experiment::from_json_in(json, &name, &[], Some(Path::new("")));
-        let experiment = experiment.map_err(|error| raised(py, error.into()))?;
-        let trained = Trained {
-            machine: Model::new(experiment.model.clone(), seed),
-            experiment,
-            changes: Vec::new(),
-            history: Vec::new(),
-            evaluation: None,
-            command: String::new(),
-        };
-        Ok(Self::new(name, trained, false))
     }
 
     /// Reads a weights file from memory.

@@ -29,9 +29,9 @@ class SoFar(Mapping[str, Array]):
 
     def __getitem__(self, name: str) -> Array:
         array = self._trace[name]
-        # The memory has a state before the first step; what has no steps is learned.
-        more = array.shape[0] - self._trace.steps if array.ndim else 0
-        return array[:self.step + 1 + more] if more in (0, 1) else array
+        # The memory has a state before the first step, `t+1`.
+        first = self._trace.dims[name][:1]
+        return array[:self.step + 1 + (first == ("t+1",))] if first in (("t",), ("t+1",)) else array
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._trace)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import html
 import json
+import os
 import warnings
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Tuple, Union
 
@@ -16,7 +17,7 @@ from ._interventions import Interventions, texts
 from ._extension import native, options, pair
 from .errors import ArgumentError, Whole
 from .files import Path, expecting, file_name, to_json
-from .preset import Preset, as_dictionary, has_bits
+from .preset import Preset, as_dictionary, changes, has_bits, named, of_file
 from .trace import Trace
 from .weights import Tensors, to_bytes, write_bytes
 
@@ -24,6 +25,12 @@ from .weights import Tensors, to_bytes, write_bytes
 Sizes = Union[Whole, str, Iterable[Whole]]
 # What `machine` accepts.
 A_MACHINE = "the name of an included machine, a weights file, or a run folder"
+
+
+def _sized(sizes: Optional[Mapping[str, Whole]]) -> List[str]:
+    if not isinstance(sizes or {}, Mapping):
+        raise ArgumentError(f"is {sizes!r}", place="`sizes`", expected='a dictionary such as {"rows": 64}')
+    return [f"--size={name}={size}" for name, size in (sizes or {}).items()]
 
 
 def _options(interventions: List[str]) -> List[str]:
@@ -82,8 +89,8 @@ class Machine:
 
     def trace(self, length: Optional[Whole] = None, *, items: Optional[Whole] = None, repeats: Optional[Whole] = None,
               seed: Optional[Whole] = None, episode: Optional[Whole] = None, sample: Optional[Whole] = None, input: Any = None,
-              rows: Optional[Whole] = None, gradient: Union[str, Tuple[Whole, Whole], None] = None,
-              intervene: Optional[Interventions] = None) -> Trace:
+              rows: Optional[Whole] = None, sizes: Optional[Mapping[str, Whole]] = None,
+              gradient: Union[str, Tuple[Whole, Whole], None] = None, intervene: Optional[Interventions] = None) -> Trace:
         """Runs one episode and returns its trace, with every stage of every step.
 
         length    number of vectors, at least 1; None: sampled as in training
@@ -100,6 +107,7 @@ class Machine:
                   for `span` {"symbols": …, "question": [3]}; for `text` a line: "the cat"; for `pairs` a source: "the cat",
                   or with its target: "the cat\\tle chat"
         rows      number of memory rows; None: as in training
+        sizes     sizes of a machine file on which no tensor depends, by name: {"depth": 64}
         gradient  "loss", or (step, channel) of an output bit. Adds for every array an array `gradient.NAME` of the same
                   shape: the derivative of the loss (bits) or of the logit of that bit with respect to it
         intervene values that are changed while the episode runs: a dictionary {"12:read0.gate": 1}, with STEP, FROM-TO or
@@ -118,7 +126,7 @@ class Machine:
             "gradient", gradient, "bit:{},{}", '"loss", or the (step, channel) of an output bit')
         given = None if input is None else to_json("`input`", _episode(self._preset["task"]["kind"], input))
         asked = options(length=length, items=items, repeats=repeats, seed=seed, episode=episode, sample=sample,
-                        rows=rows, gradient=bit)
+                        rows=rows, gradient=bit) + _sized(sizes)
         changes = [] if intervene is None else texts(
             intervene, lambda changes: self._handle.trace(given, asked + _options(changes)), self._handle.advance)
         recorded = self._handle.trace(given, asked + _options(changes))
@@ -129,14 +137,15 @@ class Machine:
 
     def evaluate(self, lengths: Optional[Sizes] = None, *, items: Optional[Sizes] = None,
                  repeats: Optional[Sizes] = None, episodes: Optional[Whole] = None, seed: Optional[Whole] = None,
-                 rows: Optional[Whole] = None, samples: Optional[Whole] = None, measure: Optional[str] = None,
-                 by: Optional[str] = None, threads: Optional[Whole] = None) -> List[Dict[str, Any]]:
+                 rows: Optional[Whole] = None, sizes: Optional[Mapping[str, Whole]] = None, samples: Optional[Whole] = None,
+                 measure: Optional[str] = None, by: Optional[str] = None, threads: Optional[Whole] = None) -> List[Dict[str, Any]]:
         """Evaluates the machine on episodes that it was not trained on and returns one dictionary per size.
 
         lengths, items, repeats   sizes: 20, [10, 20] or range(10, 21); None: those of the preset
         episodes                  episodes per size; None: as in the preset
         seed                      seed of the episodes; None: 1000000
         rows                      number of memory rows; None: as in training
+        sizes                     sizes of a machine file on which no tensor depends, by name: {"depth": 64}
         samples                   noise samples per episode, for hard and Bayesian heads
         measure                   an expression such as "entropy(read0.weighting)" (docs/expressions.md): one dictionary per step
                                   and phase instead, with `median`, quantiles and `mean` over the episodes
@@ -151,7 +160,7 @@ class Machine:
         episodes (KeyboardInterrupt). Raises ArgumentError for sizes that the task does not allow.
         """
         asked = options(lengths=lengths, items=items, repeats=repeats, episodes=episodes, seed=seed, rows=rows,
-                        samples=samples, measure=measure, by=by, threads=threads)
+                        samples=samples, measure=measure, by=by, threads=threads) + _sized(sizes)
         return [numbers(json.loads(line)) for line in self._handle.evaluate(asked)]
 
     def save(self, path: Path) -> None:
@@ -177,14 +186,19 @@ class Machine:
         found = self.validation
         validated = "" if found is None else f"; {found['bits_per_sequence']:.3g} bits per sequence in validation"
         stopped = "" if self.stopped_after is None else f"; stopped after {self.stopped_after:,} sequences"
+        stopped = "; untrained" if self.stopped_after == 0 else stopped
         return f"<Machine {self.name}: {self.words()}{validated}{stopped}>"
 
     def words(self) -> str:
         """Returns a description of controller, heads and memory, or of encoder, decoder and attention."""
         config = self._preset["model"]
-        memory, heads = config.get("memory"), config.get("heads")
+        is_of_file = bool(of_file(self._preset))
+        memory, heads = (None if is_of_file else config.get(key) for key in ("memory", "heads"))
         parts = []
-        if "controller" in config:
+        if is_of_file:
+            sizes = ", ".join(part for key in ("sizes", "heads") for part in _listed(config.get(key, {})))
+            parts.append(config["file"] + (f" with {sizes}" if sizes else ""))
+        elif "controller" in config:
             controller = config["controller"]
             layers = controller.get("layers", 1)
             what = {"lstm": "LSTM", "feedforward": "feedforward"}[controller.get("kind", "lstm")]
@@ -232,6 +246,12 @@ def _count(number: int, thing: str) -> str:
     return f"{number} {thing}{'' if number == 1 else 's'}"
 
 
+def _listed(sizes: Mapping[str, Any], place: str = "") -> List[str]:
+    """Returns names and sizes; those of a component have its name before theirs."""
+    return [part for name, size in sizes.items() for part in (
+        _listed(size, f"{place}{name}.") if isinstance(size, Mapping) else [f"{place}{name} {size}"])]
+
+
 def _episode(task: str, given: Any) -> Any:
     """Returns the contents of the equivalent input file."""
     if not has_bits(task):
@@ -264,13 +284,37 @@ def numbers(read: Dict[str, Any]) -> Dict[str, Any]:
     return {key: number(key, value) for key, value in read.items()}
 
 
-def machine(source: Path) -> Machine:
-    """Loads a trained machine.
+def machine(source: Path, *, task: Union[Path, Preset, None] = None, seed: Optional[Whole] = None,
+            set: Optional[Mapping[str, Any]] = None) -> Machine:
+    """Loads a trained machine, or makes an untrained one from a machine file.
 
-    `source`: the name of an included machine (`machines()` lists them), a weights file, or a run folder. Raises
-    ArgumentError for an unknown name, FormatError for an invalid file and FileError for an unreadable one.
+    source   the name of an included machine (`machines()` lists them), a weights file, or a run folder; or the path of a
+             machine file, which ends in .machine, or the name of an included one: then the weights are random
+
+    These are for a machine file only:
+
+    task     the name of a preset, a JSON file, or a dictionary: a preset, or only its `task`; None: "copy"
+    seed     seed of the random weights; None: as in the preset
+    set      other values by their paths: {"model.sizes.units": 64}
+
+    Raises ArgumentError for an unknown name, FormatError for an invalid file and FileError for an unreadable one.
+
+        machine("stack.machine", task="transduce", seed=1).trace(length=5)["memory"]
     """
     name = file_name("source", source, A_MACHINE)
+    if name.endswith(".machine"):
+        preset = task if isinstance(task, Mapping) else as_dictionary("copy" if task is None else task)
+        preset = preset if "task" in preset else {"task": preset}
+        model = {**of_file(preset), "kind": "equations", "file": name, "text": ""}
+        stem = os.path.splitext(os.path.basename(name))[0]
+        # The training of another kind of machine may have keys of its own.
+        is_own = "model" not in preset or bool(of_file(preset))
+        kept = {key: preset[key] for key in ("task", "evaluation", *["training"] * is_own) if key in preset}
+        whole = {**kept, "name": stem, "model": model}
+        run = native().Run.begin(*named(whole), None, options(seed=seed) + changes(set))
+        return Machine(run.machine(), 0)
+    if (task, seed, set) != (None, None, None):
+        raise ArgumentError(f"is {source!r}", place="`source`", expected="a .machine file for `task`, `seed` and `set`")
     with expecting({name: A_MACHINE}):
         return Machine(native().Machine.find(name))
 

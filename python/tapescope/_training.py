@@ -11,10 +11,10 @@ from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Tex
 import numpy as np
 
 from ._extension import flags, native, options
-from .errors import ArgumentError, TrainingError, Whole
-from .files import Path, expecting, file_name, to_json
+from .errors import TrainingError, Whole
+from .files import Path, expecting, file_name
 from ._machine import A_MACHINE, Machine, numbers
-from .preset import A_PRESET, Preset, named
+from .preset import A_PRESET, Preset, changes, named
 
 # Seconds between two checks of a run, and so the reaction time to Ctrl-C.
 LOOK = 0.1
@@ -79,13 +79,10 @@ def train(preset: Union[Path, Preset], *, seed: Optional[Whole] = None, sequence
         train("copy", seed=7, sequences=20000, out="runs/mine")
     """
     name, text = named(preset)
-    if not isinstance(set or {}, Mapping):
-        raise ArgumentError(f"is {set!r}", place="`set`", expected='a dictionary such as {"model.memory.rows": 64}')
     first, file = (start._handle, None) if isinstance(start, Machine) else (None, start)
     file = None if file is None else file_name("start", file, A_MACHINE)
     folder = None if out is None else file_name("out", out)
-    asked = flags(force=force) + options(seed=seed, sequences=sequences, out=folder, threads=threads, from_=file)
-    asked += [f"--set={path}={to_json(f'set: `{path}`', value)}" for path, value in (set or {}).items()]
+    asked = flags(force=force) + options(seed=seed, sequences=sequences, out=folder, threads=threads, from_=file) + changes(set)
     with expecting({name: A_PRESET, **({} if file is None else {file: A_MACHINE})}):
         run = native().Run.begin(name, text, first, asked)
     tell = teller(progress)

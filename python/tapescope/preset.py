@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any, Dict, Mapping, Optional, Tuple, Union
+from typing import Any, Dict, List, Mapping, Optional, Tuple, Union
 
 from .attention import CHOICES, chosen, learned, of_head
 from ._extension import MissingExtensionError, is_built, native
-from .errors import ArgumentError, WeightsError, meant
-from .files import Path, expecting, file_name, to_json
+from .errors import ArgumentError, FormatError, WeightsError, meant
+from .files import Path, expecting, file_name, system_says, to_json
 from .keys import KEYS, Key, tree
 
 Preset = Mapping[str, Any]
 Shape = Tuple[int, ...]
 A_PRESET = "the name of a preset, a JSON file, or a dictionary"
+A_MACHINE_FILE = "the path of a machine file, the name of an included one, or the text of the file as `text`"
 _KIND = next(key for key in KEYS if key.path == "task.kind")
 # The keys of every kind of task, and the channels (inputs, outputs) besides its bits.
 TASKS: Dict[str, Dict[str, Any]] = {kind: tree([key for key in KEYS if key.task == kind], "task.") for kind in _KIND.words}
@@ -46,7 +47,7 @@ _SECTIONS = {"ntm": ("memory", "controller", "heads"), "dnc": ("memory", "contro
              "lstmn-decoder": ("decoder", "attention"),
              "multi-head": ("embedding", "layers", "heads", "attention", "positions"), "self-attention": ("encoder", "attention"),
              "structured": ("encoder", "heads", "attention", "decoder"), "coattention": ("encoder", "fusion", "decoder"),
-             "attention-over-attention": ("encoder",)}
+             "attention-over-attention": ("encoder",), "equations": ("file", "text", "sizes", "heads", "switches", "constants")}
 # Defaults that differ from those of the first kind with the key.
 _FORWARD = {"direction": "forward", "size": 64}
 _OWN_DEFAULTS: Dict[str, Dict[str, Dict[str, Any]]] = {
@@ -59,20 +60,51 @@ _OWN_DEFAULTS: Dict[str, Dict[str, Dict[str, Any]]] = {
 def named(source: Union[Path, Preset]) -> Tuple[str, Optional[str]]:
     """Returns the name of a preset, and its JSON if it is a dictionary."""
     if isinstance(source, Mapping):
-        return "preset", to_json("the preset", source)
+        return "preset", to_json("the preset", _with_text(source))
     if not isinstance(source, (str, bytes, os.PathLike)):
         raise ArgumentError(f"the preset is a {type(source).__name__}", expected=A_PRESET)
     return file_name("preset", source, A_PRESET), None
 
 
+def changes(given: Optional[Mapping[str, Any]]) -> List[str]:
+    """Returns the argument `set`, values of a preset by their paths, as options of the command line."""
+    if not isinstance(given or {}, Mapping):
+        raise ArgumentError(f"is {given!r}", place="`set`", expected='a dictionary such as {"model.memory.rows": 64}')
+    return [f"--set={path}={to_json(f'set: `{path}`', value)}" for path, value in (given or {}).items()]
+
+
 def as_dictionary(preset: Union[Path, Preset]) -> Preset:
     """Returns a preset as a dictionary. Names and files are read by the extension."""
     if not isinstance(preset, (str, bytes, os.PathLike)):
-        return preset
+        return _with_text(preset) if isinstance(preset, Mapping) else preset
     if not is_built():
         raise MissingExtensionError(f"{preset!r} is a preset name or a file; reading it needs the extension, which is not "
                                     "installed", expected="the preset as a dictionary")
     return read_preset(preset)
+
+
+def of_file(preset: Preset) -> Preset:
+    """Returns the `model` of a preset if its equations stand in a machine file, otherwise an empty dictionary."""
+    model = preset.get("model")
+    return model if isinstance(model, Mapping) and model.get("kind") == "equations" else {}
+
+
+def _with_text(preset: Preset) -> Preset:
+    """Returns a preset with the text of its machine file, which is found from the current folder."""
+    model = of_file(preset)
+    if model.get("text") or not isinstance(model.get("file"), (str, os.PathLike)):
+        return preset
+    path = file_name("file", model["file"], A_MACHINE_FILE)
+    folder, name = os.path.split(path)
+    if folder:
+        with system_says(path, "cannot be read", A_MACHINE_FILE):
+            os.stat(path)
+    try:
+        text = native().machine_text((folder or ".") if os.path.exists(path) else None, name)
+        return {**preset, "model": {**model, "file": name, "text": text}}
+    except FormatError as error:
+        error.expected = A_MACHINE_FILE if error.place else None
+        raise
 
 
 def check_preset(preset: Union[Path, Preset]) -> None:
@@ -81,14 +113,17 @@ def check_preset(preset: Union[Path, Preset]) -> None:
     `preset`: a name, a JSON file, or a dictionary.
     """
     preset = as_dictionary(preset)
-    check_keys("", preset, TREE)
+    # The keys that a machine file declares are checked by the extension.
+    is_of_file = bool(of_file(preset))
+    known = {**TREE, "model": {**TREE["model"], **dict.fromkeys(_SECTIONS["equations"][2:], {})}}
+    check_keys("", preset, known if is_of_file else TREE)
     model = preset.get("model", {})
     kind = model.get("kind", "ntm")
     for key in model:
         if key not in ("kind", *_SECTIONS[kind]):
             raise WeightsError(f"is not a key of `{kind}`", place=f"`model.{key}`",
                                expected=", ".join(("kind", *_SECTIONS[kind])))
-    heads = _with_defaults(model, TREE["model"])["heads"]
+    heads = _with_defaults({} if is_of_file else model, TREE["model"])["heads"]
     count = heads["read"] + heads["write"]
     listed = {"shift.form": heads["shift"]["form"], **{f"attention.{key}": heads["attention"][key] for key in CHOICES}}
     for key, words in listed.items():
@@ -189,6 +224,9 @@ def tensor_shapes(preset: Union[Path, Preset]) -> Dict[str, Shape]:
     preset = as_dictionary(preset)
     check_preset(preset)
     given = preset.get("model", {})
+    if of_file(preset):
+        listed = native().tensor_shapes(named(preset)[1])
+        return {str(name): tuple(shape)[name.endswith(".bias"):] for name, shape in listed}
     own = _OWN_DEFAULTS.get(given.get("kind", ""), {})
     given = {**given, **{section: {**keys, **given.get(section, {})} for section, keys in own.items()}}
     model = _with_defaults(given, TREE["model"])

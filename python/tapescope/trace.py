@@ -57,7 +57,8 @@ class Trace:
 
     `arrays`: arrays by name. `meta`: everything else in the file. `dims`: the axes of every array, such as ("t", "n"):
     t steps, n memory rows, m memory columns, x inputs, y outputs, c controller units, l layers, s shifts.
-    docs/formats.md lists the arrays.
+    docs/formats.md lists the arrays. Arrays of a machine file have the names and axes of the file; `meta["axes"]` has the
+    sizes of all axes.
     """
 
     meta: Dict[str, Any]
@@ -116,9 +117,10 @@ class Trace:
         return Trace, (self.meta, self.arrays, self.dims)
 
     def __repr__(self) -> str:
-        rows, columns = (self.meta["axes"].get(axis, {}).get("size") for axis in "nm")
+        axes = self.dims.get("memory.initial", ()) if self._of_file else ("n", "m")
+        sizes = [self.meta["axes"].get(axis, {}).get("size") for axis in axes]
         size = f", {', '.join(self.heads)}" if self.heads else ""
-        size += f", memory {rows} × {columns}" if rows and columns else ""
+        size += f", memory {' × '.join(map(str, sizes))}" if sizes and all(sizes) else ""
         return f"<Trace of {self.meta['task']['name']}: {self.steps} steps{size}>"
 
     @property
@@ -145,6 +147,11 @@ class Trace:
         """Names of the heads in the order in which they act, if they act in turn."""
         order = self.meta.get("conventions", {}).get("order")
         return list(order) if isinstance(order, list) else []
+
+    @property
+    def _of_file(self) -> bool:
+        """Whether the equations of the machine stand in a machine file."""
+        return bool(self.meta.get("model", {}).get("kind") == "equations")
 
     @property
     def _has_source(self) -> bool:
@@ -182,15 +189,15 @@ class Trace:
         head = self.head(name)
         columns: Dict[str, Any] = {"phase": self.phases}
         for part, array in PARTS.items():
-            if array.dims == ("t",) and part in head:
+            if array.dims == ("t",) and part in head and head[part].ndim == 1:
                 columns[part] = head[part]
         for index, offset in enumerate(self.shifts if "shift" in head else []):
             columns[f"shift {offset:+d}" if offset else "shift 0"] = head["shift"][:, index]
-        if "weighting" in head:
+        if "weighting" in head and head["weighting"].ndim == 2:
             columns["row"] = head["weighting"].argmax(1)
             columns["weight"] = head["weighting"].max(1)
         for part, array in PARTS.items():
-            for index, column in enumerate(head[part].T if array.dims == ("t", "m") and part in head else []):
+            for index, column in enumerate(head[part].T if array.dims == ("t", "m") and part in head and head[part].ndim == 2 else []):
                 columns[f"{part}[{index}]"] = column
         return pandas.DataFrame(columns, index=pandas.RangeIndex(self.steps, name="step"))
 
@@ -208,6 +215,11 @@ class Trace:
         if not -last - 1 <= step <= last:
             raise StepError(f"there is no memory after {step} steps", expected=f"0 to {last}, or -{last + 1} to -1")
         step = step % (last + 1)
+        if self._of_file:
+            # As any other quantity: one for every step, and one before the first; or one for all steps.
+            has_steps = self.dims.get("memory", ("t",))[:1] == ("t",)
+            own: Array = self["memory"] if not has_steps else self["memory"][step - 1] if step else self["memory.initial"]
+            return own
         if "memory" in self:
             memory: Array = self["memory"][step]
             return memory

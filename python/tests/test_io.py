@@ -401,7 +401,7 @@ class Io(Test):
             trace = load(self.path("t.npz"))
             self.assertEqual(channels(preset["task"]), (trace["input"].shape[1], trace["output"].shape[1]))
         # What stands only in presets with another optimizer, or that say what is drawn otherwise.
-        others = {"training.fewest_rows", "training.hard", "training.bayesian", "training.optimizer.beta1", "training.optimizer.beta2", "training.redundancy.weight", "training.head_divergence.weight", "evaluation.repeats", "title", "description"}
+        others = {"model.file", "model.text", "training.fewest_rows", "training.hard", "training.bayesian", "training.optimizer.beta1", "training.optimizer.beta2", "training.redundancy.weight", "training.head_divergence.weight", "evaluation.repeats", "title", "description"}
         ours = keys(TREE)
         self.assertEqual(printed - ours - {"model.memory.initial.constant"}, set())
         # Nor what other heads bring with them.

@@ -195,7 +195,7 @@ pub fn render(
     options: &[String],
 ) -> Result<Vec<u8>, CommandError> {
     fonts::look_in(with_letters);
-    let asked: Render = parsed(name, options)?;
+    let asked = parsed::<Render>(name, options)?.with_page();
     Ok(asked.file_of(recording, order)?)
 }
 

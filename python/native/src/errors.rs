@@ -26,6 +26,8 @@ pub fn raised(py: Python<'_>, why: CommandError) -> PyErr {
             };
             ("FormatError", in_python(&problem), Some(file), place)
         }
+        // It begins with the file, the line and the column.
+        CommandError::File(Error::Machine(words)) => ("FormatError", words, None, None),
         CommandError::File(error @ Error::Unknown { .. }) => {
             ("ArgumentError", error.to_string(), None, None)
         }

@@ -17,6 +17,7 @@ mod run;
 #[pyo3::pymodule]
 mod _native {
     use std::ffi::OsString;
+    use std::path::Path;
 
     use pyo3::prelude::*;
     use tapescope::io;
@@ -44,6 +45,21 @@ mod _native {
         };
         let experiment = experiment.map_err(|error| raised(py, error.into()))?;
         Ok(experiment.to_json())
+    }
+
+    /// Returns the text of a machine file in a folder, or of an included one, with the components that it uses.
+    #[pyfunction]
+    fn machine_text(py: Python<'_>, folder: Option<&str>, name: &str) -> PyResult<String> {
+        let text = io::machine_file::read(name, folder.map(Path::new), "preset");
+        text.map_err(|error| raised(py, error.into()))
+    }
+
+    /// Returns the names of the tensors of a preset, and their rows and columns.
+    #[pyfunction]
+    fn tensor_shapes(py: Python<'_>, json: &str) -> PyResult<Vec<(String, [usize; 2])>> {
+        let experiment = io::Experiment::from_json(json, "preset", &[]);
+        let experiment = experiment.map_err(|error| raised(py, error.into()))?;
+        Ok(io::weights::shapes(&experiment.model))
     }
 
     /// Checks an episode file in memory.

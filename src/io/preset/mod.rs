@@ -169,6 +169,10 @@ impl Experiment {
         } else if path.extension().is_some_and(|end| end == "safetensors") {
             let eval = shell::on("eval", path);
             format!("is a weights file, not a preset; evaluate it with: {eval}")
+        } else if machine_file::is_machine(path) {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            let model = format!(r#""model": {{"kind": "equations", "file": "{name}"}}"#);
+            format!("is a machine file, not a preset; expected a JSON file beside it with {model}")
         } else {
             let text = file::read_text(path, LIMIT)?;
             let folder = path.parent().unwrap_or(Path::new(""));

@@ -23,6 +23,9 @@ pub(super) fn longest<R: Real>(traces: &[Trace<R>]) -> usize {
     traces.first().map_or(0, Trace::steps)
 }
 
+/// Changes an array of a trace in a step: see [`super::Model::run_again`].
+pub type Change<'c, R> = &'c mut dyn FnMut(&mut Trace<R>, Place, Array, usize);
+
 /// Forward and backward passes of a kind of machine.
 pub trait Machine<R: Real>: Kind {
     /// Runs these steps of up to [`TOGETHER`] episodes, longest first, in their traces: from the first one to
@@ -63,7 +66,7 @@ pub trait Machine<R: Real>: Kind {
         _params: &Params<R>,
         _trace: &mut Trace<R>,
         _steps: Range<usize>,
-        _change: &mut dyn FnMut(&mut Trace<R>, Place, Array, usize),
+        _change: Change<'_, R>,
     ) -> bool {
         false
     }

@@ -430,9 +430,8 @@ impl<R: Real> Trace<R> {
     /// [`Trace::memory_every`] to keep this part of an episode.
     fn memory_every_within(&self, steps: usize, keep: Keep) -> usize {
         let every = match keep {
-            Keep::All => return 1,
             Keep::Tape(_) if self.tape.is_used => steps.saturating_add(2),
-            Keep::Tape(usize::MAX) => return 1,
+            Keep::All | Keep::Tape(usize::MAX) => return 1,
             Keep::Tape(limit) => Self::memory_every_for(self.memory_columns.width(), steps, limit),
             Keep::Answers(_) => steps.saturating_add(1),
         };

@@ -148,9 +148,10 @@ impl Quantity {
     /// The name of the array and its axes, as in the file: `memory M[rows, columns]`.
     pub fn words(&self) -> String {
         let Self { array, .. } = self;
-        let axes = match self.is_number() {
-            true => String::new(),
-            false => format!("[{}]", self.axes_joined(", ")),
+        let axes = if self.is_number() {
+            String::new()
+        } else {
+            format!("[{}]", self.axes_joined(", "))
         };
         format!("{} {}{axes}", array.name, array.symbol)
     }
@@ -192,9 +193,10 @@ impl Colouring {
         }
         let finite = || known().flatten().filter(is_finite);
         let limit = numbers::round_up(finite().fold(0.0, |most, value| value.abs().max(most)));
-        match finite().any(|value| *value < 0.0) {
-            true => Self::Signed(limit),
-            false => Self::UpTo(limit),
+        if finite().any(|value| *value < 0.0) {
+            Self::Signed(limit)
+        } else {
+            Self::UpTo(limit)
         }
     }
 }

@@ -546,9 +546,10 @@ impl<'a> Figure<'a> {
         let all = self.facts.quantities.iter().flat_map(|own| {
             let [all, norms] = [Picture::Quantities, Picture::Norms]
                 .map(|picture| PanelId::new(picture).part(own.part));
-            match own.is_memory() {
-                true => [self.over_time(norms), self.catalogue().panel(all.now())],
-                false => [self.over_time(all), None],
+            if own.is_memory() {
+                [self.over_time(norms), self.catalogue().panel(all.now())]
+            } else {
+                [self.over_time(all), None]
             }
         });
         all.flatten().collect()

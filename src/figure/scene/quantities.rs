@@ -79,12 +79,13 @@ impl<'a> Catalogue<'a> {
             Content::Cells(cells) if own.is_number() => Content::Line(cells),
             content => content,
         };
-        let (name, note) = match is_norm {
-            true => (
+        let (name, note) = if is_norm {
+            (
                 format!("norm of {words}"),
                 format!("length of each entry: {}", panel.note),
-            ),
-            false => (panel.name, panel.note),
+            )
+        } else {
+            (panel.name, panel.note)
         };
         Some(Panel {
             content,
@@ -93,9 +94,10 @@ impl<'a> Catalogue<'a> {
             alt: "over time".to_owned(),
             across: Across::Steps(steps),
             symbols: &self.facts.symbols,
-            natural: match own.is_number() {
-                true => 36.0,
-                false => (down as f32 * 5.0).clamp(24.0, 120.0),
+            natural: if own.is_number() {
+                36.0
+            } else {
+                (down as f32 * 5.0).clamp(24.0, 120.0)
             },
             done: steps_done(id, &self.now),
             ..panel

@@ -380,7 +380,7 @@ impl<'de> DeserializeSeed<'de> for At<'_> {
         if is_open(path) {
             let mut keys = false;
             visit(config, &mut |key| {
-                keys |= is_under(key.path, path) && key.path != path
+                keys |= is_under(key.path, path) && key.path != path;
             });
             if keys {
                 return from.deserialize_map(At(config, &Value::Null, path));
@@ -429,8 +429,7 @@ fn set<'de, D: Deserializer<'de>>(field: Field<'_>, from: D) -> Result<(), D::Er
     match field {
         Field::Integer(value, _) => *value = usize::deserialize(from)?,
         Field::Integer64(value, _) => *value = u64::deserialize(from)?,
-        Field::Number(value, _) => *value = f64::deserialize(from)?,
-        Field::Within(value, _) => *value = f64::deserialize(from)?,
+        Field::Number(value, _) | Field::Within(value, _) => *value = f64::deserialize(from)?,
         Field::Constant(value, _) => *value = Initial::deserialize(from)?.0,
         Field::Choice(choice) => from.deserialize_str(Chosen(choice))?,
         Field::ChoicePerHead(choices) => {

@@ -147,7 +147,7 @@ pub fn table() -> String {
 pub fn table_of(experiment: &Experiment) -> String {
     let mut rows = Vec::new();
     visit(&mut experiment.clone(), &mut |key| {
-        enter(&mut rows, &key, None)
+        enter(&mut rows, &key, None);
     });
     let line = |row: &Row| format!("| `{}` | {} |\n", row.path, row.rest);
     let head = "| key | value | allowed | |\n|---|---|---|---|\n".to_owned();

@@ -72,8 +72,7 @@ pub(super) fn value(field: &Field<'_>) -> Option<Value> {
     Some(match field {
         Field::Integer(value, _) => Value::from(**value),
         Field::Integer64(value, _) => Value::from(**value),
-        Field::Number(value, _) => Value::from(**value),
-        Field::Within(value, _) => Value::from(**value),
+        Field::Number(value, _) | Field::Within(value, _) => Value::from(**value),
         Field::Constant(value, _) => json!(Initial(**value)),
         Field::Choice(choice) => Value::from(choice.word()),
         Field::ChoicePerHead(choices) => match choices.chosen()[..] {

@@ -11,7 +11,7 @@ use super::parts::{Offer, Outline, Part, Unfit};
 use super::pool::Pool;
 use super::quantities::{self, Quantity};
 use super::settings::Settings;
-use crate::equations::bind::{Bound, Layout, count, joined, lengths};
+use crate::equations::bind::{Bound, count, joined, lengths};
 use crate::equations::flatten::{Feedback, Flat, flatten};
 use crate::equations::lower::{checked, lower};
 use crate::equations::page::{Page, Record, Word};
@@ -327,7 +327,8 @@ impl Compiled {
             let all = count(lengths, &tensor.axes).saturating_mul(gates);
             let inputs = joined(lengths, &tensor.inputs);
             let last = tensor.axes.last().map_or(1, |axis| lengths[*axis]);
-            let is_bias = tensor.name.ends_with(".bias");
+            let end = tensor.name.rsplit('.').next().unwrap_or_default();
+            let is_bias = end == "bias";
             let [rows, columns] = match tensor.inputs.is_empty() {
                 false => [all, inputs],
                 _ if is_bias => [usize::from(all > 0), all],
@@ -344,7 +345,7 @@ impl Compiled {
                     Start::GlorotOf(inputs.saturating_add(own.saturating_mul(gates)))
                 }
                 _ if is_bias => Start::Zero,
-                _ if tensor.name.ends_with(".start") => Start::NearZero,
+                _ if end == "start" => Start::NearZero,
                 _ => Start::Glorot,
             };
             TensorSpec {
@@ -361,11 +362,6 @@ impl Compiled {
     }
 
     // Arrays.
-
-    /// The sizes of the axes of an array, without that of its steps, and the number of its rows.
-    pub(super) fn sizes(&self, quantity: &Quantity, lengths: &[usize]) -> Vec<usize> {
-        quantity.axes.iter().map(|axis| lengths[*axis]).collect()
-    }
 
     /// The quantity of an array.
     pub(super) fn quantity(&self, of: Array) -> Option<(usize, &Quantity)> {
@@ -388,43 +384,10 @@ impl Compiled {
         self.quantities.iter().rposition(is_it)
     }
 
-    /// Where an array stands in an engine, with the axis of its steps first.
-    pub(super) fn places(
-        &self,
-        quantity: &Quantity,
-        layout: &Layout,
-        block: Option<(Axis, bool, usize)>,
-    ) -> Vec<usize> {
-        let mut layout = layout.clone();
-        if let Some((kind, head)) = quantity.head {
-            cut(&mut layout, kind, head.cast_signed());
-        }
-        if let Some((axis, backwards, length)) = block {
-            cut(
-                &mut layout,
-                axis,
-                if backwards { length.cast_signed() } else { -1 },
-            );
-        }
-        let time = quantity.time.iter().map(|time| time.0);
-        layout.places(
-            &time
-                .chain(quantity.axes.iter().copied())
-                .collect::<Vec<_>>(),
-        )
-    }
-
     /// The block of a first value: its axis, and whether it runs backwards.
     pub(super) fn block(&self, block: usize) -> Option<(Axis, bool)> {
         let block = &self.page.blocks[block];
         block.axis.map(|axis| (axis, block.backwards))
-    }
-}
-
-/// Takes one entry of an axis, which may be the one before the first or behind the last.
-fn cut(layout: &mut Layout, axis: Axis, entry: isize) {
-    if let Some(at) = layout.dims.iter().position(|dim| dim.0 == axis) {
-        layout.offset += entry * layout.dims.remove(at).2;
     }
 }
 

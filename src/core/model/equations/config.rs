@@ -8,7 +8,7 @@ use super::interned;
 use super::parts::{Offer, Part, Unfit};
 use super::settings::Settings;
 use crate::equations::bind::lengths;
-use crate::equations::page::{Key, Library, Page, Word};
+use crate::equations::page::{self, Key, Library, Page, Word};
 use crate::keys::Field::{ChoicePerHead, Integer, Text, Within};
 use crate::keys::{Choices, ConfigError, Keys, Table};
 use crate::model::kind::{Kind, Sizes};
@@ -120,7 +120,7 @@ impl EquationsConfig {
     /// # Errors
     /// The mistake, with its file, line and column.
     pub fn check_text(text: &str, file: &str, library: Library<'_>) -> Result<(), String> {
-        let page = Page::read(text.as_bytes(), file, &Default::default(), library);
+        let page = Page::read(text.as_bytes(), file, &page::Given::default(), library);
         page.map(drop).map_err(|mistake| mistake.to_string())
     }
 
@@ -406,10 +406,7 @@ impl Kind for EquationsConfig {
         let compiled = self.compiled();
         let lengths = self.axis_lengths([steps.max(2), steps / 2]);
         let values = compiled.quantities.iter().map(|own| {
-            let sizes = compiled
-                .sizes(own, &lengths)
-                .into_iter()
-                .map(|size| size as u64);
+            let sizes = own.sizes(&lengths).into_iter().map(|size| size as u64);
             let steps = if own.time.is_some() { steps as u64 } else { 1 };
             sizes.fold(steps, u64::saturating_mul)
         });
@@ -441,7 +438,7 @@ impl Kind for EquationsConfig {
     fn array_sizes(&self, array: Array) -> Option<Vec<usize>> {
         let compiled = self.compiled();
         let (_, own) = compiled.quantity(array)?;
-        Some(compiled.sizes(own, &self.axis_lengths(self.lengths)))
+        Some(own.sizes(&self.axis_lengths(self.lengths)))
     }
 
     fn reader(&self) -> Option<Array> {

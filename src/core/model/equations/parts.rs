@@ -119,7 +119,7 @@ impl Outline {
     pub(super) fn further_axes(&self) -> Vec<Axis> {
         let answer = &self.program.series[self.answer.0];
         let axes = block_axes(&self.page, &answer.blocks).chain(answer.axes.iter().copied());
-        let target = self.page.target.iter().flat_map(|own| own.given());
+        let target = self.page.target.iter().flat_map(Record::given);
         let target: Vec<Axis> = target.copied().collect();
         axes.filter(|axis| !target.contains(axis)).collect()
     }
@@ -160,7 +160,7 @@ fn data(page: &Page, program: &Program) -> Vec<Data> {
     };
     let targets = page.target.iter();
     let points = targets
-        .flat_map(|own| own.given())
+        .flat_map(Record::given)
         .any(|axis| is_pointer(*axis));
     let steps: Vec<Option<Axis>> = records().map(|record| axes(record).0).collect();
     let parts: &[Part] = match steps[..] {

@@ -14,7 +14,7 @@ use crate::equations::run::{Engine, Made};
 use crate::math::{Answer, Real, Series};
 use crate::model::array;
 use crate::model::dependency::{Conventions, Dependency, Size};
-use crate::model::machine::{Batch, Machine, TOGETHER, Upstream};
+use crate::model::machine::{Batch, Change, Machine, TOGETHER, Upstream};
 use crate::model::params::Params;
 use crate::model::spec::{Array, Place};
 use crate::model::trace::{NoiseMode, Trace};
@@ -29,12 +29,12 @@ impl Compiled {
         at: usize,
     ) -> Vec<usize> {
         match own.held {
-            Held::Values(series) => self.places(own, &engine.layout_in(series, at), None),
+            Held::Values(series) => own.places(&engine.layout_in(series, at), None),
             Held::First(series, block) => {
                 let block = self
                     .block(block)
                     .map(|(axis, backwards)| (axis, backwards, engine.bound.lengths[axis]));
-                self.places(own, &engine.layout_in(series, at), block)
+                own.places(&engine.layout_in(series, at), block)
             }
             Held::Draw(draw) => {
                 let (scratch, _) = self.variant(job.own).flat.draws[draw];
@@ -43,7 +43,7 @@ impl Compiled {
                 if let Some(episodes) = dims.position(|dim| Some(dim.0) == engine.bound.episodes) {
                     layout.offset += at.cast_signed() * layout.dims.remove(episodes).2;
                 }
-                self.places(own, &layout, None)
+                own.places(&layout, None)
             }
         }
     }
@@ -54,9 +54,7 @@ impl<R: Real> Trace<R> {
     fn rows_of(&self, own: &Quantity, question: usize) -> (usize, usize) {
         own.rows(self.tape.sizes, question)
     }
-}
 
-impl<R: Real> Trace<R> {
     /// The series of a quantity, which has this place among the own arrays unless it is the answer.
     fn series_at(&self, slot: usize, own: &Quantity) -> &Series<R> {
         if own.array == array::LOGIT {
@@ -76,24 +74,18 @@ impl<R: Real> Trace<R> {
     }
 }
 
-impl EquationsConfig {
-    /// The places of all arrays among the own ones of a trace.
-    fn slots<'a>(
-        &self,
-        compiled: &'a Compiled,
-    ) -> impl Iterator<Item = (usize, usize, &'a Quantity)> {
-        let mut slot = 0;
-        compiled
-            .quantities
-            .iter()
-            .enumerate()
-            .map(move |(index, own)| {
-                let at = slot;
-                slot += usize::from(own.array != array::LOGIT);
-                (index, at, own)
-            })
-    }
+/// The places of all arrays among the own ones of a trace.
+fn slots(compiled: &Compiled) -> impl Iterator<Item = (usize, usize, &Quantity)> {
+    let mut slot = 0;
+    let all = compiled.quantities.iter().enumerate();
+    all.map(move |(index, own)| {
+        let at = slot;
+        slot += usize::from(own.array != array::LOGIT);
+        (index, at, own)
+    })
+}
 
+impl EquationsConfig {
     fn job<R: Real>(&self, trace: &Trace<R>, purpose: Purpose) -> Job {
         let is_free = trace.tape.forced.is_empty() && self.compiled().has_feedback;
         Job {
@@ -128,7 +120,7 @@ impl EquationsConfig {
             }
         }
         let is_drawn = trace.sampling != NoiseMode::Mean;
-        for (index, slot, own) in self.slots(compiled).filter(|(.., own)| own.is_noise()) {
+        for (index, slot, own) in slots(compiled).filter(|(.., own)| own.is_noise()) {
             let (series, (first, count)) = (trace.own.at(slot), trace.rows_of(own, self.question));
             let width = series.width();
             let nothing = [R::from_f64(f64::NAN)];
@@ -224,7 +216,7 @@ impl EquationsConfig {
         wanted: impl Fn(&Quantity) -> bool,
     ) {
         let compiled = self.compiled();
-        for (index, slot, own) in self.slots(compiled).filter(|(.., own)| wanted(own)) {
+        for (index, slot, own) in slots(compiled).filter(|(.., own)| wanted(own)) {
             let (first, count) = trace.rows_of(own, self.question);
             let (series, places) = (trace.series_at(slot, own), &running.arrays[index][0]);
             let width = places.len().checked_div(count).unwrap_or(0).max(1);
@@ -424,7 +416,7 @@ impl<R: Real> Machine<R> for EquationsConfig {
             )
             .at_once()
         };
-        self.slots(compiled)
+        slots(compiled)
             .filter(|(.., own)| own.follows)
             .map(of)
             .collect()
@@ -445,7 +437,7 @@ impl<R: Real> Machine<R> for EquationsConfig {
         params: &Params<R>,
         trace: &mut Trace<R>,
         steps: Range<usize>,
-        change: &mut dyn FnMut(&mut Trace<R>, Place, Array, usize),
+        change: Change<'_, R>,
     ) -> bool {
         let Some(mut running) = Running::of(self, self.job(trace, Purpose::Recording)) else {
             return true;
@@ -455,7 +447,7 @@ impl<R: Real> Machine<R> for EquationsConfig {
         self.put_recorded(trace, &mut running, |own| !own.is_noise());
         let recorded = (steps.start > 0).then(|| running.engine.memory.arena.clone());
         let compiled = self.compiled();
-        let slots: Vec<_> = self.slots(compiled).collect();
+        let slots: Vec<_> = slots(compiled).collect();
         let Running { engine, arrays, .. } = &mut running;
         let program = &compiled.program;
         let mut entries: Vec<usize> = Vec::new();

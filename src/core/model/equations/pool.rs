@@ -35,13 +35,16 @@ pub(super) struct Job {
 
 /// Engines that wait.
 #[derive(Default)]
-pub(super) struct Pool(Mutex<VecDeque<(Job, usize, Box<dyn Any + Send>)>>);
+pub(super) struct Pool(Mutex<VecDeque<Waiting>>);
+
+/// An engine with its job and the number of its numbers.
+type Waiting = (Job, usize, Box<dyn Any + Send>);
 
 impl Pool {
     /// Takes an engine of this type for this job out.
     pub(super) fn take<T: 'static>(&self, job: Job) -> Option<T> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_it = |own: &(Job, usize, Box<dyn Any + Send>)| own.0 == job && own.2.is::<T>();
+        let is_it = |own: &Waiting| own.0 == job && own.2.is::<T>();
         let at = all.iter().rposition(is_it)?;
         let (.., engine) = all.remove(at)?;
         engine.downcast().ok().map(|own| *own)

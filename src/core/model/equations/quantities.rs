@@ -2,6 +2,7 @@
 
 use super::interned;
 use super::parts::{Outline, Part, block_axes};
+use crate::equations::bind::Layout;
 use crate::equations::flatten::Flat;
 use crate::equations::program::{Axis, Op, Source, Value};
 use crate::equations::tree::Function;
@@ -58,6 +59,35 @@ impl Quantity {
     pub(super) fn rows(&self, sizes: [usize; 2], question: usize) -> (usize, usize) {
         self.time
             .map_or((0, 1), |(_, part)| part.steps(sizes, question))
+    }
+
+    /// The sizes of its axes, without that of the steps.
+    pub(super) fn sizes(&self, lengths: &[usize]) -> Vec<usize> {
+        self.axes.iter().map(|axis| lengths[*axis]).collect()
+    }
+
+    /// Where it stands in an engine, with the axis of its steps first.
+    pub(super) fn places(&self, layout: &Layout, block: Option<(Axis, bool, usize)>) -> Vec<usize> {
+        let mut layout = layout.clone();
+        if let Some((kind, head)) = self.head {
+            cut(&mut layout, kind, head.cast_signed());
+        }
+        if let Some((axis, backwards, length)) = block {
+            cut(
+                &mut layout,
+                axis,
+                if backwards { length.cast_signed() } else { -1 },
+            );
+        }
+        let time = self.time.iter().map(|time| time.0);
+        layout.places(&time.chain(self.axes.iter().copied()).collect::<Vec<_>>())
+    }
+}
+
+/// Takes one entry of an axis, which may be the one before the first or behind the last.
+fn cut(layout: &mut Layout, axis: Axis, entry: isize) {
+    if let Some(at) = layout.dims.iter().position(|dim| dim.0 == axis) {
+        layout.offset += entry * layout.dims.remove(at).2;
     }
 }
 

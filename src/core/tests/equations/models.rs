@@ -188,9 +188,7 @@ fn an_episode_that_runs_again_has_the_same_bits() {
 fn named(trace: &Trace<f32>, name: &str) -> (Place, Array) {
     let mut all = trace.everything();
     let found = all.find(|own| own.1.name == name && own.2.width() > 0);
-    found
-        .map(|own| (own.0, own.1))
-        .unwrap_or_else(|| panic!("{name}"))
+    found.map_or_else(|| panic!("{name}"), |own| (own.0, own.1))
 }
 
 #[test]

@@ -34,7 +34,7 @@ fn values(own: &Quantity) -> PanelId {
     PanelId::new(Picture::Quantities).part(own.part)
 }
 
-impl<'a> Painting<'_, 'a> {
+impl Painting<'_, '_> {
     /// All quantities of a machine file.
     pub(super) fn quantities(&mut self, bands: &Bands) {
         let right = Span::new(self.columns.stages.min, self.columns.marks.max);
@@ -90,9 +90,10 @@ impl<'a> Painting<'_, 'a> {
             let height = room.span() * weight(own) / total.max(1.0);
             let y = Span::new(top, top + height - 8.0);
             top += height;
-            let id = match own.is_memory() {
-                true => PanelId::new(Picture::Norms).part(own.part),
-                false => values(own),
+            let id = if own.is_memory() {
+                PanelId::new(Picture::Norms).part(own.part)
+            } else {
+                values(own)
             };
             if self.over_time(id, y).is_some() {
                 self.file_name(own, y);
@@ -110,13 +111,15 @@ impl<'a> Painting<'_, 'a> {
         let name = own.array.name;
         let (owner, last_name) = name.rsplit_once('.').unwrap_or(("", name));
         let symbol = own.array.symbol;
-        let axis = match own.is_memory() {
-            true => format!("|{symbol}| {}", own.axis()),
-            false => format!("{symbol} {}", own.axes_joined(" × ")),
+        let axis = if own.is_memory() {
+            format!("|{symbol}| {}", own.axis())
+        } else {
+            format!("{symbol} {}", own.axes_joined(" × "))
         };
-        let end = match own.is_memory() {
-            true => format!("0 to {}", numbers::end_text(own.most)),
-            false => end_of(own.scale(self.of.seen.shades[1])),
+        let end = if own.is_memory() {
+            format!("0 to {}", numbers::end_text(own.most))
+        } else {
+            end_of(own.scale(self.of.seen.shades[1]))
         };
         let end = if self.of.seen.layer.is_some() {
             String::new()
@@ -197,9 +200,10 @@ impl<'a> Painting<'_, 'a> {
         self.on.text(end, [line.right, y], number);
         let name = own.array.name;
         let words = format!("{name} in step {}", self.step());
-        let words = match width_of(&words, &style) <= right - line.left {
-            true => words,
-            false => cut(name, &style, right - line.left),
+        let words = if width_of(&words, &style) <= right - line.left {
+            words
+        } else {
+            cut(name, &style, right - line.left)
         };
         let left = line.left + width_of(&words, &style) + 8.0;
         self.on.text(words, [line.left, y], style);

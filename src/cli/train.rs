@@ -100,7 +100,7 @@ fn note_changed(experiment: &Experiment, words: &str) {
     let mut presets = words.split(' ').map(Path::new);
     let preset = presets.find(|word| word.extension().is_some_and(|end| end == "json"));
     let preset = preset.unwrap_or(Path::new("preset.json"));
-    if let Some(file) = machine_file::changed(experiment, preset) {
+    if let Some(file) = machine_file::changed(&experiment.model, preset) {
         note(&format!(
             "note: {file} has changed; the run has the text that its preset or its folder holds"
         ));

@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use serde_json::Value;
 
 use super::error::{nearest, short};
-use super::{Error, Experiment, file};
+use super::{Error, file};
 use crate::keys::Words as _;
 use crate::model::equations::{Offer, Unfit};
 use crate::model::{EquationsConfig, Kind as _, ModelConfig};
@@ -218,9 +218,9 @@ pub(super) fn check(model: &mut ModelConfig, task: &Task, label: &str) -> Result
     Err(Error::content(label, "model.file", problem))
 }
 
-/// The experiment of a run, and whether the machine file beside its preset is another one by now: its name.
-pub fn changed(experiment: &Experiment, preset: &Path) -> Option<String> {
-    let ModelConfig::Equations(EquationsConfig { file, text, .. }) = &experiment.model else {
+/// The name of the machine file beside a preset, if it is another one by now than that of the machine.
+pub fn changed(model: &ModelConfig, preset: &Path) -> Option<String> {
+    let ModelConfig::Equations(EquationsConfig { file, text, .. }) = model else {
         return None;
     };
     let folder: PathBuf = preset.parent()?.to_owned();

@@ -89,13 +89,16 @@ impl Precondition {
     /// The precondition that is checked before this one.
     fn before(self) -> Self {
         match self {
-            Self::Recording | Self::Another | Self::Memory | Self::Weightings | Self::Value => {
-                Self::Episode
-            }
+            Self::Recording
+            | Self::Another
+            | Self::Memory
+            | Self::Weightings
+            | Self::Value
+            | Self::StepAfter
+            | Self::StepBefore
+            | Self::EventAfter
+            | Self::EventBefore => Self::Episode,
             Self::Draws | Self::Editable | Self::Branch => Self::Recording,
-            Self::StepAfter | Self::StepBefore | Self::EventAfter | Self::EventBefore => {
-                Self::Episode
-            }
             Self::SomeRows | Self::LowRows | Self::RowsLeftOut => Self::Memory,
             Self::Match | Self::Search => Self::Condition,
             Self::Difference => Self::Pair,

@@ -98,25 +98,25 @@ fn quantity_card(open: &Open, id: PanelId, index: usize, step: usize) -> Option<
     if step >= steps || index >= count {
         return None;
     }
-    let value = |t: usize| match is_norm {
-        true => norm(&series.row(t)[index * columns..(index + 1) * columns]),
-        false => series.row(t)[index],
+    let value = |t: usize| {
+        if is_norm {
+            norm(&series.row(t)[index * columns..(index + 1) * columns])
+        } else {
+            series.row(t)[index]
+        }
     };
     let (name, symbol) = (own.array.name, own.array.symbol);
-    let (title, symbol, said) = match is_norm {
-        true => {
-            let row = format!("{} {index}", own.axis());
-            let said = format!("length of the vector of {row}");
-            (
-                format!("norm of {name}"),
-                format!("|{symbol}[{index}]|"),
-                said,
-            )
-        }
-        false => {
-            let said = format!("{}\n{}", own.place(index), own.equation());
-            (name.to_owned(), own.entry(index), said.trim().to_owned())
-        }
+    let (title, symbol, said) = if is_norm {
+        let row = format!("{} {index}", own.axis());
+        let said = format!("length of the vector of {row}");
+        (
+            format!("norm of {name}"),
+            format!("|{symbol}[{index}]|"),
+            said,
+        )
+    } else {
+        let said = format!("{}\n{}", own.place(index), own.equation());
+        (name.to_owned(), own.entry(index), said.trim().to_owned())
     };
     Some(Card {
         lines: vec![line(&symbol, said, value(step))],

@@ -145,9 +145,8 @@ fn value_of(place: &PlacedPanel<'_>, at: Hit, view: &View<'_>) -> Option<f32> {
     };
     let values = seen.panel(id).filter(|_| id.side.is_none())?;
     match &values.content {
-        Content::Cells(cells) => cells.value(at.column, at.row),
+        Content::Cells(cells) | Content::Line(cells) => cells.value(at.column, at.row),
         Content::Bars(bars) => bars.cells.value(at.column, at.row),
-        Content::Line(cells) => cells.value(at.column, at.row),
         _ => None,
     }
 }

@@ -168,6 +168,19 @@ pub(super) fn fill(given: &mut Value, folder: Option<&Path>, label: &str) -> Res
     Ok(())
 }
 
+/// Checks the text of a machine file in what was read of a preset.
+pub(super) fn check_text(given: &Value, label: &str) -> Result<(), Error> {
+    let model = |key: &str| given.get("model")?.get(key)?.as_str();
+    let is_file = model("kind") == Some("equations");
+    let text = model("text").filter(|text| is_file && !text.is_empty());
+    let file = model("file").unwrap_or_default();
+    let checked = text.map_or(Ok(()), |text| {
+        EquationsConfig::of_file(file, text).map(drop)
+    });
+    checked
+        .map_err(|mistake| Error::content(label, "model.text", format!("does not hold: {mistake}")))
+}
+
 /// What a task offers to a machine file.
 fn offer(task: &Task) -> Offer {
     Offer {

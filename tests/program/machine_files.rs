@@ -332,20 +332,16 @@ fn an_axis_without_entries_runs() {
 
 #[test]
 fn sizes_that_no_memory_has_are_refused_before_room_is_made() {
-    for (sizes, expected) in [
-        (
-            r#"{"rows": 1048576, "columns": 4096}"#,
-            "choose smaller sizes",
-        ),
-        (r#"{"rows": 1048576, "columns": 1024}"#, "memory"),
+    for sizes in [
+        r#"{"rows": 1048576, "columns": 4096}"#,
+        r#"{"rows": 1048576, "columns": 1024}"#,
     ] {
         let place = place(&format!(r#""file": "ntm.machine", "sizes": {sizes}"#));
         let output = tapescope(place.path(), &["train", "own.json"]);
         let said = String::from_utf8_lossy(&output.stderr);
-        assert!(
-            !output.status.success() && said.contains(expected),
-            "{said}"
-        );
+        let is_said = ["choose smaller sizes", "that this computer has free"];
+        let is_said = is_said.iter().any(|expected| said.contains(expected));
+        assert!(!output.status.success() && is_said, "{said}");
     }
 }
 

@@ -340,6 +340,7 @@ pub(super) fn read<'de>(
     from: impl Deserializer<'de, Error = serde_json::Error>,
     file: &str,
 ) -> Result<(), Error> {
+    machine_file::check_text(given, file)?;
     // Kinds first: they say which other keys there are; then the choices that the text of a machine file has.
     for _ in 0..2 {
         visit(config, &mut |key| {

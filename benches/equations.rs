@@ -386,21 +386,20 @@ fn main() {
             for (side, time) in time.iter_mut().enumerate() {
                 let (begin, mut count) = (Instant::now(), 0);
                 while count == 0 || begin.elapsed().as_secs_f64() < seconds {
-                    match side {
-                        0 => by_hand.run(),
-                        _ => {
-                            gradient.fill(0.0);
-                            for _ in 0..case.batch / group {
-                                engine.clear_gradients();
-                                (0..group).for_each(|at| put(at, &mut engine));
-                                engine.forward();
-                                (0..group).for_each(|at| score(at, &mut engine));
-                                engine.backward();
-                                let begin = engine.memory.gradients + places_of_tensors.start;
-                                let slopes = &engine.memory.arena[begin..];
-                                let sums = gradient.iter_mut().zip(slopes);
-                                sums.for_each(|(sum, slope)| *sum += *slope);
-                            }
+                    if side == 0 {
+                        by_hand.run();
+                    } else {
+                        gradient.fill(0.0);
+                        for _ in 0..case.batch / group {
+                            engine.clear_gradients();
+                            (0..group).for_each(|at| put(at, &mut engine));
+                            engine.forward();
+                            (0..group).for_each(|at| score(at, &mut engine));
+                            engine.backward();
+                            let begin = engine.memory.gradients + places_of_tensors.start;
+                            let slopes = &engine.memory.arena[begin..];
+                            let sums = gradient.iter_mut().zip(slopes);
+                            sums.for_each(|(sum, slope)| *sum += *slope);
                         }
                     }
                     count += 1;

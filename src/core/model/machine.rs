@@ -101,6 +101,42 @@ pub struct Terms<R = f32> {
     pub fertility: R,
     /// The weight of the penalties of a machine file.
     pub penalty: R,
+    /// What the trainer tells a machine file, by the names of [`TRAINER_CONSTANTS`](crate::equations::page::TRAINER_CONSTANTS):
+    /// ln p(y|s) of the episode, what it is measured against, and a factor that rises from 0 to 1. Not scaled.
+    pub told: Told,
+}
+
+/// Constants of a machine file that the trainer sets for an episode that it learns from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Told {
+    /// ln p(y|s), nats.
+    pub reward: f64,
+    /// The mean of ln p(y|s) over other samples of the same input, or over earlier episodes.
+    pub baseline: f64,
+    /// Rises from 0 to 1 over the first `training.bayesian.warmup` sequences.
+    pub warm_up: f64,
+}
+
+impl Told {
+    /// The value of the constant of this name.
+    pub(super) fn value(&self, name: &str) -> Option<f64> {
+        match name {
+            "reward" => Some(self.reward),
+            "baseline" => Some(self.baseline),
+            "warm_up" => Some(self.warm_up),
+            _ => None,
+        }
+    }
+}
+
+impl Default for Told {
+    fn default() -> Self {
+        Self {
+            reward: 0.0,
+            baseline: 0.0,
+            warm_up: 1.0,
+        }
+    }
 }
 
 /// Upstream gradients and scratch of the backward pass; allocated once and reused.

@@ -79,7 +79,7 @@ pub use kind::{Kind, Sizes};
 pub use lstmn::LstmnConfig;
 pub use lstmn_decoder::{Fusion, LstmnDecoderConfig};
 pub use luong::LuongConfig;
-pub use machine::{Batch, Machine, TOGETHER, Terms, Upstream, Workspace};
+pub use machine::{Batch, Machine, TOGETHER, Terms, Told, Upstream, Workspace};
 pub use multi_head::{MultiHeadConfig, Positions, ROW_KEY, ROW_VALUE};
 pub use noise::{Draw, Noise};
 pub use params::Params;

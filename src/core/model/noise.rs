@@ -66,11 +66,20 @@ impl Draw {
     }
 }
 
-/// Fills these values with the next ones of a stream.
-fn fill<R: Real>(stream: &mut Random, spec: Array, values: &mut [R]) {
+/// Fills these values with the next ones of a stream; with their mean in an episode of a machine file that is not sampled.
+fn fill<R: Real>(
+    stream: &mut Random,
+    (place, spec): (Place, Array),
+    sampling: NoiseMode,
+    values: &mut [R],
+) {
+    let is_normal = spec.range == Range::Normal;
+    if sampling == NoiseMode::Mean && place == Place::Machine {
+        return values.fill(R::from_f64(if is_normal { 0.0 } else { 0.5 }));
+    }
     let mut next = || uniform(stream.random());
     values.fill_with(|| {
-        R::from_f64(if spec.range == Range::Normal {
+        R::from_f64(if is_normal {
             normal(next(), next())
         } else {
             next()
@@ -83,9 +92,10 @@ impl<R: Real> Trace<R> {
     pub fn drawn(&self, draw: Draw) -> impl Iterator<Item = Series<R>> {
         (0..)
             .zip(self.noise())
-            .map(move |(before, (_, spec, series))| {
+            .map(move |(before, (place, spec, series))| {
                 let mut drawn = series.clone();
-                fill(&mut draw.stream(before), spec, drawn.as_mut_slice());
+                let stream = &mut draw.stream(before);
+                fill(stream, (place, spec), draw.sampling, drawn.as_mut_slice());
                 drawn
             })
     }
@@ -96,22 +106,23 @@ impl<R: Real> Trace<R> {
         all.filter(|(_, array, series)| is_noise(array, series))
     }
 
-    fn noise_mut(&mut self) -> impl Iterator<Item = (Array, &mut Series<R>)> {
+    fn noise_mut(&mut self) -> impl Iterator<Item = ((Place, Array), &mut Series<R>)> {
         let all = self.everything_mut();
-        all.map(|(_, array, series)| (array, series))
-            .filter(|(array, series)| is_noise(array, series))
+        all.map(|(place, array, series)| ((place, array), series))
+            .filter(|((_, array), series)| is_noise(array, series))
     }
 
     /// Fills these steps of the noise series from their streams, from the first step on; all steps at once where the
     /// series holds all.
     pub(super) fn fill_noise(&mut self, streams: &mut [Random], steps: StepRange<usize>) {
-        for (stream, (spec, series)) in streams.iter_mut().zip(self.noise_mut()) {
+        let sampling = self.sampling;
+        for (stream, (of, series)) in streams.iter_mut().zip(self.noise_mut()) {
             if series.is_ring() {
                 steps
                     .clone()
-                    .for_each(|t| fill(stream, spec, series.row_mut(t)));
+                    .for_each(|t| fill(stream, of, sampling, series.row_mut(t)));
             } else if steps.start == 0 {
-                fill(stream, spec, series.as_mut_slice());
+                fill(stream, of, sampling, series.as_mut_slice());
             }
         }
     }
@@ -123,8 +134,9 @@ impl<R: Real> Noise<'_, R> {
         match self {
             Self::Drawn(draw) => {
                 trace.sampling = draw.sampling;
-                for (before, (spec, series)) in (0..).zip(trace.noise_mut()) {
-                    fill(&mut draw.stream(before), spec, series.as_mut_slice());
+                for (before, (of, series)) in (0..).zip(trace.noise_mut()) {
+                    let stream = &mut draw.stream(before);
+                    fill(stream, of, draw.sampling, series.as_mut_slice());
                 }
             }
             Self::Recorded(from) => {

@@ -169,6 +169,11 @@ impl ArraySpec {
             .is_some_and(|first| ["t", "t+1"].contains(first))
     }
 
+    /// True for a quantity of a machine file that is added to the loss.
+    pub fn is_penalty(&self) -> bool {
+        self.symbol.rsplit('.').next() == Some("penalty")
+    }
+
     /// True for an array that is in files.
     pub fn is_in_files(&self) -> bool {
         !self.dims.is_empty()

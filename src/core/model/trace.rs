@@ -548,6 +548,19 @@ impl<R: Real> Trace<R> {
         first.or_else(own)
     }
 
+    /// The sum of the penalties of a machine file; none without one, or where one was not recorded.
+    pub fn penalty(&self) -> Option<f64> {
+        let all = self.own.arrays().filter(|(array, _)| array.is_penalty());
+        let all = all.map(|(_, series)| {
+            series
+                .as_slice()
+                .iter()
+                .map(|one| one.to_f64())
+                .sum::<f64>()
+        });
+        all.reduce(|a, b| a + b).filter(|sum| !sum.is_nan())
+    }
+
     /// True for a machine that is fed what it answered in the step before.
     pub fn has_feedback(&self) -> bool {
         self.tape.has_feedback

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::config::{HardEstimator, TrainingConfig};
 use crate::math::{Real, Series, random};
 use crate::model::weighting::bayesian::DIVERGENCE;
-use crate::model::{Draw, NoiseMode, Terms, Trace, fertility};
+use crate::model::{Draw, NoiseMode, Terms, Told, Trace, fertility};
 use rand::RngExt;
 
 /// The auxiliary losses of an episode, or their means over several; `None` if absent.
@@ -26,11 +26,13 @@ pub struct AuxLosses {
     pub fertility: Option<f64>,
     /// The agreement with the machine in the opposite direction, −min(I, J) to 0 (Cohn et al. 2016). Absent in evaluations.
     pub agreement: Option<f64>,
+    /// The penalties of a machine file, summed; without reward, and with the weights that they have at the end of training.
+    pub penalty: Option<f64>,
 }
 
 impl AuxLosses {
     /// The names of the auxiliary losses, in the order of reports.
-    pub const NAMES: [&'static str; 7] = [
+    pub const NAMES: [&'static str; 8] = [
         "redundancy",
         "head_divergence",
         "divergence",
@@ -38,16 +40,17 @@ impl AuxLosses {
         "coverage",
         "fertility",
         "agreement",
+        "penalty",
     ];
 
     /// Returns the losses in the order of [`AuxLosses::NAMES`].
-    pub fn each(&self) -> [Option<f64>; 7] {
+    pub fn each(&self) -> [Option<f64>; 8] {
         let mut all = *self;
         all.each_mut().map(|loss| *loss)
     }
 
     /// [`AuxLosses::each`], mutable.
-    pub fn each_mut(&mut self) -> [&mut Option<f64>; 7] {
+    pub fn each_mut(&mut self) -> [&mut Option<f64>; 8] {
         let Self {
             redundancy,
             head_divergence,
@@ -56,6 +59,7 @@ impl AuxLosses {
             coverage,
             fertility,
             agreement,
+            penalty,
         } = self;
         [
             redundancy,
@@ -65,6 +69,7 @@ impl AuxLosses {
             coverage,
             fertility,
             agreement,
+            penalty,
         ]
     }
 
@@ -116,18 +121,19 @@ impl TrainingConfig {
     /// Returns the weights of the loss terms of sampling heads, each multiplied by `scale`.
     ///
     /// The weight of the divergence rises linearly over the first `bayesian.warmup` sequences. The reward has a weight only
-    /// where rows are sampled.
+    /// where rows are sampled; it is ln p(y|s) with its baseline.
     pub(super) fn terms(
         &self,
         sampling: NoiseMode,
-        reward: Option<f64>,
+        reward: Option<[f64; 2]>,
         scale: f64,
         sequences: u64,
     ) -> Terms<f32> {
         let risen = risen(sequences, self.bayesian.warmup);
         let straight_through = self.hard.estimator == HardEstimator::StraightThrough;
-        let reward = match (sampling, reward) {
-            (NoiseMode::Sampled, Some(reward)) if !straight_through => self.hard.reward * reward,
+        let [log_p, baseline] = reward.unwrap_or_default();
+        let reward = match sampling {
+            NoiseMode::Sampled if !straight_through => self.hard.reward * (log_p - baseline),
             _ => 0.0,
         };
         let scaled = |weight: f64| f32::from_f64(scale * weight);
@@ -139,6 +145,11 @@ impl TrainingConfig {
             coverage: scaled(self.source.coverage),
             fertility: scaled(self.source.fertility),
             penalty: scaled(1.0),
+            told: Told {
+                reward: log_p,
+                baseline,
+                warm_up: risen,
+            },
         }
     }
 }
@@ -171,6 +182,7 @@ pub(super) fn weight_losses<R: Real>(trace: &Trace<R>) -> AuxLosses {
     AuxLosses {
         divergence: of_heads.reduce(|a, b| a + b),
         fertility: fertility::global(trace, &sums),
+        penalty: trace.penalty(),
         ..AuxLosses::default()
     }
 }
@@ -199,6 +211,7 @@ impl<R: Real> WeightLosses<R> {
         AuxLosses {
             divergence: self.divergences.iter().copied().reduce(|a, b| a + b),
             fertility: fertility::global(trace, &self.sums),
+            penalty: trace.penalty(),
             ..AuxLosses::default()
         }
     }
@@ -234,12 +247,12 @@ mod tests {
         let of = |sampling, reward| config.terms(sampling, reward, 0.5, 0);
         let near = |a: f32, b: f64| (f64::from(a) - b).abs() < 1e-6;
         assert!(near(
-            of(NoiseMode::Sampled, Some(-2.0)).reward,
+            of(NoiseMode::Sampled, Some([-3.0, -1.0])).reward,
             0.5 * 0.3 * -2.0
         ));
         for (sampling, reward) in [
-            (NoiseMode::Expected, Some(-2.0)),
-            (NoiseMode::Mean, Some(-2.0)),
+            (NoiseMode::Expected, Some([-3.0, -1.0])),
+            (NoiseMode::Mean, Some([-3.0, -1.0])),
             (NoiseMode::Sampled, None),
         ] {
             assert_eq!(of(sampling, reward).reward, 0.0);
@@ -252,7 +265,7 @@ mod tests {
     fn straight_through_has_no_reward() {
         let mut config = config();
         config.hard.estimator = HardEstimator::StraightThrough;
-        let terms = config.terms(NoiseMode::Sampled, Some(-2.0), 0.5, 0);
+        let terms = config.terms(NoiseMode::Sampled, Some([-3.0, -1.0]), 0.5, 0);
         assert_eq!((terms.reward, terms.straight_through), (0.0, true));
         assert!((f64::from(terms.entropy) - 0.5 * 0.02).abs() < 1e-6);
     }

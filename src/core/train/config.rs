@@ -425,6 +425,14 @@ impl Keys for HardConfig {
         to.added("estimator", Choice(&mut self.estimator), "how the gradient passes a sampled row: `reinforce`: as the reward of the episode (unbiased, Xu et al. 2015); `straight-through`: unchanged, as if the row were the distribution (biased, Bengio et al. 2013)");
         to.key("reward", Number(&mut self.reward, &WEIGHT), "λ_r: weight of the reward of sampled rows with `reinforce`, which is measured against a moving baseline (Xu et al. 2015), or the other `samples`");
         to.key("entropy", Number(&mut self.entropy, &WEIGHT), "λ_e: weight of the entropy of the distribution that rows are sampled from");
+        self.episode_keys(to);
+    }
+}
+
+impl HardConfig {
+    /// The keys of its episodes, which a machine file has as well; the weights of its loss are constants of the file.
+    #[rustfmt::skip] // A row for every key.
+    pub fn episode_keys(&mut self, to: &mut Table<'_>) {
         to.key("expected", Number(&mut self.expected, &Rule::FRACTION), "fraction of training episodes without sampling, in which hard heads attend to every row with its probability");
         to.added("warmup", Integer64(&mut self.warmup, 0..=TrainingConfig::MAX_SEQUENCES), "warm-up in sequences, in which the fraction without sampling falls linearly from 1 to `expected`");
         to.added("samples", Integer64(&mut self.samples, 1..=TOGETHER as u64), "consecutive sequences with the same input and other noise, of which `batch` is a multiple; from 2 on, the baseline of each is the mean of the others (leave-one-out) instead of the moving one");
@@ -435,6 +443,14 @@ impl Keys for BayesianConfig {
     #[rustfmt::skip] // A row for every key.
     fn keys(&mut self, to: &mut Table<'_>) {
         to.key("weight", Number(&mut self.weight, &WEIGHT), "ρ: weight of the divergence of random weights from their prior, in nats, summed over heads, steps and rows (Fan et al. 2020)");
+        self.episode_keys(to);
+    }
+}
+
+impl BayesianConfig {
+    /// [`HardConfig::episode_keys`]
+    #[rustfmt::skip] // A row for every key.
+    pub fn episode_keys(&mut self, to: &mut Table<'_>) {
         to.key("warmup", Integer64(&mut self.warmup, 0..=TrainingConfig::MAX_SEQUENCES), "warm-up in sequences: ρ rises linearly from 0 to its weight");
     }
 }

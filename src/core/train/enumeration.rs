@@ -9,7 +9,7 @@ use super::{logit_gradient, score};
 use crate::math::check::{assert_gradient, random_vector};
 use crate::model::attention::Weighting;
 use crate::model::config::{ControllerKind, InitialMemory};
-use crate::model::weighting::hard::{DRAW, advantage};
+use crate::model::weighting::hard::{DRAW, baseline_of};
 use crate::model::{Draw, Model, Noise, NoiseMode, NtmConfig, Params, Terms, Trace, Workspace};
 use crate::task::{Copy, Episode, Task};
 use std::f64::consts::LN_2;
@@ -176,11 +176,7 @@ impl<'a> Learner<'a> {
         logit_gradient(self.episode, trace, 1.0, &mut by.logit);
         by.terms = Terms {
             reward: self.baseline.map_or(0.0, |baseline| {
-                advantage(
-                    log_probability(trace, self.episode),
-                    self.other.into_iter(),
-                    baseline,
-                )
+                log_probability(trace, self.episode) - baseline_of(self.other.into_iter(), baseline)
             }),
             straight_through: self.baseline.is_none(),
             ..Terms::default()

@@ -121,16 +121,17 @@ struct BatchContext<'a> {
 }
 
 impl BatchContext<'_> {
-    /// The reward: the answer minus the mean of the other samples of its input, or else the moving baseline; `None` if
-    /// no head samples a row.
-    fn reward(&self, at: usize, answered: &[(u64, usize, Score)]) -> Option<f64> {
+    /// ln p(y|s), and what it is measured against: the mean of the other samples of its input, or else the moving baseline;
+    /// `None` if no head samples a row.
+    fn reward(&self, at: usize, answered: &[(u64, usize, Score)]) -> Option<[f64; 2]> {
         let input = |index: u64| index / self.config.hard.samples;
         let (own, _, score) = &answered[at];
         let others = answered.iter().filter(|(index, ..)| index != own);
         let others = others.filter(|(index, ..)| input(*index) == input(*own));
         let others = others.map(|(.., score)| score.log_probability());
+        let log_p = score.log_probability();
         self.is_hard
-            .then(|| hard::advantage(score.log_probability(), others, self.baseline))
+            .then(|| [log_p, hard::baseline_of(others, self.baseline)])
     }
 }
 
@@ -281,7 +282,7 @@ impl Tape {
             let (config, sequences) = (context.config, context.sequences);
             workspace.upstream.terms =
                 config.terms(trace.sampling, reward, context.scale, sequences);
-            group.answered[at].2.aux.reward = reward;
+            group.answered[at].2.aux.reward = reward.map(|[log_p, baseline]| log_p - baseline);
         }
         group.heads.clear();
         if context.is_watched

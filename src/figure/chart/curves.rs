@@ -15,6 +15,7 @@ const BESIDE: [&str; AuxLosses::NAMES.len()] = [
     "Coverage penalty in training",
     "Fertility penalty, nats",
     "Agreement of two directions in training",
+    "Penalty, nats",
 ];
 /// Ratio of the largest to the smallest value from which the axis is logarithmic.
 const LOG_FROM: f64 = 30.0;

@@ -34,11 +34,15 @@ impl Keys for Experiment {
         if self.model.has_feedback() && self.model.heads() > 0 {
             self.training.source.keys(&mut to.section("training.source"));
         }
+        let is_file = matches!(self.model, ModelConfig::Equations(_));
         if self.model.is_hard() {
-            self.training.hard.keys(&mut to.section("training.hard"));
+            let (hard, mut to) = (&mut self.training.hard, to.section("training.hard"));
+            if is_file { hard.episode_keys(&mut to) } else { hard.keys(&mut to) }
         }
         if self.model.is_bayesian() {
             self.training.bayesian.keys(&mut to.section("training.bayesian"));
+        } else if self.model.warms_up() {
+            self.training.bayesian.episode_keys(&mut to.section("training.bayesian"));
         }
         let (measure, sizes) = (
             self.task.measure(),

@@ -15,7 +15,7 @@ use crate::equations::bind::{Bound, count, joined, lengths};
 use crate::equations::flatten::{Feedback, Flat, flatten};
 use crate::equations::lower::{checked, lower};
 use crate::equations::page::{Page, Record, Word};
-use crate::equations::program::{Axis, Length, Op, Program, Source, Tensor};
+use crate::equations::program::{Axis, Length, Op, Program, Source, Tensor, Value};
 use crate::equations::text::{Mistake, mistake};
 use crate::math::Answer;
 use crate::model::array;
@@ -40,6 +40,8 @@ pub struct Compiled {
     pub(super) arrays: &'static [Array],
     /// Whether it reads its own answer.
     pub(super) has_feedback: bool,
+    /// The constants that the trainer sets.
+    told: Vec<&'static str>,
     /// The quantity that says which source steps an answer attends to.
     pub(super) reader: Option<usize>,
     /// Engines that have run.
@@ -77,23 +79,39 @@ impl Compiled {
         let program = Arc::new(program);
         let whole = mistake!(page.whole(), "no answer"; "make z[…], or p[…] of probabilities");
         let answer = program.answer().ok_or(whole)?;
-        let has_feedback = reads_answer(&program);
+        let (mut has_feedback, mut told) = (false, Vec::new());
+        each(&program, &mut |value| match value.op {
+            Op::Read(series, _) | Op::Past(series, ..) => {
+                has_feedback |= program.series[series].source == Source::Target;
+            }
+            Op::Constant(key) => told.extend(page.keys[key].trainer_name()),
+            _ => {}
+        });
         let outline = Outline::new(page, program, answer);
         let mut compiled = Self {
             quantities: quantities::find(&outline, text, &flat),
             arrays: &[],
             reader: None,
             has_feedback,
+            told,
             variants: Default::default(),
             pool: Pool::default(),
             resized: Mutex::default(),
             outline,
         };
         compiled.reader = compiled.find_reader();
-        if let Some(reader) = compiled.reader {
+        let kept = |own: &(usize, &mut Quantity)| {
+            Some(own.0) == compiled.reader || own.1.array.is_penalty()
+        };
+        for (_, own) in compiled.quantities.iter_mut().enumerate().filter(kept) {
             // An evaluation looks at it.
-            let own = &mut compiled.quantities[reader];
-            own.array = interned::array(own.array.kept(Kept::Steps));
+            let kept = if own.array.is_of_steps() {
+                Kept::Steps
+            } else {
+                Kept::Once
+            };
+            own.array = interned::array(own.array.kept(kept));
+            own.is_kept = true;
         }
         let arrays = compiled.quantities.iter().map(|own| own.array);
         let arrays: Vec<Array> = arrays.filter(|own| *own != array::LOGIT).collect();
@@ -117,6 +135,16 @@ impl Compiled {
         bound.map(drop).map_err(|fault| {
             mistake!(self.page.whole(), "the machine cannot run: {fault:?}"; "use fewer axes in one expression, and one past(…)")
         })
+    }
+
+    /// Whether the trainer sets a constant of this name.
+    pub(super) fn is_told(&self, name: &str) -> bool {
+        self.told.contains(&name)
+    }
+
+    /// Whether it asks for the reward of an episode.
+    pub(super) fn is_rewarded(&self) -> bool {
+        self.is_told("reward") || self.is_told("baseline")
     }
 
     /// The program for episodes in which the target is fed back, or the own answer in this form.
@@ -391,16 +419,10 @@ impl Compiled {
     }
 }
 
-/// Whether a program reads its target, which is its own answer when it runs freely.
-fn reads_answer(program: &Program) -> bool {
-    let mut reads = false;
+/// Calls `see` with every value of a program.
+fn each(program: &Program, see: &mut impl FnMut(&Value)) {
     let values = program.equations.iter().map(|own| &own.value);
     for value in values.chain(program.firsts.iter().map(|own| &own.value)) {
-        value.each(&mut |value| {
-            if let Op::Read(series, _) | Op::Past(series, ..) = value.op {
-                reads |= program.series[series].source == Source::Target;
-            }
-        });
+        value.each(see);
     }
-    reads
 }

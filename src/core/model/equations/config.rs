@@ -6,6 +6,7 @@ use std::sync::{Arc, LazyLock};
 use super::compiled::Compiled;
 use super::interned;
 use super::parts::{Offer, Part, Unfit};
+use super::quantities::Quantity;
 use super::settings::Settings;
 use crate::equations::bind::lengths;
 use crate::equations::page::{self, Key, Library, Page, Word};
@@ -450,12 +451,15 @@ impl Kind for EquationsConfig {
 
     fn draws(&self) -> bool {
         let mut all = self.compiled().quantities.iter();
-        all.any(|own| {
-            matches!(
-                own.array.range,
-                crate::model::spec::Range::Normal | crate::model::spec::Range::Uniform
-            )
-        })
+        all.any(Quantity::is_noise)
+    }
+
+    fn is_rewarded(&self) -> bool {
+        self.compiled().is_rewarded()
+    }
+
+    fn warms_up(&self) -> bool {
+        self.compiled().is_told("warm_up")
     }
 
     fn set_channels(&mut self, inputs: usize, outputs: usize) {

@@ -43,17 +43,11 @@ impl<R: Real> Running<R> {
         let (page, program, flat) = (&compiled.page, &variant.program, &variant.flat);
         let given = compiled.given(job.sizes, config.offer(), job.question);
         let mut wanted = vec![compiled.answer.0];
-        let is_penalty = |name: &str| name == "penalty" || name.ends_with(".penalty");
-        let all = program.series.iter().enumerate();
-        let penalties: Vec<usize> = all
-            .filter(|own| is_penalty(&own.1.name))
-            .map(|own| own.0)
-            .collect();
-        wanted.extend(&penalties);
-        let reader = compiled
-            .reader
-            .map(|reader| &compiled.quantities[reader].held);
-        wanted.extend(reader.and_then(|held| held.series()));
+        let kept = || compiled.quantities.iter().filter(|own| own.is_kept);
+        wanted.extend(kept().filter_map(|own| own.held.series()));
+        let penalties = kept().filter(|own| own.array.is_penalty());
+        let mut penalties: Vec<usize> = penalties.filter_map(|own| own.held.series()).collect();
+        penalties.dedup();
         let (learns, episodes) = match job.purpose {
             Purpose::Training(episodes) => (true, episodes),
             Purpose::Recording => (true, 1),
@@ -113,10 +107,8 @@ impl<R: Real> Running<R> {
             let layouts = penalties.iter().map(|series| engine.layout_in(*series, at));
             layouts.flat_map(|layout| whole(&layout)).collect()
         });
-        let arrays = compiled.quantities.iter().enumerate().map(|(index, own)| {
-            let is_kept = job.purpose == Purpose::Recording
-                || own.is_noise()
-                || compiled.reader == Some(index);
+        let arrays = compiled.quantities.iter().map(|own| {
+            let is_kept = job.purpose == Purpose::Recording || own.is_noise() || own.is_kept;
             let count = if is_kept { episodes } else { 0 };
             (0..count)
                 .map(|at| compiled.places_of(own, &engine, job, at))

@@ -14,7 +14,7 @@ use crate::equations::run::{Engine, Made};
 use crate::math::{Answer, Real, Series};
 use crate::model::array;
 use crate::model::dependency::{Conventions, Dependency, Size};
-use crate::model::machine::{Batch, Change, Machine, TOGETHER, Upstream};
+use crate::model::machine::{Batch, Change, Machine, TOGETHER, Told, Upstream};
 use crate::model::params::Params;
 use crate::model::spec::{Array, Place};
 use crate::model::trace::{NoiseMode, Trace};
@@ -100,6 +100,13 @@ impl EquationsConfig {
     /// Puts the data of an episode in.
     fn put<R: Real>(&self, trace: &Trace<R>, running: &mut Running<R>, at: usize) {
         let compiled = self.compiled();
+        running.set_constants(&|name| {
+            let is_expected = trace.sampling == NoiseMode::Expected;
+            match name {
+                "expected" => Some(f64::from(u8::from(is_expected))),
+                name => Told::default().value(name),
+            }
+        });
         let arena = &mut running.engine.memory.arena;
         let last = compiled.data.len() - 1;
         for (index, (data, places)) in compiled.data.iter().zip(&running.data).enumerate() {
@@ -208,15 +215,10 @@ impl EquationsConfig {
             .for_each(|(to, place)| *to = arena[*place + from]);
     }
 
-    /// Puts recorded arrays in; those that are `wanted`.
-    fn put_recorded<R: Real>(
-        &self,
-        trace: &Trace<R>,
-        running: &mut Running<R>,
-        wanted: impl Fn(&Quantity) -> bool,
-    ) {
+    /// Puts recorded arrays in, but for noise.
+    fn put_recorded<R: Real>(&self, trace: &Trace<R>, running: &mut Running<R>) {
         let compiled = self.compiled();
-        for (index, slot, own) in slots(compiled).filter(|(.., own)| wanted(own)) {
+        for (index, slot, own) in slots(compiled).filter(|(.., own)| !own.is_noise()) {
             let (first, count) = trace.rows_of(own, self.question);
             let (series, places) = (trace.series_at(slot, own), &running.arrays[index][0]);
             let width = places.len().checked_div(count).unwrap_or(0).max(1);
@@ -234,12 +236,22 @@ impl EquationsConfig {
         let mut running = Running::of(self, self.job(trace, Purpose::Recording))?;
         running.set_tensors(params);
         self.put(trace, &mut running, 0);
-        self.put_recorded(trace, &mut running, |own| !own.is_noise());
+        self.put_recorded(trace, &mut running);
         let recorded = running.engine.memory.arena.clone();
         running.engine.forward_with(&mut |mut made: Made<'_, R>| {
             made.each(|arena, at| arena[at] = recorded[at]);
         });
         Some(running)
+    }
+
+    /// Sets what the trainer says of an episode after it has run, and runs it once more where something depends on that.
+    fn tell<R: Real>(&self, told: &Told, running: &mut Running<R>) {
+        let compiled = self.compiled();
+        if *told == Told::default() || !(compiled.is_rewarded() || compiled.is_told("warm_up")) {
+            return;
+        }
+        running.set_constants(&|name| told.value(name));
+        running.engine.forward();
     }
 
     /// The gradients of the answer and of penalties go in.
@@ -305,7 +317,13 @@ impl<R: Real> Machine<R> for EquationsConfig {
         while !rest.is_empty() {
             let is_kept = rest[0].memory_every == 1;
             let learns = !is_kept && rest[0].tape.learns;
-            let count = if learns { side_by_side(rest) } else { 1 };
+            // Constants belong to an engine.
+            let is_told = self.compiled().is_rewarded();
+            let count = if learns && !is_told {
+                side_by_side(rest)
+            } else {
+                1
+            };
             let (group, after) = rest.split_at_mut(count);
             rest = after;
             let purpose = match (is_kept, learns) {
@@ -320,10 +338,6 @@ impl<R: Real> Machine<R> for EquationsConfig {
                 continue;
             };
             running.set_tensors(params);
-            let is_expected = group[0].sampling == NoiseMode::Expected;
-            running.set_constants(&|name| {
-                (name == "expected").then_some(f64::from(u8::from(is_expected)))
-            });
             for (at, trace) in group.iter().enumerate() {
                 self.put(trace, &mut running, at);
             }
@@ -333,9 +347,12 @@ impl<R: Real> Machine<R> for EquationsConfig {
             }
             if is_kept {
                 self.record(&mut group[0], &running, 0);
-            } else if let Some(reader) = self.compiled().reader {
-                for (at, trace) in group.iter_mut().enumerate() {
-                    self.record_one(trace, &running, (reader, at), 0);
+            } else {
+                let all = self.compiled().quantities.iter().enumerate();
+                for (index, _) in all.filter(|(_, own)| own.is_kept) {
+                    for (at, trace) in group.iter_mut().enumerate() {
+                        self.record_one(trace, &running, (index, at), 0);
+                    }
                 }
             }
             if learns {
@@ -363,6 +380,8 @@ impl<R: Real> Machine<R> for EquationsConfig {
                 continue;
             };
             let count = running.answer.len();
+            let (by, (), _) = batch.workspaces[first].parts_mut();
+            self.tell(&by.terms.told, &mut running);
             running.engine.clear_gradients();
             for at in 0..count {
                 let (by, (), _) = batch.workspaces[first + at].parts_mut();
@@ -444,7 +463,7 @@ impl<R: Real> Machine<R> for EquationsConfig {
         };
         running.set_tensors(params);
         self.put(trace, &mut running, 0);
-        self.put_recorded(trace, &mut running, |own| !own.is_noise());
+        self.put_recorded(trace, &mut running);
         let recorded = (steps.start > 0).then(|| running.engine.memory.arena.clone());
         let compiled = self.compiled();
         let slots: Vec<_> = slots(compiled).collect();
@@ -511,7 +530,7 @@ impl EquationsConfig {
     fn made<R: Real>(&self, trace: &Trace<R>) -> Option<Again<R>> {
         let mut running = Running::of(self, self.job(trace, Purpose::Recording))?;
         self.put(trace, &mut running, 0);
-        self.put_recorded(trace, &mut running, |_| true);
+        self.put_recorded(trace, &mut running);
         let recorded = running.engine.memory.arena.clone();
         let mut all = vec![R::ZERO; recorded.len()];
         running

@@ -47,6 +47,8 @@ pub(super) struct Quantity {
     pub needs: Vec<usize>,
     /// Whether it follows from these without a tensor.
     pub follows: bool,
+    /// Whether an episode that is not recorded keeps it as well.
+    pub is_kept: bool,
 }
 
 impl Quantity {
@@ -232,6 +234,7 @@ fn of_heads(
             axes: inner.clone(),
             needs: Vec::new(),
             follows: false,
+            is_kept: false,
         }
     };
     match heads {

@@ -86,14 +86,13 @@ pub fn baseline(before: f64, log_p: f64) -> f64 {
     0.9 * before + 0.1 * log_p
 }
 
-/// Returns log p(y|s) minus its baseline: the mean over other samples of the same input, or without one the moving baseline.
-pub fn advantage(log_p: f64, others: impl Iterator<Item = f64>, moving: f64) -> f64 {
+/// Returns the baseline of log p(y|s): its mean over other samples of the same input, or without one the moving baseline.
+pub fn baseline_of(others: impl Iterator<Item = f64>, moving: f64) -> f64 {
     let (count, sum) = others.fold((0, 0.0), |(count, sum), other| (count + 1, sum + other));
-    log_p
-        - match count {
-            0 => moving,
-            count => sum / f64::from(count),
-        }
+    match count {
+        0 => moving,
+        count => sum / f64::from(count),
+    }
 }
 
 /// Uniform noise, [T, 1].
@@ -347,13 +346,13 @@ mod tests {
 
     #[test]
     fn other_samples_replace_the_moving_baseline() {
-        assert_eq!(advantage(-3.0, std::iter::empty(), -5.0), 2.0);
-        assert_eq!(advantage(-3.0, [-1.0, -2.0].into_iter(), -5.0), -1.5);
+        assert_eq!(baseline_of(std::iter::empty(), -5.0), -5.0);
+        assert_eq!(baseline_of([-1.0, -2.0].into_iter(), -5.0), -1.5);
         // The advantages of all samples of an input sum to zero.
         let all = [-3.0, -1.0, -2.5];
         let of = |at: usize| {
             let others = all.iter().enumerate().filter(|(other, _)| *other != at);
-            advantage(all[at], others.map(|(_, log_p)| *log_p), 7.0)
+            all[at] - baseline_of(others.map(|(_, log_p)| *log_p), 7.0)
         };
         assert!((of(0) + of(1) + of(2)).abs() < 1e-12);
     }

@@ -6,7 +6,7 @@ use tapescope_core::model::{
     Array, Conventions, Draw, EquationsConfig, Intervention, Kind, Model, ModelConfig, NoiseMode,
     Place, Trace,
 };
-use tapescope_core::model::{Change, Params, Workspace};
+use tapescope_core::model::{Change, Params, Told, Workspace};
 use tapescope_core::task::{Aspects, Copy, Span, Task, Transduce};
 use tapescope_core::train::{Quantity, Recording, Trainer, TrainingConfig};
 
@@ -478,18 +478,103 @@ fn noise_is_recorded_and_runs_again() {
     assert!(one.trace == same.trace && one.trace.logit != other.trace.logit);
     assert!(other.again(&machine).unwrap().trace == other.trace);
     assert_eq!(again(&machine, &other.trace), []);
-    // Without noise a draw is the most probable row.
+    // Without sampling, noise is its mean, and a draw is the most probable row.
     let mean = record(NoiseMode::Mean, 0);
-    let [p, row] = ["p", "row"].map(|name| {
+    let [p, row, noise] = ["p", "row", "n"].map(|name| {
         let (place, array) = named(&mean.trace, name);
         mean.trace.series(place, array).unwrap().clone()
     });
+    assert!(noise.as_slice().iter().all(|value| *value == 0.0));
+    assert_eq!(again(&machine, &mean.trace), []);
+    let evaluated = record(NoiseMode::Mean, 5);
+    assert!(evaluated.trace == mean.trace);
     for t in 0..mean.trace.steps() {
-        let most = (0..6)
-            .max_by(|a, b| p.row(t)[*a].total_cmp(&p.row(t)[*b]))
-            .unwrap();
-        assert_eq!(row.row(t)[0] as usize, most);
+        let most = p.row(t)[..6].iter().copied().fold(0.0, f32::max);
+        assert_eq!(p.row(t)[row.row(t)[0] as usize], most);
     }
+}
+
+/// A machine that draws a row, with the penalty of REINFORCE.
+const REWARDED: &str = "machine \"Hard\"\ninput x[steps, inputs]\ntarget y[steps, outputs]\nsize rows = 3 in 1..9\nconstant reward = 0 in -1e9..1e9\nconstant baseline = 0 in -1e9..1e9\nconstant warm_up = 1 in 0..1\nalong steps\n  p = softmax[rows](linear[rows](x))\n  i = draw[rows](p)\n  z = linear[outputs](onehot[rows](i))\n  penalty = -warm_up * (reward - baseline) * log(p[rows: i]) + 0.5 * sum[rows](p * p)\n";
+
+#[test]
+fn a_penalty_is_reported_and_the_reward_of_a_drawn_row_reaches_its_distribution() {
+    let config = config(REWARDED, &copy());
+    assert!(config.is_rewarded() && config.warms_up());
+    let machine = Model::<f64>::new(config.clone(), 3);
+    let episodes: Vec<_> = (0..4)
+        .map(|index| copy().with_size(3).episode(4, index))
+        .collect();
+    let draw = |index| Draw {
+        sampling: NoiseMode::Sampled,
+        ..Draw::of(7, index)
+    };
+    let told = |index: usize| Told {
+        reward: -3.0 + index as f64,
+        baseline: -1.0,
+        warm_up: 0.5,
+    };
+    let run = |machine: &Model<f64>| {
+        let mut traces: Vec<_> = (0..4).map(|_| Trace::new(&machine.config)).collect();
+        let given = episodes.iter().zip((0..).map(draw));
+        machine.run_together(given, usize::MAX, &mut traces);
+        traces
+    };
+    let traces = run(&machine);
+    let mut workspaces: Vec<_> = (0..4).map(|_| Workspace::new(&machine.config)).collect();
+    for (index, (workspace, trace)) in workspaces.iter_mut().zip(&traces).enumerate() {
+        workspace.upstream.logit.resize(trace.steps());
+        workspace.upstream.logit.as_mut_slice().fill(0.0);
+        workspace.upstream.terms.penalty = 1.0;
+        workspace.upstream.terms.told = told(index);
+    }
+    let mut gradient = Params::zeros(&machine.config);
+    machine.backward(&traces, &mut workspaces, &mut gradient);
+    // The rows as they were drawn; each penalty with what the trainer says of its episode.
+    let all = |machine: &Model<f64>| {
+        (0..4)
+            .map(|index| {
+                let mut trace = Trace::new(&machine.config);
+                machine.run(&episodes[index], draw(index as u64), &mut trace);
+                let of = |name: &str| {
+                    let found = trace.everything().find(|(_, array, _)| array.name == name);
+                    found.unwrap().2.clone()
+                };
+                let (p, row, own) = (of("p"), of("i"), of("penalty"));
+                assert_eq!(trace.penalty(), Some(own.as_slice().iter().sum()));
+                let Told {
+                    reward,
+                    baseline,
+                    warm_up,
+                } = told(index);
+                let log_p = |t: usize| p.row(t)[row.row(t)[0] as usize].ln();
+                let penalty = |t: usize| own.row(t)[0] - warm_up * (reward - baseline) * log_p(t);
+                (0..trace.steps()).map(penalty).sum::<f64>()
+            })
+            .sum::<f64>()
+    };
+    let slopes: Vec<f64> = gradient.slices().flatten().copied().collect();
+    for (at, slope) in slopes.iter().enumerate() {
+        let moved = |by: f64| {
+            let mut moved = machine.clone();
+            *moved.params.slices_mut().flatten().nth(at).unwrap() += by;
+            all(&moved)
+        };
+        let expected = (moved(1e-6) - moved(-1e-6)) / 2e-6;
+        assert!(
+            (slope - expected).abs() < 1e-6 * (1.0 + expected.abs()),
+            "{at}: {slope} and {expected}"
+        );
+    }
+    // Training and evaluation report it.
+    let mut trainer = Trainer::new(copy(), config.clone(), training(), 2);
+    let update = trainer.update().unwrap();
+    assert!(update.aux.penalty.is_some_and(|penalty| penalty > 0.0) && update.aux.reward.is_some());
+    let recording = Recording::new(&Model::new(config, 3), &copy(), 7, 1);
+    let penalty = named(&recording.trace, "penalty");
+    let penalty = recording.trace.series(penalty.0, penalty.1).unwrap();
+    let sum: f64 = penalty.as_slice().iter().map(|one| f64::from(*one)).sum();
+    assert_eq!(recording.score.aux.penalty, Some(sum));
 }
 
 #[test]

@@ -24,7 +24,8 @@ Trains the unchanged preset and the preset without each of these stages, in all 
 ";
 
 const BELOW: &str = "
-A stage that the preset does not have is skipped, with a note. The runs form a sweep: repeat the command to train \
+A stage that the preset does not have is skipped, with a note. The preset of a machine file is trained with each other \
+choice of its switches. The runs form a sweep: repeat the command to train \
 the missing runs and print the tables; docs/sweeps.md explains the columns. Progress goes to standard error. To compare two \
 of the machines step by step, use `tapescope view RUN --compare RUN`.";
 
@@ -82,7 +83,8 @@ impl Ablate {
 
         let default = || PathBuf::from("ablations").join(&whole.name);
         let folder = self.out.unwrap_or_else(default);
-        let (mut names, mut experiments) = (vec![WHOLE], vec![(set.clone(), whole)]);
+        let (mut names, mut experiments) =
+            (vec![WHOLE.to_owned()], vec![(set.clone(), whole)]);
         for variant in variants {
             names.push(variant.name);
             let set = [&set[..], &[variant.set]].concat();

@@ -35,7 +35,7 @@ pub(super) struct Collect {
     pub(super) folders: Vec<PathBuf>,
     /// Names for some experiments, and only their runs; empty: all runs, called by what is different.
     #[arg(skip)]
-    pub(super) named: Vec<(&'static str, Experiment)>,
+    pub(super) named: Vec<(String, Experiment)>,
     /// With --collect: bits per sequence below which a run succeeds; the default suits tasks with optimum 0,
     /// N-grams need 134.
     #[arg(long, value_name = "BITS", default_value_t = 0.1, conflicts_with = "preset",
@@ -92,7 +92,7 @@ impl Collect {
             };
             let own = |setting: &mut Setting| setting.runs.first().is_some_and(is_of);
             called.extend(settings.extract_if(.., own).map(|setting| Setting {
-                label: (*name).to_owned(),
+                label: name.clone(),
                 ..setting
             }));
         }

@@ -1,8 +1,9 @@
-//! Ablations: an experiment without one stage of its heads.
+//! Ablations: an experiment without one stage of its heads, or with another choice of a switch of its machine file.
 //!
 //! One list of stages for the command line and the window.
 
 use super::{Experiment, Override};
+use crate::keys::{Field, Keys, Table};
 use crate::model::ModelConfig;
 
 /// A stage to remove, the override that does it, and the effect on the heads.
@@ -54,13 +55,13 @@ pub fn stages() -> impl Iterator<Item = (&'static str, &'static str)> {
     STAGES.iter().map(|stage| (stage.name, stage.about))
 }
 
-/// An experiment without one stage of its heads.
+/// An experiment without one stage of its heads, or with another choice of a switch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ablation {
-    /// The removed stage, such as `no gate`.
-    pub name: &'static str,
-    /// A sentence on the behaviour of the heads without it.
-    pub about: &'static str,
+    /// The removed stage, such as `no gate`, or the choice, such as `order = write_first`.
+    pub name: String,
+    /// A sentence on the behaviour without it.
+    pub about: String,
     /// The change of the experiment that does it.
     pub set: Override,
     /// The experiment with that change, complete and valid.
@@ -77,10 +78,39 @@ pub struct Ablations {
 }
 
 /// An experiment without each stage of its heads: content, strength, gate, shift, sharpening, erase, one at a time and
-/// for all heads.
+/// for all heads. Of a machine file, with each other choice of its switches, one at a time.
 pub fn ablations(of: &Experiment) -> Ablations {
     let mut found = Ablations::default();
     let name = &of.name;
+    let whole = of.to_json();
+    let read = |set: &Override| {
+        let changed = Experiment::from_json(&whole, name, std::slice::from_ref(set))
+            .and_then(|changed| changed.with_those_of(of, name));
+        changed.map_err(|error| error.to_string())
+    };
+    if matches!(of.model, ModelConfig::Equations(_)) {
+        for Switch { path, chosen, others, about } in switches(of) {
+            let short = path.rsplit_once("switches.").map_or(&*path, |own| own.1);
+            for word in others.iter().filter(|word| [**word] != chosen[..]) {
+                let name = format!("{short} = {word}");
+                let set = format!("{path}={word}").parse();
+                match set.and_then(|set| Ok((read(&set)?, set))) {
+                    Ok((experiment, set)) => found.variants.push(Ablation {
+                        name,
+                        about: about.to_owned(),
+                        set,
+                        experiment,
+                    }),
+                    Err(error) => found.left_out.push(format!("{name}: skipped, {error}")),
+                }
+            }
+        }
+        if found.variants.is_empty() && found.left_out.is_empty() {
+            let words = format!("{name}: the machine file has no `switch`, so there is nothing to choose; write one, and put `if SWITCH is CHOICE` before the equations to leave out (docs/equations.md)");
+            found.left_out.push(words);
+        }
+        return found;
+    }
     if of.model.ntm().is_none() {
         let heads = match of.model.heads() {
             0 => "no heads",
@@ -90,13 +120,7 @@ pub fn ablations(of: &Experiment) -> Ablations {
         found.left_out.push(words);
         return found;
     }
-    let whole = of.to_json();
     for stage in STAGES {
-        let read = |set: &Override| {
-            let changed = Experiment::from_json(&whole, name, std::slice::from_ref(set))
-                .and_then(|changed| changed.with_those_of(of, name));
-            changed.map_err(|error| error.to_string())
-        };
         let (what, set) = (stage.name, stage.set);
         let changed = set.parse().and_then(|set| Ok((read(&set)?, set)));
         match changed {
@@ -105,8 +129,8 @@ pub fn ablations(of: &Experiment) -> Ablations {
                 found.left_out.push(words);
             }
             Ok((experiment, set)) => found.variants.push(Ablation {
-                name: what,
-                about: stage.about,
+                name: what.to_owned(),
+                about: stage.about.to_owned(),
                 set,
                 experiment,
             }),
@@ -114,6 +138,32 @@ pub fn ablations(of: &Experiment) -> Ablations {
         }
     }
     found
+}
+
+/// A switch of a machine file: its path, what is chosen, all choices, and its sentence.
+struct Switch {
+    path: String,
+    chosen: Vec<&'static str>,
+    others: Vec<&'static str>,
+    about: String,
+}
+
+/// The switches of a machine file under the present choices.
+fn switches(of: &Experiment) -> Vec<Switch> {
+    let (mut of, mut all) = (of.clone(), Vec::new());
+    of.keys(&mut Table::new(&mut |key| {
+        if let Field::ChoicePerHead(choices) = key.field
+            && key.path.starts_with("model.switches.")
+        {
+            all.push(Switch {
+                path: key.path.to_owned(),
+                chosen: choices.chosen(),
+                others: choices.words(),
+                about: key.purpose.to_owned(),
+            });
+        }
+    }));
+    all
 }
 
 /// True where every head of two machines acts the same, whatever its settings: read heads never erase.
@@ -134,7 +184,7 @@ mod tests {
     }
 
     fn names(of: &Ablations) -> Vec<&str> {
-        of.variants.iter().map(|variant| variant.name).collect()
+        of.variants.iter().map(|variant| &*variant.name).collect()
     }
 
     #[test]
@@ -164,7 +214,7 @@ mod tests {
                 assert_eq!(*experiment, typed, "{name}: {}", variant.name);
                 // A stage cannot be removed twice.
                 let again = ablations(experiment);
-                assert!(!names(&again).contains(&variant.name), "{name}");
+                assert!(!names(&again).contains(&&*variant.name), "{name}");
             }
             // Only disabled stages are skipped, and machines that need the number of rows that they are trained on.
             for words in &found.left_out {

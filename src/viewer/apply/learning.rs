@@ -173,7 +173,7 @@ impl State {
         let whole = self.current_preset();
         let all = ablated(&whole);
         if all.is_empty() {
-            let text = format!("{} has no stages to remove.", whole.title);
+            let text = format!("{} has no stages to remove, and no switches.", whole.title);
             self.toasts.add(Kind::Notice, text);
         }
         self.begin_learning(all);

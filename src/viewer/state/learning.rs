@@ -420,10 +420,10 @@ impl Hyperparameter {
 /// it has no such stages.
 pub fn ablated(whole: &Experiment) -> Vec<NamedExperiment> {
     let variants = ablations(whole).variants;
-    let complete = (!variants.is_empty()).then(|| (WHOLE, whole.clone()));
+    let complete = (!variants.is_empty()).then(|| (WHOLE.to_owned(), whole.clone()));
     let without = variants.into_iter().map(|one| (one.name, one.experiment));
     let all = complete.into_iter().chain(without);
-    all.map(|(name, experiment)| (Some(name.to_owned()), experiment))
+    all.map(|(name, experiment)| (Some(name), experiment))
         .collect()
 }
 

@@ -83,8 +83,7 @@ impl Ablate {
 
         let default = || PathBuf::from("ablations").join(&whole.name);
         let folder = self.out.unwrap_or_else(default);
-        let (mut names, mut experiments) =
-            (vec![WHOLE.to_owned()], vec![(set.clone(), whole)]);
+        let (mut names, mut experiments) = (vec![WHOLE.to_owned()], vec![(set.clone(), whole)]);
         for variant in variants {
             names.push(variant.name);
             let set = [&set[..], &[variant.set]].concat();

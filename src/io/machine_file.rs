@@ -9,9 +9,9 @@ use serde_json::Value;
 use super::error::{nearest, short};
 use super::{Error, file};
 use crate::keys::Words as _;
-use crate::model::equations::{Offer, Unfit};
+use crate::model::equations::{Document, Offer, Unfit};
 use crate::model::{EquationsConfig, Kind as _, ModelConfig};
-use crate::task::Task;
+use crate::task::{AskedFor, Task};
 
 /// The largest file that is read, in bytes.
 const LIMIT: u64 = 1 << 18;
@@ -187,8 +187,14 @@ fn offer(task: &Task) -> Offer {
         inputs: task.inputs(),
         outputs: task.outputs(),
         answers_last: task.answers_last(),
-        question: match task {
-            Task::Span(span) => Some(span.question),
+        document: match task {
+            Task::Span(span) => Some(Document {
+                question: span.question,
+                pointers: match span.asked_for {
+                    AskedFor::Ends => 2 * span.rounds,
+                    AskedFor::Symbol => 0,
+                },
+            }),
             _ => None,
         },
         has_one_answer: matches!(task, Task::Aspects(_)),
@@ -205,7 +211,7 @@ pub(super) fn check(model: &mut ModelConfig, task: &Task, label: &str) -> Result
         return Err(Error::content(label, "model.text", problem));
     }
     let offered = offer(task);
-    config.question = offered.question.unwrap_or(config.question);
+    config.question = offered.document.map_or(config.question, |own| own.question);
     // The channels of a file of episodes are known when it is read; of another program the arrays are taken as they are.
     if !task.has_channels() || matches!(task, Task::External(_)) {
         return Ok(());

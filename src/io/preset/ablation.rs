@@ -89,7 +89,13 @@ pub fn ablations(of: &Experiment) -> Ablations {
         changed.map_err(|error| error.to_string())
     };
     if matches!(of.model, ModelConfig::Equations(_)) {
-        for Switch { path, chosen, others, about } in switches(of) {
+        for Switch {
+            path,
+            chosen,
+            others,
+            about,
+        } in switches(of)
+        {
             let short = path.rsplit_once("switches.").map_or(&*path, |own| own.1);
             for word in others.iter().filter(|word| [**word] != chosen[..]) {
                 let name = format!("{short} = {word}");
@@ -106,7 +112,9 @@ pub fn ablations(of: &Experiment) -> Ablations {
             }
         }
         if found.variants.is_empty() && found.left_out.is_empty() {
-            let words = format!("{name}: the machine file has no `switch`, so there is nothing to choose; write one, and put `if SWITCH is CHOICE` before the equations to leave out (docs/equations.md)");
+            let words = format!(
+                "{name}: the machine file has no `switch`, so there is nothing to choose; write one, and put `if SWITCH is CHOICE` before the equations to leave out (docs/equations.md)"
+            );
             found.left_out.push(words);
         }
         return found;

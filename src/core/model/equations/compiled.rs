@@ -7,7 +7,7 @@ use std::ops::Deref;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::interned;
-use super::parts::{Offer, Outline, Part, Unfit};
+use super::parts::{Data, Offer, Outline, Part, Unfit};
 use super::pool::Pool;
 use super::quantities::{self, Quantity};
 use super::settings::Settings;
@@ -165,49 +165,18 @@ impl Compiled {
 
     // Data.
 
-    /// The parts of an episode that the data are, for a task.
+    /// Whether the data are those of a task.
     ///
     /// # Errors
     /// What does not fit.
     pub(super) fn fits(&self, offer: Offer) -> Result<(), Unfit> {
-        let parts: Vec<Part> = self.data.iter().map(|data| data.part).collect();
-        let needs = match parts[..] {
-            [Part::Steps, Part::Steps] => "",
-            [Part::Source, Part::Answer] if offer.answers_last => "",
-            [Part::Source, Part::Last] if offer.answers_last && offer.has_one_answer => "",
-            [Part::Document, Part::Question, Part::Answer | Part::Last]
-                if offer.question.is_some() =>
-            {
-                ""
-            }
-            [Part::Source, Part::Answer] => "a task whose whole input comes before its answer",
-            [Part::Source, Part::Last] => "a task that answers in one step, such as `aspects`",
-            [Part::Document, Part::Question, _] => "the task `span`",
-            _ => {
-                "one input along the axis of the target (steps), one along an axis of its own (source and answer), or two (document and question)"
-            }
-        };
-        let given = self.given([2, 1], offer, 1);
-        let lengths = lengths(&self.page, &self.program, &given);
-        let wrong = self.data.iter().enumerate().find(|(index, data)| {
-            let length = lengths[data.width];
-            let is_target = index + 1 == self.data.len();
-            // A pointer has the length of its document.
-            let is_pointer = is_target && Some(data.width) == self.data[0].steps;
-            !is_pointer
-                && length
-                    != if is_target {
-                        offer.outputs
-                    } else {
-                        offer.inputs
-                    }
-        });
-        if needs.is_empty() && wrong.is_none() {
-            return Ok(());
-        }
         let Offer {
             inputs, outputs, ..
         } = offer;
+        let needs = self.needs(offer);
+        if needs.is_empty() {
+            return Ok(());
+        }
         let mut offers = vec![format!("steps: input [T, {inputs}], target [T, {outputs}]")];
         if offer.answers_last {
             offers.push(format!("source [S, {inputs}] and answer [A, {outputs}]"));
@@ -215,21 +184,75 @@ impl Compiled {
         if offer.has_one_answer {
             offers.push(format!("source [S, {inputs}] and one answer [{outputs}]"));
         }
-        if offer.question.is_some() {
-            offers.push(format!(
-                "document [D, {inputs}], question [Q, {inputs}] and answer [A, {outputs}]"
-            ));
-        }
-        let needs = if needs.is_empty() {
-            "the widths of the task: leave out their `size`"
-        } else {
-            needs
-        };
+        offers.extend(offer.document.map(|document| match document.pointers {
+            0 => format!("document [D, {outputs}], question [Q, {outputs}] and one answer [{outputs}]"),
+            ends => format!("document [D, {inputs}], question [Q, {inputs}] and {ends} answers that point at steps of the document [{ends}, D]"),
+        }));
         Err(Unfit {
             has: self.signature(),
             offers: offers.join("; "),
             needs,
         })
+    }
+
+    /// What the data need that a task does not offer; empty if it offers everything.
+    fn needs(&self, offer: Offer) -> String {
+        let parts: Vec<Part> = self.data.iter().map(|data| data.part).collect();
+        let pointers = offer.document.map(|document| document.pointers);
+        let needs = match (&parts[..], pointers) {
+            ([Part::Steps, Part::Steps], _) => "",
+            ([Part::Source, Part::Answer], _) if offer.answers_last => "",
+            ([Part::Source, Part::Last], _) if offer.has_one_answer => "",
+            ([Part::Document, Part::Question, Part::Answer], Some(1..)) if self.points() => "",
+            ([Part::Document, Part::Question, Part::Last], Some(0)) => "",
+            ([Part::Source, Part::Answer], _) => "a task whose whole input comes before its answer",
+            ([Part::Source, Part::Last], _) => "a task that answers in one step, such as `aspects`",
+            ([Part::Document, Part::Question, _], _) if self.points() => {
+                "the task `span` with `task.asked_for` ends"
+            }
+            ([Part::Document, Part::Question, Part::Last], _) => {
+                "the task `span` with `task.asked_for` symbol"
+            }
+            ([Part::Document, Part::Question, _], _) => {
+                "a target without steps, as in y[symbols], or one that points at steps of the document, as in y[ends, document]: it is a target"
+            }
+            _ => {
+                "one input along the axis of the target (steps), one along an axis of its own (source and answer), or two (document and question)"
+            }
+        };
+        if !needs.is_empty() {
+            return needs.to_owned();
+        }
+        let given = self.given([2, 1], offer, 1);
+        let lengths = lengths(&self.page, &self.program, &given);
+        if self.points() {
+            // The answer has all rounds, and the last ones are asked for.
+            let rounds = self.target().steps.into_iter().chain(self.further_axes());
+            let all = rounds
+                .map(|axis| lengths[axis])
+                .fold(1, usize::saturating_mul);
+            if all < pointers.unwrap_or(0) {
+                return format!(
+                    "a task that asks for {all} answer steps or fewer (`task.rounds`), or more rounds of its own"
+                );
+            }
+        }
+        let fits = |(index, data): (usize, &Data)| {
+            let length = lengths[data.width];
+            match data.part {
+                _ if index + 1 == self.data.len() => self.points() || length == offer.outputs,
+                // The channels behind the symbols are 0 in document and question.
+                Part::Document | Part::Question if length == offer.outputs => {
+                    pointers == Some(0) || length == offer.inputs
+                }
+                _ => length == offer.inputs,
+            }
+        };
+        if self.data.iter().enumerate().all(fits) {
+            String::new()
+        } else {
+            "the widths of the task: leave out their `size`, and give input and target axes of their own".to_owned()
+        }
     }
 
     /// Its inputs and its target, as the file declares them.
@@ -266,7 +289,9 @@ impl Compiled {
         question: usize,
     ) -> impl Fn(&str) -> Option<usize> {
         let mut all = BTreeMap::new();
-        for (index, data) in self.data.iter().enumerate() {
+        let points = self.points();
+        // The target first: a document and its answer may share an axis of symbols.
+        for (index, data) in self.data.iter().enumerate().rev() {
             let name = |axis: Axis| self.program.axes[axis].name.to_string();
             let is_target = index + 1 == self.data.len();
             let width = if is_target {
@@ -274,7 +299,9 @@ impl Compiled {
             } else {
                 offer.inputs
             };
-            all.entry(name(data.width)).or_insert(width);
+            if !(is_target && points) {
+                all.entry(name(data.width)).or_insert(width);
+            }
             if let Some(steps) = data.steps {
                 all.entry(name(steps))
                     .or_insert(data.part.steps(sizes, question).1);

@@ -167,7 +167,7 @@ impl EquationsConfig {
             inputs: self.inputs,
             outputs: self.outputs,
             answers_last: true,
-            question: Some(self.question),
+            document: None,
             has_one_answer: true,
         }
     }

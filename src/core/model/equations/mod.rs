@@ -16,4 +16,4 @@ mod settings;
 
 pub use compiled::Compiled;
 pub use config::EquationsConfig;
-pub use parts::{Offer, Outline, Unfit};
+pub use parts::{Document, Offer, Outline, Unfit};

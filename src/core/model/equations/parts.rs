@@ -51,10 +51,19 @@ pub struct Offer {
     pub outputs: usize,
     /// Whether the whole input comes before the answer.
     pub answers_last: bool,
-    /// Steps of the question about a document; none without one.
-    pub question: Option<usize>,
+    /// The document that a question is about; none without one.
+    pub document: Option<Document>,
     /// Whether the answer is one step.
     pub has_one_answer: bool,
+}
+
+/// A document and a question about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Document {
+    /// Steps of the question.
+    pub question: usize,
+    /// Steps of the answer that each point at a step of the document; 0 for one symbol.
+    pub pointers: usize,
 }
 
 /// Why the data of a file are not those of a task.
@@ -65,7 +74,7 @@ pub struct Unfit {
     /// What the task offers.
     pub offers: String,
     /// What the file needs of a task.
-    pub needs: &'static str,
+    pub needs: String,
 }
 
 /// A sequence or a vector of the data of a file.
@@ -108,6 +117,16 @@ impl Outline {
     /// The target.
     pub(super) fn target(&self) -> Data {
         self.data[self.data.len() - 1]
+    }
+
+    /// Whether the answer points at steps of a document.
+    pub(super) fn points(&self) -> bool {
+        self.is_about_document() && self.data[0].steps == Some(self.target().width)
+    }
+
+    /// Whether it answers a question about a document.
+    pub(super) fn is_about_document(&self) -> bool {
+        self.data[0].part == Part::Document
     }
 
     /// Whether the answer is logits with the axes of the target.

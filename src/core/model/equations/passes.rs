@@ -109,11 +109,21 @@ impl EquationsConfig {
         });
         let arena = &mut running.engine.memory.arena;
         let last = compiled.data.len() - 1;
-        for (index, (data, places)) in compiled.data.iter().zip(&running.data).enumerate() {
+        let widths = compiled
+            .data
+            .iter()
+            .map(|data| running.engine.bound.lengths[data.width]);
+        let all = compiled
+            .data
+            .iter()
+            .zip(widths)
+            .zip(&running.data)
+            .enumerate();
+        for (index, ((data, width), places)) in all {
             let (first, count) = data.part.steps(trace.tape.sizes, self.question);
             let places = &places[at];
             if index < last {
-                let rows = (first..first + count).flat_map(|t| &trace.input.row(t)[..self.inputs]);
+                let rows = (first..first + count).flat_map(|t| &trace.input.row(t)[..width]);
                 places
                     .iter()
                     .zip(rows)
@@ -157,6 +167,7 @@ impl EquationsConfig {
             }
         }
         let is_probability = self.compiled().answer.1;
+        let steps = trace.logit.steps().saturating_sub(first);
         for (index, place) in running.answer[at].iter().enumerate() {
             let value = arena[*place];
             let value = match trace.setting.answer {
@@ -167,7 +178,9 @@ impl EquationsConfig {
                     R::from_f64(odds.to_f64().ln())
                 }
             };
-            trace.logit.row_mut(first + index / width)[index % width] = value;
+            if index / width < steps && index % width < self.outputs {
+                trace.logit.row_mut(first + index / width)[index % width] = value;
+            }
         }
         let (z, y) = (trace.logit.as_slice(), trace.output.as_mut_slice());
         trace.setting.answer.outputs(z, self.outputs, y);
@@ -270,6 +283,9 @@ impl EquationsConfig {
         let is_probability = self.compiled().answer.1;
         for (index, place) in running.answer[at].iter().enumerate() {
             let (t, channel) = (first + index / width, index % width);
+            if t >= by.logit.steps() || channel >= self.outputs {
+                continue;
+            }
             let mut slope = by.logit.row(t)[channel];
             let arena = &mut running.engine.memory.arena;
             if is_probability {
@@ -580,9 +596,10 @@ impl EquationsConfig {
         let inputs = &compiled.data[..compiled.data.len() - 1];
         for (data, places) in inputs.iter().zip(&running.data) {
             let (first, _) = data.part.steps(running.job.sizes, self.question);
+            let width = running.engine.bound.lengths[data.width].max(1);
             for (index, place) in places[0].iter().enumerate() {
-                let row = to.input.row_mut(first + index / self.inputs);
-                row[index % self.inputs] = arena[*place + from];
+                let row = to.input.row_mut(first + index / width);
+                row[index % width] = arena[*place + from];
             }
         }
     }

@@ -1,13 +1,13 @@
 //! Machine files as machines: episodes that are recorded, verified, changed, learned from, and of other sizes.
 
 use tapescope_core::keys::{Field, Keys, Table};
-use tapescope_core::model::equations::Offer;
+use tapescope_core::model::equations::{Document, Offer};
 use tapescope_core::model::{
     Array, Conventions, Draw, EquationsConfig, Intervention, Kind, Model, ModelConfig, NoiseMode,
     Place, Trace,
 };
 use tapescope_core::model::{Change, Params, Told, Workspace};
-use tapescope_core::task::{Aspects, Copy, Span, Task, Transduce};
+use tapescope_core::task::{AskedFor, Aspects, Copy, Span, Task, Transduce};
 use tapescope_core::train::{Quantity, Recording, Trainer, TrainingConfig};
 
 const MACHINES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/machines");
@@ -62,6 +62,36 @@ fn config(text: &str, task: &Task) -> EquationsConfig {
     config
 }
 
+/// A question about a document whose answer is one symbol.
+fn symbol() -> Task {
+    let asked_for = AskedFor::Symbol;
+    Task::Span(Span {
+        asked_for,
+        ..Span::DEFAULT
+    })
+}
+
+/// What a task offers a file.
+fn offer(task: &Task) -> Offer {
+    Offer {
+        inputs: task.inputs(),
+        outputs: task.outputs(),
+        answers_last: task.answers_last(),
+        document: match task {
+            Task::Span(span) => Some(Document {
+                question: span.question,
+                pointers: if span.asked_for == AskedFor::Ends {
+                    2 * span.rounds
+                } else {
+                    0
+                },
+            }),
+            _ => None,
+        },
+        has_one_answer: matches!(task, Task::Aspects(_)),
+    }
+}
+
 /// Every file that fits a task, with this task.
 fn all() -> Vec<(String, Task)> {
     let of_copy = [
@@ -89,6 +119,7 @@ fn all() -> Vec<(String, Task)> {
     let others = ["bahdanau", "luong", "fixed_context"].map(|name| (name.to_owned(), transduce()));
     all.extend(others);
     all.push(("coattention".to_owned(), Task::Span(Span::DEFAULT)));
+    all.push(("attention_over_attention".to_owned(), symbol()));
     let aspects = Task::Aspects(Aspects::DEFAULT);
     all.push(("structured_self_attention".to_owned(), aspects));
     all
@@ -107,14 +138,7 @@ fn every_file_holds_and_fits_its_task() {
     for (name, task) in all() {
         let config = config(&text(&name), &task);
         assert_eq!(config.mistake(), None, "{name}");
-        let offer = Offer {
-            inputs: task.inputs(),
-            outputs: task.outputs(),
-            answers_last: true,
-            question: Some(config.question),
-            has_one_answer: true,
-        };
-        assert_eq!(config.fits(offer), Ok(()), "{name}");
+        assert_eq!(config.fits(offer(&task)), Ok(()), "{name}");
     }
 }
 
@@ -587,7 +611,7 @@ fn what_does_not_fit_a_task_is_said() {
         inputs: 4,
         outputs: 3,
         answers_last: true,
-        question: None,
+        document: None,
         has_one_answer: false,
     };
     let unfit = aspects.fits(offer).unwrap_err();
@@ -598,6 +622,20 @@ fn what_does_not_fit_a_task_is_said() {
     assert!(unfit.has.starts_with("input x["), "{unfit:?}");
     let span = config(&text("coattention"), &Task::Span(Span::DEFAULT));
     assert!(span.fits(offer).unwrap_err().needs.contains("span"));
+    // An answer that points needs a task whose answer are steps, as many as it has.
+    let unfit = span.fits(self::offer(&symbol())).unwrap_err();
+    assert!(unfit.needs.contains("ends"), "{unfit:?}");
+    let rounds = Task::Span(Span {
+        rounds: 3,
+        ..Span::DEFAULT
+    });
+    let unfit = span.fits(self::offer(&rounds)).unwrap_err();
+    assert!(unfit.needs.contains("4 answer steps or fewer"), "{unfit:?}");
+    let one = config(&text("attention_over_attention"), &symbol());
+    let unfit = one
+        .fits(self::offer(&Task::Span(Span::DEFAULT)))
+        .unwrap_err();
+    assert!(unfit.needs.contains("symbol"), "{unfit:?}");
 }
 
 #[test]

@@ -357,19 +357,19 @@ impl Compiled {
         &self,
         name: &str,
         size: usize,
-        make: impl FnOnce() -> Option<Self>,
-    ) -> Option<Arc<Self>> {
+        make: impl FnOnce() -> Result<Self, Mistake>,
+    ) -> Result<Arc<Self>, Mistake> {
         let mut resized = self.resized.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (name.to_owned(), size);
         if let Some(own) = resized.get(&key) {
-            return Some(Arc::clone(own));
+            return Ok(Arc::clone(own));
         }
         let own = Arc::new(make()?);
         if resized.len() > 64 {
             resized.clear();
         }
         resized.insert(key, Arc::clone(&own));
-        Some(own)
+        Ok(own)
     }
 
     // Tensors.

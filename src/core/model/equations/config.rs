@@ -211,10 +211,16 @@ impl EquationsConfig {
         ConfigError::unless((range[0]..=range[1]).contains(&size), name, size, || {
             format!("{} to {}", range[0], range[1])
         })?;
-        self.settings.numbers.insert(name.to_owned(), size as f64);
-        let make = || Compiled::new(&self.file, self.source(), &self.settings).ok();
-        self.compiled = compiled.with_size(name, size, make);
-        self.axes = None;
+        let mut settings = self.settings.clone();
+        settings.numbers.insert(name.to_owned(), size as f64);
+        let make = || Compiled::new(&self.file, self.source(), &settings);
+        let resized = compiled.with_size(name, size, make);
+        self.compiled = Some(resized.map_err(|mistake| ConfigError {
+            field: name.to_owned(),
+            found: size.to_string(),
+            allowed: format!("what the file can have: {mistake}"),
+        })?);
+        (self.settings, self.axes) = (settings, None);
         Ok(())
     }
 

@@ -426,6 +426,7 @@ impl<R: Real> Machine<R> for EquationsConfig {
     fn dependencies<'a>(&'a self, _: &'a Conventions) -> Vec<Dependency<'a, R>> {
         let compiled = self.compiled();
         let again = Rc::new(RefCell::new(None));
+        let first = compiled.quantities.iter().position(|own| own.follows);
         let of = |(index, slot, own): (usize, usize, &'a Quantity)| {
             let again = Rc::clone(&again);
             let needs = own
@@ -434,7 +435,8 @@ impl<R: Real> Machine<R> for EquationsConfig {
                 .map(|need| (Place::Machine, compiled.quantities[*need].array));
             let compute = move |trace: &mut Trace<R>, t: usize| {
                 let mut again = again.borrow_mut();
-                if t == 0 || again.is_none() {
+                // One run for all arrays of an episode.
+                if t == 0 && Some(index) == first || again.is_none() {
                     *again = self.made(trace);
                 }
                 if let Some((running, made)) = &*again {

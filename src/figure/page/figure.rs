@@ -6,6 +6,7 @@ use std::ops::Range;
 use crate::analysis::provenance::Provenance;
 use crate::figure::facts::gradients::Layer;
 use crate::figure::facts::moment::Moment;
+use crate::figure::facts::quantities::{Quantity, by_rank};
 use crate::figure::facts::rows::{Rows, Span, addressed, touched_by};
 use crate::figure::facts::spread::Spread;
 use crate::figure::facts::stages::{Stage, StageRef};
@@ -441,6 +442,8 @@ impl<'a> Figure<'a> {
             band(of_head(true, weightings), of_head(false, weightings), true),
         ];
         bands.extend(stacked(self.panels(Picture::Patches)));
+        let [large, _] = by_rank(&self.facts.quantities);
+        bands.extend(stacked(self.quantities(large.into_iter())));
         bands
     }
 
@@ -537,13 +540,13 @@ impl<'a> Figure<'a> {
             | Picture::Arrows
             | Picture::Norms
             | Picture::Learned => Vec::new(),
-            Picture::Quantities => self.quantities(),
+            Picture::Quantities => self.quantities(self.facts.quantities.iter()),
         }
     }
 
-    /// The quantities of a machine file: each over time, of a table the norms of its rows and its values at the step.
-    fn quantities(&self) -> Vec<Panel<'_>> {
-        let all = self.facts.quantities.iter().flat_map(|own| {
+    /// Quantities of a machine file: each over time, of a table the norms of its rows and its values at the step.
+    fn quantities<'b>(&self, all: impl Iterator<Item = &'b Quantity>) -> Vec<Panel<'_>> {
+        let all = all.flat_map(|own| {
             let [all, norms] = [Picture::Quantities, Picture::Norms]
                 .map(|picture| PanelId::new(picture).part(own.part));
             if own.is_memory() {

@@ -1,5 +1,7 @@
 //! Messages on standard error, and numbers in messages.
 
+use crate::io::machine_file;
+use crate::model::ModelConfig;
 use std::io::{self, Write};
 
 use crate::io::bounded;
@@ -7,6 +9,14 @@ use crate::io::bounded;
 /// Writes a line for people to standard error; a failure to write is ignored.
 pub(super) fn note(line: &str) {
     let _ = writeln!(io::stderr(), "{}", said(line));
+}
+
+/// Says what fits in the machine file of a model but is often a mistake.
+pub(super) fn note_warnings(model: &ModelConfig) {
+    let warnings = machine_file::warnings(model);
+    warnings
+        .iter()
+        .for_each(|words| note(&format!("note: {words}")));
 }
 
 /// A message whose characters do not act on the terminal, and that is no longer than a screen: whatever was

@@ -4,6 +4,7 @@ use std::io::Write;
 
 use clap::Args;
 
+use super::message::note_warnings;
 use crate::io::{Experiment, preset, weights};
 
 const EXAMPLES: &str = "\
@@ -33,6 +34,7 @@ impl Tasks {
     pub(super) fn run(&self, out: &mut impl Write) -> anyhow::Result<()> {
         if let Some(preset) = &self.preset {
             let experiment = Experiment::find(preset, &self.overrides)?;
+            note_warnings(&experiment.model);
             if self.keys {
                 return Ok(out.write_all(preset::table_of(&experiment).as_bytes())?);
             }

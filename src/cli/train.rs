@@ -11,7 +11,7 @@ use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
 use super::arguments::{MOST_THREADS, Resize, from_zero, threads, up_to};
 use super::error::CliError;
-use super::message::{decimals, note};
+use super::message::{decimals, note, note_warnings};
 use super::process::command_line;
 use super::repeat::{self, Repeat};
 use super::signal::interrupted;
@@ -211,6 +211,7 @@ impl Train {
             None => self.asked(Experiment::find(preset, &self.overrides)?),
         };
         note_changed(&experiment, preset);
+        note_warnings(&experiment.model);
         let from = self.from()?;
         // A run that repeats another one begins with what that kept, and keeps it, too.
         let kept = match repeat.and_then(|run| run.start.as_deref()) {

@@ -206,7 +206,7 @@ pub(super) fn check(model: &mut ModelConfig, task: &Task, label: &str) -> Result
     let ModelConfig::Equations(config) = model else {
         return Ok(());
     };
-    if let Some(mistake) = config.mistake() {
+    if let Err(mistake) = config.check() {
         let problem = format!("does not hold: {mistake}");
         return Err(Error::content(label, "model.text", problem));
     }
@@ -235,6 +235,14 @@ pub(super) fn check(model: &mut ModelConfig, task: &Task, label: &str) -> Result
         task.name(),
     );
     Err(Error::content(label, "model.file", problem))
+}
+
+/// What fits in the machine file of a model but is often a mistake, with file, line and column.
+pub fn warnings(model: &ModelConfig) -> Vec<String> {
+    match model {
+        ModelConfig::Equations(config) => config.check().unwrap_or_default(),
+        _ => Vec::new(),
+    }
 }
 
 /// The name of the machine file beside a preset, if it is another one by now than that of the machine.

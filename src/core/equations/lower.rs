@@ -10,7 +10,9 @@ pub use super::program::{
     Axis, AxisInfo, Equation, First, Learned, Length, Op, Program, Series, Source, Tensor, Value,
     When,
 };
-use super::text::{Checked, Name, Place, ensure, ensure_length, mistake, suggestion, wrong};
+use super::text::{
+    Checked, Mistake, Name, Place, ensure, ensure_length, mistake, suggestion, wrong,
+};
 use super::traces;
 use super::tree::{Call, Function, Item, Kind, Node, Operator, Rule, second_name};
 
@@ -47,12 +49,14 @@ pub fn lower(page: &Page) -> Checked<Program> {
 }
 
 /// Lowers a page, and checks it under every choice of its switches; where these are many, under every choice of one
-/// switch, and of two of the same component.
+/// switch, and of two of the same component. The warnings of all choices are those of the program that it returns.
 ///
 /// # Errors
 /// A mistake in the page.
 pub fn checked(page: &Page) -> Checked<Program> {
-    let program = lower(page)?;
+    let mut program = lower(page)?;
+    let mut used = Used::default();
+    used.see(&mut program);
     let is_open = |key: &usize| page.keys[*key].is_switch() && page.keys[*key].choices.len() > 1;
     let switches: BTreeSet<usize> = (0..page.keys.len()).filter(is_open).collect();
     let scope = |key: usize| page.keys[key].name.rsplit_once('.').map(|(scope, _)| scope);
@@ -81,15 +85,65 @@ pub fn checked(page: &Page) -> Checked<Program> {
                 number /= key.choices.len();
             }
             let kept: Vec<bool> = trial.records().map(|record| trial.keeps(record)).collect();
-            if seen.insert(kept)
-                && let Err(mistake) = lower(&trial)
-                && !mistake.is_length
-            {
-                return Err(mistake);
+            if !seen.insert(kept) {
+                continue;
+            }
+            match lower(&trial) {
+                Ok(mut trial) => used.see(&mut trial),
+                Err(mistake) if !mistake.is_length => return Err(mistake),
+                Err(_) => {}
             }
         }
     }
+    program.warnings = used.warnings(page);
     Ok(program)
+}
+
+/// What the programs of a page use, under all choices.
+#[derive(Default)]
+struct Used {
+    keys: HashSet<usize>,
+    starts: HashSet<Name>,
+    series: HashSet<Name>,
+    warnings: Vec<Mistake>,
+}
+
+impl Used {
+    /// Adds what a program uses, and takes its warnings.
+    fn see(&mut self, program: &mut Program) {
+        let name = |series: usize| program.series[series].name.clone();
+        self.keys.extend(&program.keys);
+        self.starts
+            .extend(program.firsts.iter().map(|first| name(first.series)));
+        self.series
+            .extend(program.series.iter().map(|own| own.name.clone()));
+        for warning in program.warnings.drain(..) {
+            if !self.warnings.iter().any(|own| own.place == warning.place) {
+                self.warnings.push(warning);
+            }
+        }
+    }
+
+    /// All warnings, with one for each declaration of the file itself that nothing uses under any choice.
+    fn warnings(mut self, page: &Page) -> Vec<Mistake> {
+        let is_own = |name: &str| !name.contains('.');
+        let keys = page.keys.iter().enumerate().filter(|(index, key)| {
+            is_own(&key.name) && key.is_settable() && !key.is_switch() && !self.keys.contains(index)
+        });
+        let mut unused: Vec<(Name, Place)> = keys
+            .map(|(_, key)| (key.name.clone(), key.place.clone()))
+            .collect();
+        let mut add = |records: &[Record], used: &HashSet<Name>| {
+            let own = records.iter().filter(|own| is_own(&own.names[0]));
+            let own = own.filter(|own| own.names.iter().all(|name| !used.contains(name)));
+            unused.extend(own.map(|own| (own.names[0].clone(), own.place.clone())));
+        };
+        add(&page.starts, &self.starts);
+        add(&page.noises, &self.series);
+        let all = unused.into_iter().map(|(name, place)| mistake!(&place, "nothing uses {name}"; "use it in an equation, or remove the line"));
+        self.warnings.extend(all);
+        self.warnings
+    }
 }
 
 /// Where the step before, or the last entry, of a quantity is read: the axis, if it is given, and the blocks around.
@@ -875,7 +929,15 @@ impl<'a> Lowering<'a> {
         };
         let parts = self.values(&tree.parts, scope)?;
         let axes = self.sorted(parts.iter().flat_map(|part| &part.axes));
-        let is_table = parts.iter().all(|part| part.axes.len() < axes.len());
+        // Heads of a kind are not an axis that somebody wrote.
+        let written = |axes: &[Axis]| {
+            axes.iter()
+                .filter(|axis| Some(**axis) != self.here.kind)
+                .count()
+        };
+        let is_table = parts
+            .iter()
+            .all(|part| written(&part.axes) < written(&axes));
         let is_said = self.here.axes.iter().any(Option::is_some);
         if let (Op::Binary(Operator::Add | Operator::Subtract), [left, right]) = (&op, &parts[..])
             && is_table

@@ -50,6 +50,8 @@ pub struct Key {
     pub kinds: Vec<(Axis, usize)>,
     /// Sentence.
     pub sentence: String,
+    /// Where it stands.
+    pub place: Place,
     /// Whether a use or the file has set it: then the preset has no such key.
     pub is_fixed: bool,
 }

@@ -392,7 +392,7 @@ impl Cursor<'_> {
                 "{name} = {value} in {low}..{high}"; "allowed: whole numbers in 0..{LONGEST_AXIS}");
             (key.value, key.range) = (value, [low, high]);
         }
-        key.sentence = self.sentence()?;
+        (key.sentence, key.place) = (self.sentence()?, place.clone());
         if !matches!(word, Word::Constant | Word::Switch) {
             self.page.axis(&name, &place);
         }

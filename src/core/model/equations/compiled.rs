@@ -123,16 +123,16 @@ impl Compiled {
         Ok(compiled)
     }
 
-    /// Checks the file under every choice of its switches, and that it runs.
+    /// Checks the file under every choice of its switches, and that it runs. Returns what fits but is often a mistake.
     ///
     /// # Errors
     /// A mistake in the file.
-    pub fn check(&self) -> Result<(), Mistake> {
-        checked(&self.page)?;
+    pub fn check(&self) -> Result<Vec<Mistake>, Mistake> {
+        let program = checked(&self.page)?;
         let variant = self.variant(None);
         let given = |_: &str| Some(3);
         let bound = Bound::new(&self.page, &variant.program, &variant.flat, &given);
-        bound.map(drop).map_err(|fault| {
+        bound.map(|_| program.warnings).map_err(|fault| {
             mistake!(self.page.whole(), "the machine cannot run: {fault:?}"; "use fewer axes in one expression, and one past(…)")
         })
     }

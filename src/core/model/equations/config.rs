@@ -10,6 +10,7 @@ use super::quantities::Quantity;
 use super::settings::Settings;
 use crate::equations::bind::lengths;
 use crate::equations::page::{self, Key, Library, Page, Word};
+use crate::equations::text::Mistake;
 use crate::keys::Field::{ChoicePerHead, Integer, Text, Within};
 use crate::keys::{Choices, ConfigError, Keys, Table};
 use crate::model::kind::{Kind, Sizes};
@@ -140,18 +141,24 @@ impl EquationsConfig {
     }
 
     /// Reads the file under the present settings.
-    fn compile(&mut self) -> Result<(), crate::equations::text::Mistake> {
+    fn compile(&mut self) -> Result<(), Mistake> {
         let compiled = Compiled::new(&self.file, &self.text, &self.settings)?;
         self.compiled = Some(Arc::new(compiled));
         self.axes = None;
         Ok(())
     }
 
-    /// The mistake in the file under the present choices, if there is one.
-    pub fn mistake(&self) -> Option<String> {
+    /// Checks the file under the present choices. Returns what fits but is often a mistake.
+    ///
+    /// # Errors
+    /// A mistake in the file.
+    pub fn check(&self) -> Result<Vec<String>, String> {
         let compiled = Compiled::new(&self.file, &self.text, &self.settings);
         let checked = compiled.and_then(|compiled| compiled.check());
-        checked.err().map(|mistake| mistake.to_string())
+        let text = |mistake: Mistake| mistake.to_string();
+        checked
+            .map(|all| all.into_iter().map(text).collect())
+            .map_err(text)
     }
 
     /// Whether the data of the file are those of a task.

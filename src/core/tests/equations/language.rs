@@ -1196,6 +1196,7 @@ fn trainer_sets_constants_by_fixed_names() {
         .filter_map(|key| Some((key.trainer_name()?, &*key.name)))
         .collect();
     let expected = [
+        ("warm_up", "attention.warm_up"),
         ("reward", "attention.drawn.reward"),
         ("baseline", "attention.drawn.baseline"),
         ("expected", "attention.drawn.expected"),
@@ -1988,4 +1989,21 @@ fn recipes_of_the_docs_are_read() {
             "h.candidate.bias"
         ]
     );
+}
+
+#[test]
+fn what_nothing_uses_is_said() {
+    let text = "machine \"M\"\ninput x[steps, inputs]\ntarget y[steps, outputs]\nsize units = 4 in 1..9\nsize lost = 4 in 1..9\nconstant rate = 1 in 0..2\nconstant kept = 1 in 0..2\nswitch how = one | other\nparameter v[units]\nnoise n[steps, units] = normal\nstart h[units] = 0\nstart g[units] = 0\nalong steps\n  g = linear[units](x)\n  if how is one h = h[-1] + kept * v\n  if how is other h = h[-1] + g\n  z = linear[outputs](h)\n";
+    let (_, program) = read(text).unwrap();
+    let said: Vec<String> = program.warnings.iter().map(ToString::to_string).collect();
+    let unused = [
+        "5:6: nothing uses lost",
+        "6:10: nothing uses rate",
+        "12:",
+        "10:",
+    ];
+    assert_eq!(said.len(), unused.len(), "{said:?}");
+    for (line, part) in said.iter().zip(unused) {
+        assert!(line.starts_with(&format!("m.machine:{part}")), "{line}");
+    }
 }

@@ -137,7 +137,7 @@ fn machine(name: &str, task: &Task) -> Model<f32> {
 fn every_file_holds_and_fits_its_task() {
     for (name, task) in all() {
         let config = config(&text(&name), &task);
-        assert_eq!(config.mistake(), None, "{name}");
+        assert_eq!(config.check(), Ok(Vec::new()), "{name}");
         assert_eq!(config.fits(offer(&task)), Ok(()), "{name}");
     }
 }

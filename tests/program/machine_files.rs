@@ -374,3 +374,168 @@ fn hostile_text_in_weights_and_traces_is_an_error_with_its_place() {
         assert!(said.len() < 3000, "{said}");
     }
 }
+
+#[test]
+fn an_ablation_makes_each_other_choice_and_a_file_without_switches_says_so() {
+    let place = place(r#""file": "own.machine", "sizes": {"units": 5}"#);
+    let place = place.path();
+    let ablate = [
+        "ablate",
+        "own.json",
+        "--seeds",
+        "1",
+        "--sequences",
+        "8",
+        "--jobs",
+        "1",
+        "--threshold",
+        "100",
+    ];
+    let said = done(place, &ablate);
+    assert!(
+        said.contains("unchanged") && said.contains("reads = one"),
+        "{said}"
+    );
+    let text = FILE
+        .replace("switch reads = all | one\n", "")
+        .replace("if reads is all ", "");
+    let one = text
+        .lines()
+        .filter(|line| !line.contains("if reads"))
+        .map(|line| line.to_owned() + "\n");
+    fs::write(place.join("own.machine"), one.collect::<String>()).unwrap();
+    refused(
+        place,
+        &["ablate", "own.json", "--dry-run"],
+        "the machine file has no `switch`",
+    );
+}
+
+#[test]
+fn what_nothing_uses_is_noted() {
+    let place = place(r#""file": "own.machine""#);
+    let place = place.path();
+    let text = FILE.replace("switch reads", "size   lost = 3 in 1..4\nswitch reads");
+    fs::write(place.join("own.machine"), text).unwrap();
+    for arguments in [
+        &["train", "own.json", "--out", "run"][..],
+        &["tasks", "own.json", "--keys"],
+    ] {
+        let said = done(place, arguments);
+        assert!(
+            said.contains("note: own.machine:6:8: nothing uses lost"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn a_size_that_the_file_cannot_have_says_why() {
+    let place = place(r#""file": "own.machine", "switches": {"reads": "one"}"#);
+    let place = place.path();
+    let text = FILE.replace("M[rows: 0]", "M[rows: 3]");
+    fs::write(place.join("own.machine"), text).unwrap();
+    done(place, &["train", "own.json", "--out", "run"]);
+    let larger = ["eval", "run", "--lengths", "2", "--size"];
+    done(place, &[&larger[..], &["rows=9"]].concat());
+    refused(
+        place,
+        &[&larger[..], &["rows=2"]].concat(),
+        "own.machine:15:",
+    );
+}
+
+#[test]
+fn penalties_are_reported_and_noise_is_drawn_only_where_it_is_asked_for() {
+    let place = place(r#""file": "own.machine""#);
+    let place = place.path();
+    let text = FILE
+        .replace("start  h,", "noise n[steps, rows] = normal\nstart  h,")
+        .replace(
+            "M[-1]))     \"weighting\"",
+            "M[-1]) + n)  \"weighting\"\n  penalty = 0.1 * sum[rows](w * w)",
+        );
+    fs::write(place.join("own.machine"), text).unwrap();
+    done(place, &["train", "own.json", "--out", "run"]);
+    let log = fs::read_to_string(place.join("run/history.ntmlog.jsonl")).unwrap();
+    assert!(
+        log.contains("\"training_penalty\":") && log.contains("\"penalty\":"),
+        "{log}"
+    );
+    let record = |more: &[&str], name: &str| {
+        let trace = [
+            "trace", "run", "--length", "2", "--seed", "1", "--out", name,
+        ];
+        done(place, &[&trace[..], more].concat());
+        done(
+            place,
+            &["verify", name, "--tolerance", "0", "--weights", "run"],
+        );
+        trace::read(&place.join(name)).unwrap().recording
+    };
+    let mean = record(&[], "mean.npz");
+    let drawn = record(&["--sample", "1"], "drawn.npz");
+    let noise = |of: &tapescope::train::Recording| {
+        let (.., series) = of.trace.noise().next().unwrap();
+        series.as_slice().to_vec()
+    };
+    assert!(noise(&mean).iter().all(|value| *value == 0.0));
+    assert!(noise(&drawn).iter().any(|value| *value != 0.0));
+    assert!(mean.trace.penalty().is_some_and(|penalty| penalty > 0.0));
+}
+
+#[test]
+fn heads_of_a_file_are_not_chosen_by_name() {
+    let place = place(r#""file": "own.machine""#);
+    let place = place.path();
+    done(place, &["train", "own.json", "--out", "run"]);
+    refused(
+        place,
+        &[
+            "render", "run", "--length", "2", "--head", "R0", "--out", "q.svg",
+        ],
+        "--layout quantities",
+    );
+}
+
+#[test]
+fn answers_that_point_need_a_task_that_asks_for_as_many_ends() {
+    let place = tempfile::tempdir().unwrap();
+    let place = place.path();
+    let preset = |file: &str, asked_for: &str| {
+        let span = if asked_for == "ends" {
+            r#", "span": [1, 2], "rounds": 2"#
+        } else {
+            ""
+        };
+        let text = format!(
+            r#"{{"task": {{"kind": "span", "symbols": 6, "question": 2, "length": [5, 8], "asked_for": "{asked_for}"{span}}},
+            "model": {{"kind": "equations", "file": "{file}.machine", "sizes": {{"units": 4}}}},
+            "training": {{"sequences": 8, "batch": 4, "validation_every": 8, "validation_episodes": 2}}}}"#
+        );
+        fs::write(place.join(format!("{file}.json")), text).unwrap();
+    };
+    let train = |file: &str| {
+        [
+            "train".to_owned(),
+            format!("{file}.json"),
+            "--force".to_owned(),
+        ]
+    };
+    for (file, asked_for, other, expected) in [
+        ("coattention", "ends", "symbol", "`task.asked_for` ends"),
+        (
+            "attention_over_attention",
+            "symbol",
+            "ends",
+            "`task.asked_for` symbol",
+        ),
+    ] {
+        preset(file, asked_for);
+        let arguments = train(file);
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        done(place, &arguments);
+        preset(file, other);
+        refused(place, &arguments, expected);
+    }
+}

@@ -1134,6 +1134,19 @@ mod tests {
     }
 
     #[test]
+    fn a_machine_file_shows_its_weightings() {
+        let recording = of_file();
+        let figure = Figure::new(&recording, Options::new(Layout::Paper));
+        let titles: Vec<_> = figure
+            .scene()
+            .1
+            .into_iter()
+            .map(|place| place.panel.title)
+            .collect();
+        assert_eq!(titles, ["Inputs", "Outputs", "weighting"]);
+    }
+
+    #[test]
     fn a_machine_without_heads_has_a_figure_too() {
         let mut recording = recording();
         recording.trace.heads.clear();

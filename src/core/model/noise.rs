@@ -66,15 +66,10 @@ impl Draw {
     }
 }
 
-/// Fills these values with the next ones of a stream; with their mean in an episode of a machine file that is not sampled.
-fn fill<R: Real>(
-    stream: &mut Random,
-    (place, spec): (Place, Array),
-    sampling: NoiseMode,
-    values: &mut [R],
-) {
+/// Fills these values with the next ones of a stream, or with their mean.
+fn fill<R: Real>(stream: &mut Random, spec: Array, is_mean: bool, values: &mut [R]) {
     let is_normal = spec.range == Range::Normal;
-    if sampling == NoiseMode::Mean && place == Place::Machine {
+    if is_mean {
         return values.fill(R::from_f64(if is_normal { 0.0 } else { 0.5 }));
     }
     let mut next = || uniform(stream.random());
@@ -90,14 +85,24 @@ fn fill<R: Real>(
 impl<R: Real> Trace<R> {
     /// Returns the noise of an episode of this size, series by series: each has its own stream.
     pub fn drawn(&self, draw: Draw) -> impl Iterator<Item = Series<R>> {
+        let is_mean = self.has_mean_noise(draw.sampling);
         (0..)
             .zip(self.noise())
-            .map(move |(before, (place, spec, series))| {
+            .map(move |(before, (_, spec, series))| {
                 let mut drawn = series.clone();
-                let stream = &mut draw.stream(before);
-                fill(stream, (place, spec), draw.sampling, drawn.as_mut_slice());
+                fill(
+                    &mut draw.stream(before),
+                    spec,
+                    is_mean,
+                    drawn.as_mut_slice(),
+                );
                 drawn
             })
+    }
+
+    /// True for a machine file in an episode that is not sampled: its noise is its mean.
+    fn has_mean_noise(&self, sampling: NoiseMode) -> bool {
+        self.tape.is_used && sampling == NoiseMode::Mean
     }
 
     /// Returns every noise series with its place and specification.
@@ -106,23 +111,23 @@ impl<R: Real> Trace<R> {
         all.filter(|(_, array, series)| is_noise(array, series))
     }
 
-    fn noise_mut(&mut self) -> impl Iterator<Item = ((Place, Array), &mut Series<R>)> {
+    fn noise_mut(&mut self) -> impl Iterator<Item = (Array, &mut Series<R>)> {
         let all = self.everything_mut();
-        all.map(|(place, array, series)| ((place, array), series))
-            .filter(|((_, array), series)| is_noise(array, series))
+        all.map(|(_, array, series)| (array, series))
+            .filter(|(array, series)| is_noise(array, series))
     }
 
     /// Fills these steps of the noise series from their streams, from the first step on; all steps at once where the
     /// series holds all.
     pub(super) fn fill_noise(&mut self, streams: &mut [Random], steps: StepRange<usize>) {
-        let sampling = self.sampling;
-        for (stream, (of, series)) in streams.iter_mut().zip(self.noise_mut()) {
+        let is_mean = self.has_mean_noise(self.sampling);
+        for (stream, (spec, series)) in streams.iter_mut().zip(self.noise_mut()) {
             if series.is_ring() {
                 steps
                     .clone()
-                    .for_each(|t| fill(stream, of, sampling, series.row_mut(t)));
+                    .for_each(|t| fill(stream, spec, is_mean, series.row_mut(t)));
             } else if steps.start == 0 {
-                fill(stream, of, sampling, series.as_mut_slice());
+                fill(stream, spec, is_mean, series.as_mut_slice());
             }
         }
     }
@@ -134,9 +139,14 @@ impl<R: Real> Noise<'_, R> {
         match self {
             Self::Drawn(draw) => {
                 trace.sampling = draw.sampling;
-                for (before, (of, series)) in (0..).zip(trace.noise_mut()) {
-                    let stream = &mut draw.stream(before);
-                    fill(stream, of, draw.sampling, series.as_mut_slice());
+                let is_mean = trace.has_mean_noise(draw.sampling);
+                for (before, (spec, series)) in (0..).zip(trace.noise_mut()) {
+                    fill(
+                        &mut draw.stream(before),
+                        spec,
+                        is_mean,
+                        series.as_mut_slice(),
+                    );
                 }
             }
             Self::Recorded(from) => {

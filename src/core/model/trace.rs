@@ -548,6 +548,13 @@ impl<R: Real> Trace<R> {
         first.or_else(own)
     }
 
+    /// True for a machine file: it has neither heads nor layers, but arrays whose sizes it says.
+    pub fn is_file(&self) -> bool {
+        let mut all = self.own.arrays();
+        let has_none = self.heads.is_empty() && self.layers.is_empty();
+        has_none && all.any(|(array, _)| self.array_sizes(array).is_some())
+    }
+
     /// The sum of the penalties of a machine file; none without one, or where one was not recorded.
     pub fn penalty(&self) -> Option<f64> {
         let all = self.own.arrays().filter(|(array, _)| array.is_penalty());

@@ -1,7 +1,6 @@
 //! Heads as figures and the window call them, and the numbers of a head over time.
 
 use crate::figure::facts::numbers;
-use crate::figure::facts::quantities::Quantity;
 use crate::model::dnc::{ALLOCATION_GATE, FREE_GATE, WRITE_GATE};
 use crate::model::sam::INTERPOLATION_GATE;
 use crate::model::weighting::bayesian::DIVERGENCE;
@@ -55,7 +54,7 @@ pub fn find_head(trace: &Trace<f32>, label: &str) -> Result<usize, String> {
         let heads = 0..trace.heads.len();
         let known: Vec<_> = heads.map(|head| head_label(trace, head)).collect();
         match known.len() {
-            0 if Quantity::is_file(trace) => "heads of a machine file are not chosen by name; --layout quantities draws every quantity".to_owned(),
+            0 if trace.is_file() => "heads of a machine file are not chosen by name; --layout quantities draws every quantity".to_owned(),
             0 => "the machine has no heads".to_owned(),
             _ => format!("the heads are {}", known.join(", ")),
         }

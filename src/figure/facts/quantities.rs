@@ -69,13 +69,6 @@ impl Quantity {
         quantities.collect()
     }
 
-    /// True for a machine file: its trace has neither heads nor layers.
-    pub fn is_file(trace: &Trace) -> bool {
-        let mut all = trace.own.arrays();
-        let has_none = trace.heads.is_empty() && trace.layers.is_empty();
-        has_none && all.any(|(array, _)| trace.array_sizes(array).is_some())
-    }
-
     /// The names of the axes, with this between them.
     pub fn axes_joined(&self, by: &str) -> String {
         let names: Vec<_> = self.axes.iter().map(|(name, _)| *name).collect();

@@ -9,7 +9,6 @@ use std::sync::LazyLock;
 use crate::figure::facts::equations::{self, InStep, SYMBOLS};
 use crate::figure::facts::heads::{EMITTED, Emitted, derived, signed};
 use crate::figure::facts::links::MODES;
-use crate::figure::facts::quantities::Quantity;
 use crate::figure::facts::scores::score_text;
 use crate::figure::{facts::numbers, offset};
 use crate::math::Series;
@@ -123,7 +122,7 @@ impl Stage {
 
 /// The word for what drives the heads of a machine.
 pub fn network(trace: &Trace) -> &'static str {
-    if Quantity::is_file(trace) {
+    if trace.is_file() {
         return "equations";
     }
     let mut own = trace.own.arrays();

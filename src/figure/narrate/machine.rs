@@ -2,7 +2,6 @@
 
 use super::failure::shown_in;
 use crate::figure::facts::numbers;
-use crate::figure::facts::quantities::Quantity;
 use crate::figure::facts::source::{answered, fed_back, received, right};
 use crate::figure::facts::stages::columns_of;
 use crate::figure::head_label;
@@ -136,7 +135,7 @@ pub(super) fn output(recording: &Recording, step: usize) -> [String; 2] {
 
 /// Describes the unit that changes most in a step of a network without heads; of a machine file the input and the output.
 pub(super) fn units(recording: &Recording, step: usize) -> [String; 2] {
-    if Quantity::is_file(&recording.trace) {
+    if recording.trace.is_file() {
         let [said, detail] = output(recording, step);
         return [input(recording, step), format!(". {said}{detail}")];
     }

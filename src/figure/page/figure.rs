@@ -6,7 +6,7 @@ use std::ops::Range;
 use crate::analysis::provenance::Provenance;
 use crate::figure::facts::gradients::Layer;
 use crate::figure::facts::moment::Moment;
-use crate::figure::facts::quantities::{Quantity, by_rank};
+use crate::figure::facts::quantities::by_rank;
 use crate::figure::facts::rows::{Rows, Span, addressed, touched_by};
 use crate::figure::facts::spread::Spread;
 use crate::figure::facts::stages::{Stage, StageRef};
@@ -443,7 +443,16 @@ impl<'a> Figure<'a> {
         ];
         bands.extend(stacked(self.panels(Picture::Patches)));
         let [large, _] = by_rank(&self.facts.quantities);
-        bands.extend(stacked(self.quantities(large.into_iter())));
+        // Tables of one step have no place among pictures over time.
+        let large = large.into_iter().filter_map(|own| {
+            let picture = if own.is_memory() {
+                Picture::Norms
+            } else {
+                Picture::Quantities
+            };
+            self.over_time(PanelId::new(picture).part(own.part))
+        });
+        bands.extend(stacked(large.collect()));
         bands
     }
 
@@ -540,13 +549,13 @@ impl<'a> Figure<'a> {
             | Picture::Arrows
             | Picture::Norms
             | Picture::Learned => Vec::new(),
-            Picture::Quantities => self.quantities(self.facts.quantities.iter()),
+            Picture::Quantities => self.quantities(),
         }
     }
 
-    /// Quantities of a machine file: each over time, of a table the norms of its rows and its values at the step.
-    fn quantities<'b>(&self, all: impl Iterator<Item = &'b Quantity>) -> Vec<Panel<'_>> {
-        let all = all.flat_map(|own| {
+    /// The quantities of a machine file: each over time, of a table the norms of its rows and its values at the step.
+    fn quantities(&self) -> Vec<Panel<'_>> {
+        let all = self.facts.quantities.iter().flat_map(|own| {
             let [all, norms] = [Picture::Quantities, Picture::Norms]
                 .map(|picture| PanelId::new(picture).part(own.part));
             if own.is_memory() {

@@ -7,7 +7,6 @@ use egui::{DragValue, Response, Role, Ui, WidgetInfo, pos2, vec2};
 
 use super::View;
 use super::parts::choose;
-use crate::figure::facts::quantities::Quantity;
 use crate::figure::narrate::mechanism;
 use crate::figure::scene::annotations::head_dash;
 use crate::figure::{self, Surface, TOUCHED, facts::numbers, head_label, narrate};
@@ -452,7 +451,7 @@ pub fn heads_ui(ui: &mut Ui, view: &mut View<'_>) {
 
 /// A machine without heads is described by the layers it has.
 fn network_ui(ui: &mut Ui, view: &View<'_>) {
-    if Quantity::is_file(view.trace()) {
+    if view.trace().is_file() {
         section(ui, "Machine file");
         let count = view.open.facts.quantities.len();
         note(ui, &format!("{count} quantities in every step"));

@@ -5,7 +5,6 @@ use egui::{Align2, Rangef, Rect, Role, Sense, Ui, WidgetInfo, pos2};
 use super::View;
 use super::parts::{child, quiet_text};
 use crate::figure::facts::events::Event;
-use crate::figure::facts::quantities::Quantity;
 use crate::figure::head_label;
 use crate::viewer::command::{Look, Play};
 use crate::viewer::keys;
@@ -46,7 +45,7 @@ pub fn list_ui(ui: &mut Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
         List::Events => format!("{passed} of {}; {back}, {on}", entries.len()),
         List::Instructions if view.has_heads() => format!("of {}", head()),
         List::Provenance if view.has_heads() => format!("of {what} in step {step}"),
-        _ if Quantity::is_file(view.trace()) => "a machine file has no heads".to_owned(),
+        _ if view.trace().is_file() => "a machine file has no heads".to_owned(),
         _ => "this machine has no heads".to_owned(),
     };
     if entries.is_empty() && view.has_heads() {

@@ -1,7 +1,6 @@
 //! The layout of the pictures of an episode.
 
 use super::Open;
-use crate::figure::facts::quantities::Quantity;
 
 /// The steps of the longest episode that opens in the close-up.
 const SHORT: usize = 60;
@@ -29,7 +28,7 @@ impl WindowLayout {
     pub fn that_suits(open: &Open) -> Self {
         let trace = &open.shown.recording.trace;
         match trace.steps() {
-            _ if Quantity::is_file(trace) => Self::Debug,
+            _ if trace.is_file() => Self::Debug,
             1..=SHORT => Self::CloseUp,
             _ => Self::Debug,
         }

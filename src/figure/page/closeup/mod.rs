@@ -22,7 +22,6 @@ mod view;
 use std::ops::Deref;
 
 use crate::figure::facts::moment::Moment;
-use crate::figure::facts::quantities::Quantity;
 use crate::figure::page::debug::legends;
 use crate::figure::scene::catalogue::Catalogue;
 use crate::figure::scene::fonts::width_of;
@@ -180,7 +179,7 @@ impl<'a> CloseUp<'a, '_> {
         let mut entries = match pane {
             // The lengths of bars mean weights.
             Some(pane) => legends::entries(&seen, pane.head).split_off(1),
-            None if Quantity::is_file(self.now.trace()) => self.file_scales(),
+            None if self.now.trace().is_file() => self.file_scales(),
             None => vec![
                 ("hidden", Scale::Signed(1.0)),
                 ("bit", self.seen.shades[0]),

@@ -19,7 +19,6 @@ use std::ops::Range;
 use geometry::{Bands, Columns, PHASES};
 
 use crate::figure::facts::heads::Scalar;
-use crate::figure::facts::quantities::Quantity;
 use crate::figure::facts::rows::{Axis, Placing, Rows, Span};
 use crate::figure::facts::source::picture;
 use crate::figure::scene::annotations::sign;
@@ -149,7 +148,7 @@ impl<'a> Painting<'_, 'a> {
                 self.play_head(below);
                 all.max = bands.others.min - 4.0;
             }
-        } else if Quantity::is_file(self.trace()) {
+        } else if self.trace().is_file() {
             self.quantities(bands);
         } else {
             self.units(bands);

@@ -136,7 +136,7 @@ fn from_a_file_to_a_trace_that_is_verified() {
         done(place, words);
     }
     for (words, expected) in [
-        (&["disassemble", "run"][..], "no heads"),
+        (&["disassemble", "run"][..], "machine file"),
         (&["provenance", "run", "--of", "bit:4,0"], "machine file"),
         (&["eval", "run", "--samples", "2"], "no `noise`"),
         (&["eval", "run", "--alignment"], "weighting"),

@@ -200,11 +200,11 @@ impl Compiled {
         let parts: Vec<Part> = self.data.iter().map(|data| data.part).collect();
         let pointers = offer.document.map(|document| document.pointers);
         let needs = match (&parts[..], pointers) {
-            ([Part::Steps, Part::Steps], _) => "",
+            ([Part::Steps, Part::Steps], _)
+            | ([Part::Document, Part::Question, Part::Last], Some(0)) => "",
             ([Part::Source, Part::Answer], _) if offer.answers_last => "",
             ([Part::Source, Part::Last], _) if offer.has_one_answer => "",
             ([Part::Document, Part::Question, Part::Answer], Some(1..)) if self.points() => "",
-            ([Part::Document, Part::Question, Part::Last], Some(0)) => "",
             ([Part::Source, Part::Answer], _) => "a task whose whole input comes before its answer",
             ([Part::Source, Part::Last], _) => "a task that answers in one step, such as `aspects`",
             ([Part::Document, Part::Question, _], _) if self.points() => {

@@ -103,7 +103,7 @@ pub fn ablations(of: &Experiment) -> Ablations {
                 match set.and_then(|set| Ok((read(&set)?, set))) {
                     Ok((experiment, set)) => found.variants.push(Ablation {
                         name,
-                        about: about.to_owned(),
+                        about: about.clone(),
                         set,
                         experiment,
                     }),

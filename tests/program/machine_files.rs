@@ -539,3 +539,35 @@ fn answers_that_point_need_a_task_that_asks_for_as_many_ends() {
         refused(place, &arguments, expected);
     }
 }
+
+#[test]
+fn what_is_computed_once_can_be_set_and_its_trace_is_read() {
+    let place = place(r#""file": "own.machine""#);
+    let place = place.path();
+    let text = FILE.replace(
+        "along steps\n",
+        "once\n  e = index[rows] * 0.1 \"places\"\nalong steps\n",
+    );
+    fs::write(
+        place.join("own.machine"),
+        text.replace("M[-1]))  ", "M[-1]) + e)  "),
+    )
+    .unwrap();
+    done(place, &["train", "own.json", "--out", "run"]);
+    let set = [
+        "trace",
+        "run",
+        "--length",
+        "2",
+        "--intervene",
+        "0:places=0",
+        "--out",
+        "t.npz",
+    ];
+    done(place, &set);
+    let said = done(
+        place,
+        &["verify", "t.npz", "--tolerance", "0", "--weights", "run"],
+    );
+    assert!(said.contains("every array is reproduced"), "{said}");
+}

@@ -62,11 +62,13 @@ pub(super) fn parse_recorded(
             texts.len()
         )));
     }
-    let known: Vec<_> = trace
-        .of_steps()
-        .into_iter()
-        .map(|(place, array, _)| (place, array))
-        .collect();
+    // A machine file has quantities that are the same in all steps, and can be set as well.
+    let once = trace.everything().filter(|(_, array, series)| {
+        let is_computed = array.is_once() && array.is_in_files() && !array.is_learned();
+        config.is_recorded_apart() && is_computed && series.width() > 0
+    });
+    let all = trace.of_steps().into_iter().chain(once);
+    let known: Vec<_> = all.map(|(place, array, _)| (place, array)).collect();
     let parser = Parser {
         config,
         known: &known,

@@ -93,7 +93,7 @@ pub(super) const COUNT: usize = FERTILITY + 4;
 
 /// The arrays of an encoder.
 #[rustfmt::skip] // A row for every array.
-const ARRAYS: [Array; COUNT] = [
+pub(super) const ARRAYS: [Array; COUNT] = [
     &ArraySpec::scratch("encoder.forward.input"),
     &ArraySpec::scratch("encoder.forward.gates"),
     &ArraySpec::new("encoder.forward.cell", &["t", "u"], "c→", spec::Range::Any, "cell of an LSTM on x_t and h→_{t−1}; 0 after the source"),

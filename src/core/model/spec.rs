@@ -130,6 +130,11 @@ impl ArraySpec {
         Self { kept, ..self }
     }
 
+    /// The same array with another name.
+    pub(super) const fn called(self, name: &'static str) -> Self {
+        Self { name, ..self }
+    }
+
     /// An array that back-propagation needs and no file has.
     pub(super) const fn scratch(name: &'static str) -> Self {
         Self::new(name, &[], "", Range::Any, "")

@@ -6,6 +6,7 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use super::familiar::Familiar;
 use super::interned;
 use super::parts::{Data, Offer, Outline, Part, Unfit};
 use super::pool::Pool;
@@ -20,7 +21,7 @@ use crate::equations::text::{Mistake, mistake};
 use crate::math::Answer;
 use crate::model::array;
 use crate::model::shape::{Shape, Start, TensorSpec};
-use crate::model::spec::{Array, Kept};
+use crate::model::spec::{Array, Kept, Place};
 
 /// A program for one form of feedback.
 #[derive(Debug)]
@@ -40,6 +41,8 @@ pub struct Compiled {
     pub(super) arrays: &'static [Array],
     /// Whether it reads its own answer.
     pub(super) has_feedback: bool,
+    /// Its heads, if pictures, losses and measures know such heads.
+    pub(super) familiar: Option<Familiar>,
     /// The constants that the trainer sets.
     told: Vec<&'static str>,
     /// The quantity that says which source steps an answer attends to.
@@ -88,8 +91,12 @@ impl Compiled {
             _ => {}
         });
         let outline = Outline::new(page, program, answer);
+        let mut quantities = quantities::find(&outline, text, &flat);
+        let familiar = Familiar::find(&outline, &mut quantities);
+        quantities::connect(&outline, &flat, &mut quantities);
         let mut compiled = Self {
-            quantities: quantities::find(&outline, text, &flat),
+            quantities,
+            familiar,
             arrays: &[],
             reader: None,
             has_feedback,
@@ -101,7 +108,8 @@ impl Compiled {
         };
         compiled.reader = compiled.find_reader();
         let kept = |own: &(usize, &mut Quantity)| {
-            Some(own.0) == compiled.reader || own.1.array.is_penalty()
+            let is_head = own.1.place != Place::Machine && own.1.array == array::WEIGHTING;
+            Some(own.0) == compiled.reader || is_head || own.1.array.is_penalty()
         };
         for (_, own) in compiled.quantities.iter_mut().enumerate().filter(kept) {
             // An evaluation looks at it.
@@ -113,7 +121,8 @@ impl Compiled {
             own.array = interned::array(own.array.kept(kept));
             own.is_kept = true;
         }
-        let arrays = compiled.quantities.iter().map(|own| own.array);
+        let own = compiled.quantities.iter().filter(|own| own.place == Place::Machine);
+        let arrays = own.map(|own| own.array);
         let arrays: Vec<Array> = arrays.filter(|own| *own != array::LOGIT).collect();
         compiled.arrays = interned::list(&arrays);
         let _ = compiled.variants[0].set(Variant {
@@ -419,11 +428,11 @@ impl Compiled {
     // Arrays.
 
     /// The quantity of an array.
-    pub(super) fn quantity(&self, of: Array) -> Option<(usize, &Quantity)> {
+    pub(super) fn quantity(&self, place: Place, of: Array) -> Option<(usize, &Quantity)> {
         self.quantities
             .iter()
             .enumerate()
-            .find(|(_, own)| own.array == of)
+            .find(|(_, own)| (own.place, own.array) == (place, of))
     }
 
     /// The last weighting over the source that each step of an answer has, or of a machine whose input and answer have

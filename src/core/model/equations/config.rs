@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
 use super::compiled::Compiled;
+use super::familiar::Familiar;
 use super::interned;
 use super::parts::{Offer, Part, Unfit};
 use super::quantities::Quantity;
@@ -13,6 +14,8 @@ use crate::equations::page::{self, Key, Library, Page, Word};
 use crate::equations::text::Mistake;
 use crate::keys::Field::{ChoicePerHead, Integer, Text, Within};
 use crate::keys::{Choices, ConfigError, Keys, Table};
+use crate::model::array;
+use crate::model::attention::Mechanism;
 use crate::model::kind::{Kind, Sizes};
 use crate::model::shape::Shape;
 use crate::model::spec::{Array, Place};
@@ -364,11 +367,12 @@ impl EquationsConfig {
 
 impl Kind for EquationsConfig {
     fn sizes(&self) -> Sizes {
+        let familiar = self.familiar_sizes();
         Sizes {
             inputs: self.inputs,
             outputs: self.outputs,
-            rows: self.rows().unwrap_or(0),
-            ..Sizes::default()
+            rows: self.rows().unwrap_or(familiar.rows),
+            ..familiar
         }
     }
 
@@ -377,19 +381,60 @@ impl Kind for EquationsConfig {
     }
 
     fn width(&self, place: Place, array: Array) -> usize {
-        use crate::model::array::{INPUT, LOGIT, OUTPUT};
+        use crate::model::array::{INITIAL, INPUT, LOGIT, MEMORY, OUTPUT};
         match (place, array) {
             (Place::Machine, INPUT) => self.inputs,
             (Place::Machine, LOGIT | OUTPUT) => self.outputs,
-            (Place::Machine, _) => self
-                .array_sizes(array)
-                .map_or(0, |sizes| sizes.into_iter().fold(1, usize::saturating_mul)),
-            _ => 0,
+            (Place::Machine, MEMORY) | (Place::Head(_), INITIAL) => {
+                let Sizes { rows, columns, .. } = self.familiar_sizes();
+                rows.saturating_mul(if array == MEMORY { columns } else { 1 })
+            }
+            _ => {
+                let sizes = self.compiled().quantity(place, array);
+                let sizes = sizes.map(|(_, own)| own.sizes(&self.axis_lengths(self.lengths)));
+                sizes.map_or(0, |sizes| sizes.into_iter().fold(1, usize::saturating_mul))
+            }
         }
     }
 
     fn arrays(&self) -> &'static [Array] {
         self.compiled().arrays
+    }
+
+    fn head_arrays(&self, head: usize) -> [&'static [Array]; 2] {
+        let familiar = self.compiled().familiar.as_ref();
+        let further = familiar.and_then(|familiar| familiar.heads.get(head));
+        [further.copied().unwrap_or_default(), &[]]
+    }
+
+    fn mechanism(&self, _: usize) -> Mechanism {
+        let familiar = self.compiled().familiar.as_ref();
+        familiar.map_or_else(Mechanism::default, Familiar::mechanism)
+    }
+
+    fn of_rows(&self, rows: usize) -> Option<Box<dyn Kind>> {
+        self.compiled().familiar.as_ref()?;
+        let steps = rows.saturating_add(usize::from(self.has_source_part()));
+        self.of_episode(steps, rows)
+    }
+
+    fn episode_rows(&self, steps: usize, source: usize) -> usize {
+        match self.compiled().familiar {
+            Some(_) if !self.has_source_part() => steps,
+            _ => source,
+        }
+    }
+
+    fn is_zero(&self, place: Place, array: Array, t: usize, source: usize) -> bool {
+        let compiled = self.compiled();
+        compiled.quantity(place, array).is_some_and(|(_, own)| {
+            let (first, count) = own.rows([usize::MAX, source], self.question);
+            own.time.is_some_and(|(_, part)| match part {
+                Part::Answer | Part::Last => t < source,
+                Part::Steps => false,
+                _ => !(first..first.saturating_add(count)).contains(&t),
+            })
+        })
     }
 
     fn of_episode(&self, steps: usize, source: usize) -> Option<Box<dyn Kind>> {
@@ -400,12 +445,11 @@ impl Kind for EquationsConfig {
     }
 
     fn first_step(&self) -> usize {
-        usize::from(
-            self.compiled()
-                .data
-                .iter()
-                .any(|data| data.part == Part::Source || data.part == Part::Document),
-        )
+        if self.has_source_part() {
+            self.lengths[1].max(1)
+        } else {
+            0
+        }
     }
 
     fn has_feedback(&self) -> bool {
@@ -451,15 +495,14 @@ impl Kind for EquationsConfig {
 
     fn array_sizes(&self, array: Array) -> Option<Vec<usize>> {
         let compiled = self.compiled();
-        let (_, own) = compiled.quantity(array)?;
+        let (_, own) = compiled.quantity(Place::Machine, array)?;
         Some(own.sizes(&self.axis_lengths(self.lengths)))
     }
 
     fn reader(&self) -> Option<Array> {
         let compiled = self.compiled();
-        compiled
-            .reader
-            .map(|reader| compiled.quantities[reader].array)
+        let reader = &compiled.quantities[compiled.reader?];
+        (reader.place == Place::Machine).then_some(reader.array)
     }
 
     fn draws(&self) -> bool {
@@ -482,6 +525,31 @@ impl Kind for EquationsConfig {
 }
 
 impl EquationsConfig {
+    /// Whether it answers after a source, or after a document.
+    fn has_source_part(&self) -> bool {
+        let mut data = self.compiled().data.iter();
+        data.any(|data| matches!(data.part, Part::Source | Part::Document))
+    }
+
+    /// The sizes of its heads, of the rows that they see, and of their controller; all 0 without such heads.
+    fn familiar_sizes(&self) -> Sizes {
+        let compiled = self.compiled();
+        let Some(familiar) = &compiled.familiar else {
+            return Sizes::default();
+        };
+        let units = self.compiled().quantity(Place::Layer(0), array::HIDDEN);
+        let lengths = self.axis_lengths(self.lengths);
+        let units = units.map(|(_, own)| own.sizes(&lengths).iter().product());
+        Sizes {
+            layers: usize::from(familiar.has_layer),
+            units: units.unwrap_or(0),
+            read_heads: familiar.heads.len(),
+            rows: self.episode_rows(self.lengths[0], self.lengths[1]),
+            columns: lengths[familiar.columns],
+            ..Sizes::default()
+        }
+    }
+
     /// The memory rows, where no tensor depends on them.
     fn rows(&self) -> Option<usize> {
         let mut free = self.compiled().free_sizes();

@@ -1,12 +1,14 @@
 //! A machine whose equations stand in a file: see [`crate::equations`] for their language.
 //!
 //! `config` has what a preset says, `compiled` what the file means: its tensors, and with `parts` the parts of an episode that
-//! its data are. `quantities` are the arrays that it records. `engines` run it, and `pool` keeps those that have run. `passes`
+//! its data are. `quantities` are the arrays that it records. `familiar` gives heads, layers and encoders the places that
+//! they have in other machines. `engines` run it, and `pool` keeps those that have run. `passes`
 //! are the passes of a machine.
 
 mod compiled;
 mod config;
 mod engines;
+mod familiar;
 mod interned;
 mod parts;
 mod passes;

@@ -13,8 +13,10 @@ use super::quantities::{Held, Quantity};
 use crate::equations::run::{Engine, Made};
 use crate::math::{Answer, Real, Series};
 use crate::model::array;
+use crate::model::attention::Sees;
 use crate::model::dependency::{Conventions, Dependency, Size};
 use crate::model::machine::{Batch, Change, Machine, TOGETHER, Told, Upstream};
+use crate::model::memory;
 use crate::model::params::Params;
 use crate::model::spec::{Array, Place};
 use crate::model::trace::{NoiseMode, Trace};
@@ -55,34 +57,26 @@ impl<R: Real> Trace<R> {
         own.rows(self.tape.sizes, question)
     }
 
-    /// The series of a quantity, which has this place among the own arrays unless it is the answer.
-    fn series_at(&self, slot: usize, own: &Quantity) -> &Series<R> {
-        if own.array == array::LOGIT {
-            &self.logit
-        } else {
-            self.own.at(slot)
+    /// The series of a quantity.
+    fn series_of(&self, own: &Quantity) -> Option<&Series<R>> {
+        match own.place {
+            Place::Machine if own.array == array::LOGIT => Some(&self.logit),
+            Place::Machine => Some(self.own.at(self.own.place(own.array)?)),
+            place => self.series(place, own.array),
         }
     }
 
-    /// [`Trace::series_at`], to write.
-    fn series_at_mut(&mut self, slot: usize, own: &Quantity) -> &mut Series<R> {
-        if own.array == array::LOGIT {
-            &mut self.logit
-        } else {
-            self.own.at_mut(slot)
+    /// [`Trace::series_of`], to write.
+    fn series_of_mut(&mut self, own: &Quantity) -> Option<&mut Series<R>> {
+        match own.place {
+            Place::Machine if own.array == array::LOGIT => Some(&mut self.logit),
+            Place::Machine => {
+                let at = self.own.place(own.array)?;
+                Some(self.own.at_mut(at))
+            }
+            place => self.entry_mut(place, own.array),
         }
     }
-}
-
-/// The places of all arrays among the own ones of a trace.
-fn slots(compiled: &Compiled) -> impl Iterator<Item = (usize, usize, &Quantity)> {
-    let mut slot = 0;
-    let all = compiled.quantities.iter().enumerate();
-    all.map(move |(index, own)| {
-        let at = slot;
-        slot += usize::from(own.array != array::LOGIT);
-        (index, at, own)
-    })
 }
 
 impl EquationsConfig {
@@ -137,8 +131,12 @@ impl EquationsConfig {
             }
         }
         let is_drawn = trace.sampling != NoiseMode::Mean;
-        for (index, slot, own) in slots(compiled).filter(|(.., own)| own.is_noise()) {
-            let (series, (first, count)) = (trace.own.at(slot), trace.rows_of(own, self.question));
+        let noise = compiled.quantities.iter().enumerate();
+        for (index, own) in noise.filter(|(_, own)| own.is_noise()) {
+            let Some(series) = trace.series_of(own) else {
+                continue;
+            };
+            let (first, count) = trace.rows_of(own, self.question);
             let width = series.width();
             let nothing = [R::from_f64(f64::NAN)];
             let is_left_out = !is_drawn && matches!(own.held, Held::Draw(_));
@@ -193,6 +191,38 @@ impl EquationsConfig {
                 self.record_one(trace, running, (index, 0), from);
             }
         }
+        (0..=trace.tape.sizes[0]).for_each(|t| self.remember(trace, t));
+    }
+
+    /// M_t of heads that see the rows of an encoder, or the earlier states of their controller.
+    fn remember<R: Real>(&self, trace: &mut Trace<R>, t: usize) {
+        let compiled = self.compiled();
+        let Some(familiar) = &compiled.familiar else {
+            return;
+        };
+        let [rows, _] = trace.memory_size();
+        let (first, _) = trace.rows_of(&compiled.quantities[familiar.rows], self.question);
+        let seen = match familiar.sees {
+            Sees::Sequence if t > 0 => rows,
+            Sees::Sequence => 0,
+            _ => t.min(rows),
+        };
+        let mut memory = std::mem::take(&mut trace.memory_columns);
+        if let Some(series) = trace.series_of(&compiled.quantities[familiar.rows])
+            && t < memory.steps()
+        {
+            let row = |i: usize| series.row(first + i).iter().copied();
+            memory::set_rows(memory.row_mut(t), rows, seen, row);
+        }
+        trace.memory_columns = memory;
+    }
+
+    /// The rule of M_{t+1}.
+    fn memory_dependency<R: Real>(&self) -> Option<Dependency<'_, R>> {
+        let compiled = self.compiled();
+        let rows = &compiled.quantities[compiled.familiar.as_ref()?.rows];
+        let needs = [(rows.place, rows.array)];
+        Some(Dependency::of_memory(needs, |trace, t| self.remember(trace, t + 1)))
     }
 
     /// Takes an array of one of the episodes out.
@@ -204,19 +234,17 @@ impl EquationsConfig {
         from: usize,
     ) {
         let own = &self.compiled().quantities[index];
-        let Some(slot) = trace.own.place(own.array) else {
-            return;
-        };
         let arena = &running.engine.memory.arena;
         let (first, _) = trace.rows_of(own, self.question);
-        let sizes = trace.own.sizes(own.array).unwrap_or_default();
-        let width: usize = sizes.iter().product();
+        let width: usize = own.sizes(&running.engine.bound.lengths).iter().product();
         let steps = if own.time.is_some() {
             trace.tape.sizes[0]
         } else {
             1
         };
-        let series = trace.own.at_mut(slot);
+        let Some(series) = trace.series_of_mut(own) else {
+            return;
+        };
         // Of derivatives there is none yet.
         series.reshape(steps, width);
         let values = series.as_mut_slice();
@@ -231,9 +259,13 @@ impl EquationsConfig {
     /// Puts recorded arrays in, but for noise.
     fn put_recorded<R: Real>(&self, trace: &Trace<R>, running: &mut Running<R>) {
         let compiled = self.compiled();
-        for (index, slot, own) in slots(compiled).filter(|(.., own)| !own.is_noise()) {
+        let all = compiled.quantities.iter().enumerate();
+        for (index, own) in all.filter(|(_, own)| !own.is_noise() && !own.is_copy) {
+            let Some(series) = trace.series_of(own) else {
+                continue;
+            };
             let (first, count) = trace.rows_of(own, self.question);
-            let (series, places) = (trace.series_at(slot, own), &running.arrays[index][0]);
+            let places = &running.arrays[index][0];
             let width = places.len().checked_div(count).unwrap_or(0).max(1);
             let arena = &mut running.engine.memory.arena;
             let rows = (first..series.steps()).zip(places.chunks(width));
@@ -297,6 +329,19 @@ impl EquationsConfig {
                 slope = slope / (p * rest);
             }
             arena[*place + from] = slope;
+        }
+        let heads = self.compiled().quantities.iter().enumerate();
+        for (index, own) in heads.filter(|(_, own)| own.array == array::WEIGHTING && own.is_kept) {
+            let Place::Head(head) = own.place else {
+                continue;
+            };
+            let series = &by.weightings[head];
+            let (first, _) = trace.rows_of(own, self.question);
+            let slopes = (first..series.steps()).flat_map(|t| series.row(t));
+            if series.width() > 0 {
+                let pairs = running.arrays[index][at].iter().zip(slopes);
+                pairs.for_each(|(place, slope)| running.engine.memory.arena[*place + from] += *slope);
+            }
         }
         for place in &running.penalties[at] {
             running.engine.memory.arena[*place + from] = by.terms.penalty;
@@ -427,12 +472,12 @@ impl<R: Real> Machine<R> for EquationsConfig {
         let compiled = self.compiled();
         let again = Rc::new(RefCell::new(None));
         let first = compiled.quantities.iter().position(|own| own.follows);
-        let of = |(index, slot, own): (usize, usize, &'a Quantity)| {
+        let of = |(index, own): (usize, &'a Quantity)| {
             let again = Rc::clone(&again);
             let needs = own
                 .needs
                 .iter()
-                .map(|need| (Place::Machine, compiled.quantities[*need].array));
+                .map(|need| (compiled.quantities[*need].place, compiled.quantities[*need].array));
             let compute = move |trace: &mut Trace<R>, t: usize| {
                 let mut again = again.borrow_mut();
                 // One run for all arrays of an episode.
@@ -441,11 +486,11 @@ impl<R: Real> Machine<R> for EquationsConfig {
                 }
                 if let Some((running, made)) = &*again {
                     let places = &running.arrays[index][0];
-                    self.copy_row(trace, (slot, own), t, (places, made));
+                    self.copy_row(trace, own, t, (places, made));
                 }
             };
             Dependency::new(
-                Place::Machine,
+                own.place,
                 own.array,
                 needs.collect::<Vec<_>>(),
                 Size::One,
@@ -453,10 +498,9 @@ impl<R: Real> Machine<R> for EquationsConfig {
             )
             .at_once()
         };
-        slots(compiled)
-            .filter(|(.., own)| own.follows)
-            .map(of)
-            .collect()
+        let all = compiled.quantities.iter().enumerate();
+        let all = all.filter(|(_, own)| own.follows).map(of);
+        all.chain(self.memory_dependency()).collect()
     }
 
     fn step<'a>(&'a self, _: &'a Params<R>) -> Vec<Dependency<'a, R>> {
@@ -465,8 +509,10 @@ impl<R: Real> Machine<R> for EquationsConfig {
 
     fn computed(&self, _: &Params<R>) -> Vec<(Place, Array)> {
         let all = self.compiled().quantities.iter();
-        let all = all.filter(|own| matches!(own.held, Held::Values(_)) && !own.is_noise());
-        all.map(|own| (Place::Machine, own.array)).collect()
+        let all = all.filter(|own| {
+            matches!(own.held, Held::Values(_)) && !own.is_noise() && !own.is_copy
+        });
+        all.map(|own| (own.place, own.array)).collect()
     }
 
     fn run_again(
@@ -484,7 +530,9 @@ impl<R: Real> Machine<R> for EquationsConfig {
         self.put_recorded(trace, &mut running);
         let recorded = (steps.start > 0).then(|| running.engine.memory.arena.clone());
         let compiled = self.compiled();
-        let slots: Vec<_> = slots(compiled).collect();
+        // Copies first: they show what was made, not what is set.
+        let mut quantities: Vec<_> = compiled.quantities.iter().enumerate().collect();
+        quantities.sort_by_key(|(_, own)| !own.is_copy);
         let Running { engine, arrays, .. } = &mut running;
         let program = &compiled.program;
         let mut entries: Vec<usize> = Vec::new();
@@ -495,7 +543,7 @@ impl<R: Real> Machine<R> for EquationsConfig {
             entries.clear();
             made.each(|_, at| entries.push(at));
             entries.sort_unstable();
-            for (index, slot, own) in &slots {
+            for (index, own) in &quantities {
                 let Held::Values(series) = own.held else {
                     continue;
                 };
@@ -519,9 +567,14 @@ impl<R: Real> Machine<R> for EquationsConfig {
                         places.for_each(|place| made.arena[*place] = recorded[*place]);
                         continue;
                     }
-                    self.copy_row(trace, (*slot, own), t, (all, made.arena));
-                    change(trace, Place::Machine, own.array, t);
-                    let series = trace.series_at(*slot, own);
+                    self.copy_row(trace, own, t, (all, made.arena));
+                    if own.is_copy {
+                        continue;
+                    }
+                    change(trace, own.place, own.array, t);
+                    let Some(series) = trace.series_of(own) else {
+                        continue;
+                    };
                     let values = series.row(own.array.row(t));
                     for (place, value) in places
                         .iter()
@@ -569,13 +622,16 @@ impl EquationsConfig {
     fn copy_row<R: Real>(
         &self,
         trace: &mut Trace<R>,
-        (slot, own): (usize, &Quantity),
+        own: &Quantity,
         t: usize,
         (places, arena): (&[usize], &[R]),
     ) {
         let (first, count) = trace.rows_of(own, self.question);
         let width = places.len().checked_div(count).unwrap_or(0);
-        let (series, row) = (trace.series_at_mut(slot, own), own.array.row(t));
+        let row = own.array.row(t);
+        let Some(series) = trace.series_of_mut(own) else {
+            return;
+        };
         if row >= series.steps() {
             return;
         }

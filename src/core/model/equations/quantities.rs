@@ -4,10 +4,11 @@ use super::interned;
 use super::parts::{Outline, Part, block_axes};
 use crate::equations::bind::Layout;
 use crate::equations::flatten::Flat;
+use crate::equations::page::Word;
 use crate::equations::program::{Axis, Op, Source, Value};
 use crate::equations::tree::Function;
 use crate::model::array;
-use crate::model::spec::{Array, ArraySpec, Kept, Range};
+use crate::model::spec::{Array, ArraySpec, Kept, Place, Range};
 
 /// What an array holds of the numbers of an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +34,8 @@ impl Held {
 /// An array that an episode records.
 #[derive(Clone, Debug)]
 pub(super) struct Quantity {
+    /// Where it stands in a trace.
+    pub place: Place,
     /// Its description; [`array::LOGIT`] of the answer.
     pub array: Array,
     /// What it holds.
@@ -49,6 +52,8 @@ pub(super) struct Quantity {
     pub follows: bool,
     /// Whether an episode that is not recorded keeps it as well.
     pub is_kept: bool,
+    /// Whether it repeats another quantity, and cannot be set.
+    pub is_copy: bool,
 }
 
 impl Quantity {
@@ -162,13 +167,17 @@ pub(super) fn find(outline: &Outline, text: &str, flat: &Flat) -> Vec<Quantity> 
             line.unwrap_or_default().trim(),
         );
     }
+    all
+}
+
+/// Says of each quantity which others it follows from.
+pub(super) fn connect(outline: &Outline, flat: &Flat, all: &mut [Quantity]) {
     let needs: Vec<_> = (0..all.len())
-        .map(|index| needs(outline, flat, &all, index))
+        .map(|index| needs(outline, flat, all, index))
         .collect();
     for (quantity, (needs, follows)) in all.iter_mut().zip(needs) {
         (quantity.needs, quantity.follows) = (needs, follows);
     }
-    all
 }
 
 /// The array of each head of a series, or its only one.
@@ -182,7 +191,15 @@ fn of_heads(
 ) -> Vec<Quantity> {
     let program = &outline.program;
     let own = &program.series[series];
-    let heads = own.kind.filter(|kind| axes.contains(kind));
+    // A table of all heads, made outside of their `for`, is a quantity of each as well.
+    let is_kind = |axis: &&Axis| {
+        let origin = program.axes[**axis].origin;
+        let key = outline.page.key(&program.axes[origin].name);
+        key.is_some_and(|key| key.word == Word::Heads)
+    };
+    let mut kinds = axes.iter().filter(is_kind);
+    let only = kinds.next().filter(|_| kinds.next().is_none()).copied();
+    let heads = own.kind.filter(|kind| axes.contains(kind)).or(only);
     let part_of = |axis: &Axis| {
         let origin = |axis: Axis| program.axes[axis].origin;
         let mut data = outline.data.iter();
@@ -195,7 +212,14 @@ fn of_heads(
     let target = outline.target();
     let last = (target.steps.unwrap_or(Axis::MAX), target.part);
     let time = rest().find_map(part_of);
-    let time = if is_answer { Some(last) } else { time };
+    // What heads and others make once, for an answer without steps of its own, belongs to its step.
+    let is_once = block_axes(&outline.page, &own.blocks).next().is_none() && !own.name.contains('.');
+    let is_last = target.part == Part::Last && is_once && matches!(held, Held::Values(_));
+    let time = match time {
+        _ if is_answer => Some(last),
+        _ if is_last && (heads.is_some() || time.is_none()) => Some(last),
+        time => time,
+    };
     let inner = rest()
         .copied()
         .filter(|axis| time.is_none_or(|time| time.0 != *axis));
@@ -227,6 +251,7 @@ fn of_heads(
         );
         let own = interned::array(spec.kept(kept));
         Quantity {
+            place: Place::Machine,
             array: if is_answer { array::LOGIT } else { own },
             held,
             head,
@@ -235,6 +260,7 @@ fn of_heads(
             needs: Vec::new(),
             follows: false,
             is_kept: false,
+            is_copy: false,
         }
     };
     match heads {
@@ -267,6 +293,7 @@ fn needs(outline: &Outline, flat: &Flat, all: &[Quantity], index: usize) -> (Vec
         });
         let is_needed = |(other, own): &(usize, &Quantity)| {
             *other != index
+                && !own.is_copy
                 && match own.held {
                     Held::Values(own) | Held::First(own, _) => reads.contains(&own),
                     Held::Draw(draw) => is_drawn(draw),

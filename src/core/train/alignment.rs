@@ -100,8 +100,8 @@ fn distance(step: usize, right: &Range<usize>) -> isize {
 /// True for a machine with one read head on a memory with a row per step, or of whose heads the first one attends to the source;
 /// and for a machine file with such a weighting.
 pub fn has_single_reader(config: &ModelConfig) -> bool {
-    if config.is_recorded_apart() {
-        return config.reader().is_some();
+    if config.reader().is_some() {
+        return true;
     }
     let is_first = config.heads() > 0 && matches!(config.mechanism(0).sees, Sees::Source(_));
     config.has_row_per_step() && (config.read_heads() == 1 || is_first)

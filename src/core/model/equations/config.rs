@@ -381,11 +381,11 @@ impl Kind for EquationsConfig {
     }
 
     fn width(&self, place: Place, array: Array) -> usize {
-        use crate::model::array::{INITIAL, INPUT, LOGIT, MEMORY, OUTPUT};
+        use crate::model::array::{INITIAL, INPUT, LOGIT, MEMORY, NORMS, OUTPUT};
         match (place, array) {
             (Place::Machine, INPUT) => self.inputs,
             (Place::Machine, LOGIT | OUTPUT) => self.outputs,
-            (Place::Machine, MEMORY) | (Place::Head(_), INITIAL) => {
+            (Place::Machine, MEMORY | NORMS) | (Place::Head(_), INITIAL) => {
                 let Sizes { rows, columns, .. } = self.familiar_sizes();
                 rows.saturating_mul(if array == MEMORY { columns } else { 1 })
             }

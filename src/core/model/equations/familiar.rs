@@ -63,7 +63,8 @@ impl Familiar {
         let (score, weighting) = (chosen(outline, "score"), chosen(outline, "weighting"));
         let weighting = weighting.unwrap_or(Weighting::Soft);
         let is_known = !weighting.is_random() && !(is_past && part != Part::Steps) && outline.data.len() == 2;
-        if !is_row || !weightings.iter().all(is_alike) || !is_known {
+        let has_memory = named("memory").is_some();
+        if has_memory || !is_row || !weightings.iter().all(is_alike) || !is_known {
             return None;
         }
         let mut attention = reader::attention(score.unwrap_or(Score::Dot), 1);

@@ -3,8 +3,8 @@
 use super::spec::Range::{Any, Within};
 use super::spec::{Array, ArraySpec};
 
-pub use super::trace::of_heads::*;
 pub(in crate::model) use super::trace::of_heads::ALL as ALL_OF_HEADS;
+pub use super::trace::of_heads::*;
 pub use super::trace::of_layers::{CELL, HIDDEN};
 pub use super::trace::of_machines::MEMORY_COLUMNS as MEMORY;
 pub use super::trace::of_machines::{FEATURES, INPUT, LOGIT, NORMS, OUTPUT, RAW};

@@ -6,9 +6,8 @@ use super::weighting::bayesian::DIVERGENCE;
 use super::{
     AttentionOverAttentionConfig, BahdanauConfig, CaptionConfig, CoattentionConfig, Direction,
     Draw, EncoderCell, EncoderConfig, FixedContextConfig, Fusion, Given, HeadTrace, Kind,
-    LstmnConfig, LstmnDecoderConfig, LuongConfig, Model, ModelConfig, MultiHeadConfig, NoiseMode,
-    NtmConfig, Number, Params, PlainConfig, SelfAttentionConfig, StructuredConfig, Terms, Trace,
-    Workspace,
+    LstmnDecoderConfig, LuongConfig, Model, ModelConfig, MultiHeadConfig, NoiseMode, NtmConfig,
+    Number, Params, PlainConfig, Terms, Trace, Workspace,
 };
 use crate::math::Real;
 use crate::math::check::{assert_gradient, random_vector};
@@ -115,25 +114,19 @@ fn with_sources() -> Vec<Model<f64>> {
     (bahdanau.source.embedding, bahdanau.source.fertility) = (4, 3);
     let mut general = BahdanauConfig::new(3, 2);
     general.attention.score = Score::General.into();
-    let mut sequence = SelfAttentionConfig::new(3, 2);
-    sequence.attention.score = Score::General.into();
     let mut deep = LstmnDecoderConfig::new(3, 2);
     deep.fusion = Fusion::Deep;
-    let configs: [ModelConfig; 14] = [
+    let configs: [ModelConfig; 10] = [
         bahdanau.into(),
         general.into(),
         luong.into(),
         FixedContextConfig::new(3, 2).into(),
         caption.into(),
-        LstmnConfig::new(3, 2).into(),
         LstmnDecoderConfig::new(3, 2).into(),
         deep.into(),
         MultiHeadConfig::new(3, 2).into(),
-        SelfAttentionConfig::new(3, 2).into(),
-        StructuredConfig::new(3, 2).into(),
         CoattentionConfig::new(3, 2).into(),
         AttentionOverAttentionConfig::new(3, 2).into(),
-        sequence.into(),
     ];
     configs
         .into_iter()

@@ -29,8 +29,8 @@ use super::dependency::{Conventions, Dependency, Size};
 use super::derivatives::stages_backward;
 use super::head::HeadGradient;
 use super::kind::{Kind, Sizes};
-use super::lstmn::{ATTENDED_CELL, appended};
 use super::machine::{Batch, GradientRecorder, Machine, Upstream, record};
+use super::memory;
 use super::multi_head::ROW_KEY;
 use super::params::Params;
 use super::recompute::Rules;
@@ -86,6 +86,10 @@ const SOURCE_CELL: Array = &ArraySpec::new("source_cell", &["t", "c"], "α", Val
 #[rustfmt::skip]
 const FUSION: Array = &ArraySpec::new("fusion", &["t", "c"], "r", Values::Within(0.0, 1.0), "σ(W_rᵀ·[γ; y_{t−1}]), the gate of α in the cell, γ the read of `read0`; 0 before the answer; only deep fusion (Cheng 2016, section 4)");
 
+/// ĉ_t, [T, C].
+#[rustfmt::skip] // A row for every array.
+const ATTENDED_CELL: Array = &ArraySpec::new("attended_cell", &["t", "c"], "ĉ", Values::Any, "Σ_i w(i)·c_i over the cells of earlier steps (Cheng 2016, equation 6)");
+
 /// The arrays of the machine. Those of the cells are in the order of the heads.
 const ARRAYS: &[Array] = &[SOURCE_CELL, ATTENDED_CELL, FUSION, array::FEEDBACK];
 /// Places of the other two.
@@ -138,11 +142,32 @@ impl LstmnDecoderConfig {
 }
 
 #[rustfmt::skip] // A row for every key.
+/// Row t of the memory is h_t.
+fn append<R: Real>(trace: &mut Trace<R>, t: usize) {
+    let row = trace.layers[0].hidden.row(t).to_vec();
+    memory::append(&mut trace.memory_columns, t, Some(row));
+}
+
+/// The memory to which each step appends its row.
+fn appended<'a, R: Real>() -> Dependency<'a, R> {
+    let (hidden, initial) = (array::HIDDEN, array::INITIAL_MEMORY);
+    let needs = [(Place::Layer(0), hidden), (Place::Machine, initial)];
+    Dependency::of_memory(needs, append)
+}
+
 impl Keys for LstmnDecoderConfig {
     fn keys(&mut self, to: &mut Table<'_>) {
-        to.key("decoder.size", Integer(&mut self.size, 1..=4096), "units of the encoder, and of the decoder, and values in a memory row");
+        to.key(
+            "decoder.size",
+            Integer(&mut self.size, 1..=4096),
+            "units of the encoder, and of the decoder, and values in a memory row",
+        );
         to.key("decoder.fusion", Choice(&mut self.fusion), "how the decoder uses what it reads in the source: `shallow`: as an input; `deep`: in the cell, through a gate (Cheng 2016, section 4)");
-        to.key("attention.units", Integer(&mut self.units, 1..=1024), "units A of the additive score");
+        to.key(
+            "attention.units",
+            Integer(&mut self.units, 1..=1024),
+            "units A of the additive score",
+        );
     }
 }
 

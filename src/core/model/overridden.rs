@@ -18,9 +18,9 @@ use super::weighting::bayesian::DIVERGENCE;
 use super::{
     Array, AttentionOverAttentionConfig, BahdanauConfig, CaptionConfig, CoattentionConfig, Decoder,
     Dependency, Direction, Draw, EncoderCell, EncoderConfig, EncoderDecoder, FixedContextConfig,
-    Fusion, Given, LstmnConfig, LstmnDecoderConfig, LuongConfig, Model, ModelConfig,
-    MultiHeadConfig, Noise, NoiseMode, NtmConfig, Number, Params, Place, PlainConfig, Positions,
-    SamConfig, Search, SelfAttentionConfig, StructuredConfig, Terms, Trace, Upstream, Workspace,
+    Fusion, Given, LstmnDecoderConfig, LuongConfig, Model, ModelConfig, MultiHeadConfig, Noise,
+    NoiseMode, NtmConfig, Number, Params, Place, PlainConfig, Positions, SamConfig, Search, Terms,
+    Trace, Upstream, Workspace,
 };
 use crate::math::check::{assert_gradient, random_vector};
 use crate::math::{Answer, Series};
@@ -400,15 +400,6 @@ where
 }
 
 #[test]
-fn attention_to_earlier_states() {
-    let mut config = LstmnConfig::new(3, 2);
-    config.size = 4;
-    config.set_units(3);
-    assert_eq!(check(config.clone(), NoiseMode::Mean), ["output"]);
-    check_weights(config, NoiseMode::Mean);
-}
-
-#[test]
 fn attention_to_earlier_states_of_encoder_and_decoder() {
     for fusion in [Fusion::Shallow, Fusion::Deep] {
         let mut config = LstmnDecoderConfig::new(3, 2);
@@ -416,46 +407,6 @@ fn attention_to_earlier_states_of_encoder_and_decoder() {
         assert_eq!(check(config.clone(), NoiseMode::Mean), ["output", "memory"]);
         check_weights(config, NoiseMode::Mean);
     }
-}
-
-#[test]
-fn attention_to_an_encoded_sequence() {
-    let config = |score: Score, weighting: Weighting| {
-        let mut config = SelfAttentionConfig::new(3, 2);
-        config.source.size = 2;
-        config.attention.score = score.into();
-        config.attention.weighting = weighting.into();
-        let of = &mut config.attention.parameters;
-        (config.attention.units, config.attention.rows, of.window) = (3, 6, 1);
-        (of.position_units, of.prior_units) = (5, 3);
-        config
-    };
-    for &score in Score::ALL {
-        assert_eq!(
-            check(config(score, Weighting::Soft), NoiseMode::Mean),
-            ["output"]
-        );
-        check_weights(config(score, Weighting::Soft), NoiseMode::Mean);
-    }
-    for &weighting in Weighting::ALL {
-        let mut absent = check(config(Score::Additive, weighting), NoiseMode::Expected);
-        absent.retain(|name| !name.starts_with("read0"));
-        assert_eq!(absent, ["output"], "{weighting:?}");
-        check_weights(config(Score::Additive, weighting), NoiseMode::Expected);
-    }
-}
-
-#[test]
-fn heads_with_fixed_queries() {
-    let mut config = StructuredConfig::new(3, 2);
-    (
-        config.source.size,
-        config.heads,
-        config.units,
-        config.hidden,
-    ) = (2, 3, 4, 5);
-    assert_eq!(check(config.clone(), NoiseMode::Mean), ["output"]);
-    check_weights(config, NoiseMode::Mean);
 }
 
 #[test]

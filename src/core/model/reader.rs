@@ -20,7 +20,7 @@ use super::window::{Back, Seen};
 use super::{fertility, memory};
 use crate::keys::{Choice as _, ConfigError, PerHead};
 use crate::math::matrix::{self, padded, set_product_of_series};
-use crate::math::vectors::{add, add_multiple};
+use crate::math::vectors::add;
 use crate::math::{Aligned, Matrix, Real, Series};
 
 /// A head with this score, without gate, shift and sharpening. Its initial weighting is 0.
@@ -110,13 +110,6 @@ pub(super) fn forward<R: Real>(trace: &mut Trace<R>, t: usize) {
     score::forward(&mut trace.heads, t, &mut rows);
     address(&mut trace.heads, t, trace.sampling, None);
     memory::read(&mut trace.heads, t, columns);
-}
-
-/// Adds Σ_{t > i} w_t(i)·y_t.
-pub(super) fn add_later<R: Real>(w: &Series<R>, y: &Series<R>, i: usize, to: &mut [R]) {
-    for t in i + 1..w.steps() {
-        add_multiple(&mut *to, w.row(t)[i], y.row(t));
-    }
 }
 
 /// The gradients of an episode.
@@ -242,83 +235,6 @@ impl<R: Real> ReaderGradient<R> {
             let columns = self.memory.chunks_exact_mut(source).zip(d_rows.row_mut(t));
             columns.for_each(|(column, to)| *to += std::mem::take(&mut column[t]));
         }
-        if let Some(recorder) = recorder {
-            recorder.record_memory(trace, 0, &self.memory);
-        }
-    }
-
-    /// Adds the gradient w.r.t. row `i` of a memory that grows, from the steps after `i`, which are done.
-    pub(super) fn row(
-        &mut self,
-        trace: &Trace<R>,
-        i: usize,
-        d_row: &mut [R],
-        recorder: GradientRecorder<'_, R>,
-    ) {
-        let head = &trace.heads[0];
-        if let Some(recorder) = recorder {
-            recorder.record_memory(trace, i + 1, &self.memory);
-            let columns = self.memory.chunks_exact_mut(head.weighting.width());
-            let columns = columns.zip(d_row);
-            columns.for_each(|(column, to)| *to += std::mem::take(&mut column[i]));
-            return;
-        }
-        add_later(&head.weighting, &self.reads, i, d_row);
-        let score = head.mechanism.score.function();
-        score.row_backward(head, &self.head[0].of_score, i, d_row);
-    }
-
-    /// The gradient w.r.t. the weights of the next step that is backpropagated, beside that through its read; all 0.
-    pub(super) fn by_weights(&mut self) -> &mut [R] {
-        self.by_weights.clear();
-        self.by_weights.resize(self.scratch.len(), R::ZERO);
-        &mut self.by_weights
-    }
-
-    /// Completes the gradients w.r.t. the learned arrays, at the end of an episode whose memory grew.
-    pub(super) fn end(&mut self, trace: &Trace<R>, recorder: GradientRecorder<'_, R>) {
-        let ([gradient], head) = (&mut self.head, &trace.heads[0]);
-        let score = head.mechanism.score.function();
-        score.finish(head, &mut gradient.of_score, None);
-        gradient.add_up(head);
-        if let Some(to) = recorder {
-            to.record_memory(trace, 0, &self.memory);
-            to.record_start(trace, 0, gradient);
-        }
-    }
-
-    /// Adds the gradient w.r.t. M_{t+1} to that w.r.t. its rows, where it is seen in step `t` alone; only where it is recorded.
-    pub(super) fn sequence(
-        &mut self,
-        trace: &Trace<R>,
-        t: usize,
-        d_rows: &mut Series<R>,
-        recorder: GradientRecorder<'_, R>,
-    ) {
-        if let Some(recorder) = recorder {
-            recorder.record_memory(trace, t + 1, &self.memory);
-            self.take_rows(d_rows);
-        }
-    }
-
-    /// Moves the gradient w.r.t. the memory to that w.r.t. its rows.
-    fn take_rows(&mut self, d_rows: &mut Series<R>) {
-        let rows = d_rows.steps();
-        for (m, column) in self.memory.chunks_exact_mut(rows).enumerate() {
-            let pairs = column.iter_mut().enumerate();
-            pairs.for_each(|(i, d)| d_rows.row_mut(i)[m] += std::mem::take(d));
-        }
-    }
-
-    /// Adds the gradient w.r.t. all rows, at the end of an episode in which every step saw them.
-    pub(super) fn all_rows(
-        &mut self,
-        trace: &Trace<R>,
-        d_rows: &mut Series<R>,
-        recorder: GradientRecorder<'_, R>,
-    ) {
-        self.take_rows(d_rows);
-        (0..d_rows.steps()).for_each(|i| add(d_rows.row_mut(i), self.by_reads.row(i)));
         if let Some(recorder) = recorder {
             recorder.record_memory(trace, 0, &self.memory);
         }

@@ -23,7 +23,6 @@ use super::fixed_context::FixedContextConfig;
 use super::given::{Given, Setting};
 use super::intervention::{Intervention, apply_all};
 use super::kind::{AsKind, Kind};
-use super::lstmn::LstmnConfig;
 use super::lstmn_decoder::{Fusion, LstmnDecoderConfig};
 use super::luong::LuongConfig;
 use super::machine::{Batch, Machine, TOGETHER, Upstream, Workspace, longest};
@@ -32,9 +31,7 @@ use super::noise::{Draw, Noise};
 use super::params::Params;
 use super::plain::PlainConfig;
 use super::sam::SamConfig;
-use super::self_attention::SelfAttentionConfig;
 use super::spec::{Array, Place};
-use super::structured::StructuredConfig;
 use super::trace::{Keep, Trace};
 use crate::keys::{ConfigError, Field, Keys, Table, Words};
 use crate::math::{Random, Real};
@@ -132,16 +129,10 @@ macro_rules! kinds_and {
             "luong": Luong(LuongConfig),
             /// A decoder with attention to the patches of a picture.
             "caption": Caption(CaptionConfig),
-            /// An LSTM with attention to its own earlier states.
-            "lstmn": Lstmn(LstmnConfig),
             /// An encoder and a decoder with attention to their own earlier states.
             "lstmn-decoder": LstmnDecoder(LstmnDecoderConfig),
             /// Multi-head attention over the steps of one sequence.
             "multi-head": MultiHead(MultiHeadConfig),
-            /// Self-attention over the states of an encoder.
-            "self-attention": SelfAttention(SelfAttentionConfig),
-            /// Several heads with fixed queries over the states of an encoder.
-            "structured": Structured(StructuredConfig),
             /// Document and question that attend to each other, and a decoder that points into the document.
             "coattention": Coattention(CoattentionConfig),
             /// The same, with the symbol of the document that is asked for.
@@ -164,7 +155,7 @@ kinds_and! {
 
 impl Keys for ModelConfig {
     fn keys(&mut self, to: &mut Table<'_>) {
-        to.key("kind", Field::Choice(self), "`ntm`: a Neural Turing Machine; `dnc`: a Differentiable Neural Computer (Graves 2016); `sam`: sparse access memory, of which a step reads and writes few rows (Rae 2016); `plain`: the controller only, without memory, which has only the keys under `controller`; for tasks whose answer comes after the input: `bahdanau`: an encoder and a decoder with attention (Bahdanau 2015); `fixed-context`: the same without attention; `luong`: with attention after the state of the decoder, by default with the general score (Luong 2015); `caption`: a decoder with attention to the patches of a picture (Xu 2015); `lstmn-decoder`: an encoder and a decoder that attend to their earlier states, too (Cheng 2016); `structured`: heads with fixed queries over an encoder (Lin 2017); `self-attention`: attention of every step to an encoder that has read them all; for the task `span`: `coattention`: document and question attend to each other, and a decoder points at both ends of the answer (Xiong 2016); `attention-over-attention`: the same, for an answer of one symbol (Cui 2016); without an encoder: `lstmn`: an LSTM with attention to its earlier states (Cheng 2016); `multi-head`: multi-head attention over the steps (Vaswani 2017), for tasks with an answer in any step if it is causal; `equations`: a machine whose equations stand in a file (docs/equations.md)");
+        to.key("kind", Field::Choice(self), "`ntm`: a Neural Turing Machine; `dnc`: a Differentiable Neural Computer (Graves 2016); `sam`: sparse access memory, of which a step reads and writes few rows (Rae 2016); `plain`: the controller only, without memory, which has only the keys under `controller`; for tasks whose answer comes after the input: `bahdanau`: an encoder and a decoder with attention (Bahdanau 2015); `fixed-context`: the same without attention; `luong`: with attention after the state of the decoder, by default with the general score (Luong 2015); `caption`: a decoder with attention to the patches of a picture (Xu 2015); `lstmn-decoder`: an encoder and a decoder that attend to their earlier states, too (Cheng 2016); for the task `span`: `coattention`: document and question attend to each other, and a decoder points at both ends of the answer (Xiong 2016); `attention-over-attention`: the same, for an answer of one symbol (Cui 2016); without an encoder: `multi-head`: multi-head attention over the steps (Vaswani 2017), for tasks with an answer in any step if it is causal; `equations`: a machine whose equations stand in a file (docs/equations.md), such as the included `lstmn.machine` (Cheng 2016), `self_attention.machine` and `structured_self_attention.machine` (Lin 2017)");
         (**self).keys(to);
     }
 }

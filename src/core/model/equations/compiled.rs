@@ -121,7 +121,10 @@ impl Compiled {
             own.array = interned::array(own.array.kept(kept));
             own.is_kept = true;
         }
-        let own = compiled.quantities.iter().filter(|own| own.place == Place::Machine);
+        let own = compiled
+            .quantities
+            .iter()
+            .filter(|own| own.place == Place::Machine);
         let arrays = own.map(|own| own.array);
         let arrays: Vec<Array> = arrays.filter(|own| *own != array::LOGIT).collect();
         compiled.arrays = interned::list(&arrays);

@@ -39,7 +39,9 @@ impl Familiar {
     /// Finds the heads of a file and gives their arrays their places; none where its heads are others than these pictures know.
     pub(super) fn find(outline: &Outline, all: &mut Vec<Quantity>) -> Option<Self> {
         let named = |name: &str| all.iter().position(|own| own.array.name == name);
-        let weightings: Vec<usize> = (0..).map_while(|head| named(&format!("read{head}.weighting"))).collect();
+        let weightings: Vec<usize> = (0..)
+            .map_while(|head| named(&format!("read{head}.weighting")))
+            .collect();
         let first = &all[*weightings.first()?];
         let origin = |axis: Axis| outline.program.axes[axis].origin;
         let &[rows_axis] = &first.axes[..] else {
@@ -51,7 +53,11 @@ impl Familiar {
         let (rows, sees) = if is_past {
             (named("controller.hidden")?, Sees::Earlier)
         } else {
-            let sees = if part == Part::Steps { Sees::Sequence } else { Sees::All };
+            let sees = if part == Part::Steps {
+                Sees::Sequence
+            } else {
+                Sees::All
+            };
             (named("encoder.annotations")?, sees)
         };
         let of_rows = &all[rows];
@@ -62,21 +68,27 @@ impl Familiar {
         let is_alike = |index: &usize| all[*index].axes == first.axes && all[*index].time.is_some();
         let (score, weighting) = (chosen(outline, "score"), chosen(outline, "weighting"));
         let weighting = weighting.unwrap_or(Weighting::Soft);
-        let is_known = !weighting.is_random() && !(is_past && part != Part::Steps) && outline.data.len() == 2;
+        let is_known =
+            !weighting.is_random() && !(is_past && part != Part::Steps) && outline.data.len() == 2;
         let has_memory = named("memory").is_some();
         if has_memory || !is_row || !weightings.iter().all(is_alike) || !is_known {
             return None;
         }
         let mut attention = reader::attention(score.unwrap_or(Score::Dot), 1);
         attention.weighting = weighting.into();
-        let has_layer = named("controller.hidden").is_some_and(|hidden| all[hidden].axes.len() == 1);
+        let has_layer =
+            named("controller.hidden").is_some_and(|hidden| all[hidden].axes.len() == 1);
         let heads = weightings.len();
         for own in all.iter_mut() {
-            (own.place, own.array) = place_of(own, heads, has_layer).unwrap_or((own.place, own.array));
+            (own.place, own.array) =
+                place_of(own, heads, has_layer).unwrap_or((own.place, own.array));
         }
         // The weighting of a soft head is that of its content.
         for head in 0..heads {
-            let at = |array: Array| all.iter().position(|own| (own.place, own.array) == (Place::Head(head), array));
+            let at = |array: Array| {
+                all.iter()
+                    .position(|own| (own.place, own.array) == (Place::Head(head), array))
+            };
             if let (Some(weighting), None) = (at(array::WEIGHTING), at(array::CONTENT)) {
                 let copy = Quantity {
                     array: array::CONTENT,
@@ -88,8 +100,13 @@ impl Familiar {
         }
         let rows = all.iter().position(|own| own.held == all[rows].held)?;
         let further = |head: usize| {
-            let own = all.iter().filter(|own| own.place == Place::Head(head)).map(|own| own.array);
-            let own: Vec<Array> = own.filter(|own| !array::ALL_OF_HEADS.contains(own)).collect();
+            let own = all
+                .iter()
+                .filter(|own| own.place == Place::Head(head))
+                .map(|own| own.array);
+            let own: Vec<Array> = own
+                .filter(|own| !array::ALL_OF_HEADS.contains(own))
+                .collect();
             interned::list(&own)
         };
         Some(Self {
@@ -115,17 +132,24 @@ fn chosen<T: Words + Copy>(outline: &Outline, name: &str) -> Option<T> {
 fn place_of(own: &Quantity, heads: usize, has_layer: bool) -> Option<(Place, Array)> {
     let name = own.array.name;
     let is_alike = |known: &Array| known.dims.len() == 1 + own.axes.len() && known.is_of_steps();
-    if let Some((head, end)) = name.strip_prefix("read").and_then(|rest| rest.split_once('.')) {
+    if let Some((head, end)) = name
+        .strip_prefix("read")
+        .and_then(|rest| rest.split_once('.'))
+    {
         let head: usize = head.parse().ok().filter(|head| *head < heads)?;
         let mut known = array::ALL_OF_HEADS.iter().chain([&CENTRE]);
         let known = known.find(|known| known.name == end && own.time.is_some() && is_alike(known));
         let renamed = || interned::array(own.array.called(interned::text(end)));
         return Some((Place::Head(head), known.copied().unwrap_or_else(renamed)));
     }
-    let layer = [array::HIDDEN, array::CELL].into_iter().find(|known| known.name == name);
+    let layer = [array::HIDDEN, array::CELL]
+        .into_iter()
+        .find(|known| known.name == name);
     if let Some(known) = layer.filter(|_| has_layer && own.time.is_some()) {
         return Some((Place::Layer(0), known));
     }
-    let known = encoder::ARRAYS.iter().find(|known| known.name == name && own.time.is_some() && is_alike(known));
+    let known = encoder::ARRAYS
+        .iter()
+        .find(|known| known.name == name && own.time.is_some() && is_alike(known));
     known.map(|known| (Place::Machine, *known))
 }

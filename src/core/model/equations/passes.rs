@@ -222,7 +222,9 @@ impl EquationsConfig {
         let compiled = self.compiled();
         let rows = &compiled.quantities[compiled.familiar.as_ref()?.rows];
         let needs = [(rows.place, rows.array)];
-        Some(Dependency::of_memory(needs, |trace, t| self.remember(trace, t + 1)))
+        Some(Dependency::of_memory(needs, |trace, t| {
+            self.remember(trace, t + 1)
+        }))
     }
 
     /// Takes an array of one of the episodes out.
@@ -340,7 +342,9 @@ impl EquationsConfig {
             let slopes = (first..series.steps()).flat_map(|t| series.row(t));
             if series.width() > 0 {
                 let pairs = running.arrays[index][at].iter().zip(slopes);
-                pairs.for_each(|(place, slope)| running.engine.memory.arena[*place + from] += *slope);
+                pairs.for_each(|(place, slope)| {
+                    running.engine.memory.arena[*place + from] += *slope
+                });
             }
         }
         for place in &running.penalties[at] {
@@ -474,10 +478,12 @@ impl<R: Real> Machine<R> for EquationsConfig {
         let first = compiled.quantities.iter().position(|own| own.follows);
         let of = |(index, own): (usize, &'a Quantity)| {
             let again = Rc::clone(&again);
-            let needs = own
-                .needs
-                .iter()
-                .map(|need| (compiled.quantities[*need].place, compiled.quantities[*need].array));
+            let needs = own.needs.iter().map(|need| {
+                (
+                    compiled.quantities[*need].place,
+                    compiled.quantities[*need].array,
+                )
+            });
             let compute = move |trace: &mut Trace<R>, t: usize| {
                 let mut again = again.borrow_mut();
                 // One run for all arrays of an episode.
@@ -509,9 +515,8 @@ impl<R: Real> Machine<R> for EquationsConfig {
 
     fn computed(&self, _: &Params<R>) -> Vec<(Place, Array)> {
         let all = self.compiled().quantities.iter();
-        let all = all.filter(|own| {
-            matches!(own.held, Held::Values(_)) && !own.is_noise() && !own.is_copy
-        });
+        let all = all
+            .filter(|own| matches!(own.held, Held::Values(_)) && !own.is_noise() && !own.is_copy);
         all.map(|own| (own.place, own.array)).collect()
     }
 

@@ -213,7 +213,8 @@ fn of_heads(
     let last = (target.steps.unwrap_or(Axis::MAX), target.part);
     let time = rest().find_map(part_of);
     // What heads and others make once, for an answer without steps of its own, belongs to its step.
-    let is_once = block_axes(&outline.page, &own.blocks).next().is_none() && !own.name.contains('.');
+    let is_once =
+        block_axes(&outline.page, &own.blocks).next().is_none() && !own.name.contains('.');
     let is_last = target.part == Part::Last && is_once && matches!(held, Held::Values(_));
     let time = match time {
         _ if is_answer => Some(last),

@@ -263,22 +263,6 @@ impl<R: Real> ScoreFunction<R> for Additive {
         }
     }
 
-    fn row_backward(
-        &self,
-        head: &HeadTrace<R>,
-        by: &SlotsGradient<R>,
-        i: usize,
-        d_row: &mut [R],
-    ) {
-        let [_, of_row, vector] = head.of_score.all();
-        let (width, [.., d_projected, _]) = (vector.width(), &by.scratch[..]) else {
-            return;
-        };
-        let mut d_projected = d_projected[i * width..][..width].to_vec();
-        projected::by_projected(vector.row(0), &mut d_projected);
-        by_rows(of_row, &d_projected, width, |_, by| add(&mut *d_row, by));
-    }
-
     fn add_up(&self, by: &mut SlotsGradient<R>) {
         let ([_, d_of_row, d_vector, biases @ ..], [_, sums, ..]) = by.all_mut::<6, 2>();
         if sums.is_empty() {

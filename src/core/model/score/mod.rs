@@ -68,17 +68,6 @@ pub(super) trait ScoreFunction<R: Real>: Arrays {
     ) {
     }
 
-    /// Adds what was left to the end to the gradient w.r.t. row `i` of a memory that grows, once no step is left that sees
-    /// it.
-    fn row_backward(
-        &self,
-        _head: &HeadTrace<R>,
-        _by: &SlotsGradient<R>,
-        _i: usize,
-        _d_row: &mut [R],
-    ) {
-    }
-
     /// Adds what the scratch has summed over an episode to the gradients w.r.t. the learned arrays.
     fn add_up(&self, _by: &mut SlotsGradient<R>) {}
 }

@@ -330,7 +330,7 @@ class Maker:
                 if self.random.random() < 0.3:
                     task[key] = self.random.choice([1, 3, 4, "symbols", "bits", {"kind": "last", "count": 1}])
         model = self.random.choice([{}, {"kind": "bahdanau"}, {"kind": "luong"}, {"kind": "caption", "attention": {"score": self.random.choice(["dot", "cosine", "scaled-dot", "additive"])}},
-                                    {"kind": "ntm"}, {"kind": "plain"}, {"kind": "self-attention"}, {"kind": "structured"}, {"kind": "lstmn-decoder"}])
+                                    {"kind": "ntm"}, {"kind": "plain"}, {"kind": "lstmn-decoder"}])
         preset = {"task": task}
         if model:
             preset["model"] = model

@@ -133,30 +133,6 @@ fn cases() -> Vec<Case> {
             1,
         ),
         one(
-            "structured",
-            "structured_self_attention",
-            &[("depth", 32.0)],
-            &[],
-            &[("source", 40), ("symbols", 9), ("labels", 8)],
-            hand::StructuredConfig::new(9, 8).into(),
-            41,
-            40,
-            40..41,
-            1,
-        ),
-        one(
-            "self_attention",
-            "self_attention",
-            &[],
-            &[],
-            &[("source", 41), ("symbols", 9), ("labels", 8)],
-            hand::SelfAttentionConfig::new(9, 8).into(),
-            41,
-            41,
-            0..41,
-            1,
-        ),
-        one(
             "coattention",
             "coattention",
             &[
@@ -185,18 +161,6 @@ fn cases() -> Vec<Case> {
             26,
             25,
             25..26,
-            1,
-        ),
-        one(
-            "lstmn",
-            "lstmn",
-            &[("units", 64.0), ("attention.units", 64.0)],
-            &[],
-            &[("source", 41), ("symbols", 9), ("words", 8)],
-            hand::LstmnConfig::new(9, 8).into(),
-            41,
-            41,
-            0..41,
             1,
         ),
     ]
@@ -358,7 +322,7 @@ fn main() {
         };
         // The places of the data and of the answer, of one episode alone or of four side by side.
         let group = if case.batch >= 4 { 4 } else { 1 };
-        let mut first = Bound::for_training(&page, &program, &flat, &of, group).unwrap();
+        let mut first = Bound::for_training(&page, &program, &flat, &of, group, &[answer]).unwrap();
         first.ignore_inputs(&flat);
         let mut engine = Engine::<f32>::new(first, &flat, true);
         engine.memory.arena[places_of_tensors.clone()].copy_from_slice(&tensors);

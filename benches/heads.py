@@ -27,7 +27,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
 TASK = {"kind": "aspects", "symbols": 8, "length": [10, 20], "aspects": [4, 4]}
 MACHINES = {
-    "structured": (60000, {"kind": "structured", "encoder": {"size": 24}, "attention": {"units": 24}, "decoder": {"hidden": 48}}),
+    "structured": (60000, {"kind": "equations", "file": "structured_self_attention.machine",
+                           "sizes": {"encoder": {"units": 24}, "depth": 24, "mlp": 48}}),
     "multi-head": (60000, {"kind": "multi-head", "embedding": 48, "layers": 1, "heads": {"size": 12}}),
 }
 HEADS, SEEDS, EPISODES, RATE, DIVERGED = [1, 2, 4, 6], [1, 2, 3, 4, 5], 100, 3e-3, 4

@@ -19,17 +19,18 @@ alignment.TASKS = {
     "associative_recall": ({"kind": "associative_recall", "bits": 6, "item_length": 3, "items": [2, 6]}, [4, 6, 8, 12]),
     "aspects": ({"kind": "aspects", "symbols": 8, "length": [10, 20], "aspects": [4, 4]}, [10, 20, 30, 50]),
 }
-READER = {"encoder": {"size": 50}, "attention": {"units": 64}}
 alignment.MACHINES = {
     "NTM": alignment.MACHINES["NTM"],
     "LSTM": alignment.MACHINES["LSTM"],
-    "LSTMN": {"kind": "lstmn", "controller": {"size": 100}, "attention": {"units": 64}},
+    "LSTMN": {"kind": "equations", "file": "lstmn.machine", "sizes": {"units": 100, "attention": {"units": 64}}},
     "multi-head, 2 layers": {"kind": "multi-head", "embedding": 64, "layers": 2, "heads": {"read": 4, "size": 16},
                              "positions": {"kind": "sinusoidal"}},
     "multi-head, learned positions": {"kind": "multi-head", "embedding": 64, "layers": 2,
                                       "heads": {"read": 4, "size": 16}, "positions": {"kind": "learned"}},
-    "self-attention": {"kind": "self-attention", **READER},
-    "structured, 4 heads": {"kind": "structured", **READER, "heads": {"read": 4}, "decoder": {"hidden": 64}},
+    "self-attention": {"kind": "equations", "file": "self_attention.machine",
+                       "sizes": {"encoder": {"units": 50}, "attention": {"units": 64}}},
+    "structured, 4 heads": {"kind": "equations", "file": "structured_self_attention.machine",
+                            "sizes": {"encoder": {"units": 50}, "depth": 64, "mlp": 64}},
 }
 
 

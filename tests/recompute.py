@@ -226,52 +226,25 @@ def recompute_heads(arrays, head, first, seen, energies, size, values, compare):
 
 
 def recompute_sequence(config, arrays, compare):
-    """A machine with a row for each step, or heads with fixed queries over a source (Cheng 2016, Vaswani 2017, Lin 2017)."""
-    kind, steps = config["kind"], len(arrays["input"])
+    """A machine with a row for each step (Vaswani 2017)."""
+    steps, hidden, is_causal = len(arrays["input"]), arrays.get("controller.hidden"), config["attention"]["causal"] == "on"
     heads = sorted({name.split(".")[0] for name in arrays if name.startswith("read")})
-    number, first = np.arange(arrays["read0.weighting"].shape[1]), 0
-    hidden, sizes = arrays.get("controller.hidden"), {}
-    if kind == "lstmn":
-        rows, reads = hidden, arrays["read0.read"]
-        key = np.concatenate([arrays["input"], np.vstack([np.zeros_like(reads[:1]), reads[:-1]])], axis=1)
-        compare("key", key, arrays["read0.key"])
-        units = [arrays[f"read0.additive_{name}"] for name in ("key", "row", "vector")]
-        energies = {"read0": np.tanh((key @ units[0])[:, None] + rows @ units[1]) @ units[2]}
-        values, seen, shown = {"read0": rows}, lambda t: number < t, lambda t: number < t
-        compare("attended cell", arrays["read0.weighting"] @ arrays["controller.cell"], arrays["attended_cell"])
-    elif kind == "multi-head":
-        is_causal = config["attention"]["causal"] == "on"
-        rows, energies, values = arrays["embedded"], {}, {}
-        of_layer = len(heads) // (hidden.shape[1] if hidden.ndim == 3 else 1)
-        for index in range(len(heads)):
-            head, layer = f"read{index}", index // of_layer
-            x = rows if layer == 0 else hidden[:, layer - 1]
-            made = {name: x @ arrays[f"{head}.{weight}_weight"]
-                    for name, weight in (("key", "query"), ("row_key", "key"), ("row_value", "value"))}
-            for name, found in made.items():
-                compare(name, found, arrays[f"{head}.{name}"])
-            key, row_key, values[head] = (arrays[f"{head}.{name}"] for name in made)
-            energies[head] = key @ row_key.T / np.sqrt(key.shape[1])
-            sizes[head] = np.abs(key) @ np.abs(row_key).T / np.sqrt(key.shape[1])
-        seen = shown = lambda t: (number <= t) | (not is_causal)
-    else:
-        rows = source_rows(config, arrays)[:len(number)]
-        if kind == "structured":
-            first = int(arrays["mask"].argmax())
-            energies = {head: np.tile(arrays["units"][:first] @ arrays[f"{head}.vector"], (steps, 1)) for head in heads}
-        else:
-            compare("key", rows, arrays["read0.key"])
-            energies = {"read0": np.array([score_of(lambda name: arrays.get(f"read0.{name}"), t, 0, config["attention"]["score"],
-                                                    rows, 0) for t in range(steps)])}
-        values = dict.fromkeys(heads, rows)
-        seen = lambda t: np.ones(len(number), bool)
-        shown = (lambda t: number <= t) if first else seen
-    for head in heads:
-        size = sizes.get(head, np.zeros(steps))
-        recompute_heads(arrays, head, first, seen, energies[head], size, values[head], compare)
+    number, rows = np.arange(arrays["read0.weighting"].shape[1]), arrays["embedded"]
+    of_layer = len(heads) // (hidden.shape[1] if hidden.ndim == 3 else 1)
+    seen = lambda t: (number <= t) | (not is_causal)
+    for index in range(len(heads)):
+        head, layer = f"read{index}", index // of_layer
+        x = rows if layer == 0 else hidden[:, layer - 1]
+        made = {name: x @ arrays[f"{head}.{weight}_weight"]
+                for name, weight in (("key", "query"), ("row_key", "key"), ("row_value", "value"))}
+        for name, found in made.items():
+            compare(name, found, arrays[f"{head}.{name}"])
+        key, row_key, values = (arrays[f"{head}.{name}"] for name in made)
+        energies = key @ row_key.T / np.sqrt(key.shape[1])
+        size = np.abs(key) @ np.abs(row_key).T / np.sqrt(key.shape[1])
+        recompute_heads(arrays, head, 0, seen, energies, size, values, compare)
     for t in range(steps):
-        at = shown(t + 1) if kind == "lstmn" else shown(t)
-        compare("memory", np.where(at[:, None], rows, 0), arrays["memory"][t + 1])
+        compare("memory", np.where(seen(t)[:, None], rows, 0), arrays["memory"][t + 1])
 
 
 def recompute_question(config, arrays, compare):
@@ -464,7 +437,7 @@ def recompute(path):
         recompute_fusion(arrays, task, compare)
     elif "feedback" in arrays:
         recompute_source(model, arrays, task, compare)
-    elif model.get("kind") in ("lstmn", "multi-head", "self-attention", "structured"):
+    elif model.get("kind") == "multi-head":
         recompute_sequence(model, arrays, compare)
     elif model.get("kind") in ("coattention", "attention-over-attention"):
         recompute_question(model, arrays, compare)

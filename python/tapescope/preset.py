@@ -43,18 +43,16 @@ def read_preset(source: Union[Path, Preset]) -> Dict[str, Any]:
 # The keys of `model` of every kind of machine.
 _SECTIONS = {"ntm": ("memory", "controller", "heads"), "dnc": ("memory", "controller", "heads"), "sam": ("memory", "controller", "heads"), "plain": ("controller",), "bahdanau": ("encoder", "decoder", "attention"),
              "fixed-context": ("encoder",), "luong": ("encoder", "decoder", "attention"),
-             "caption": ("annotations", "decoder", "attention"), "lstmn": ("controller", "attention"),
+             "caption": ("annotations", "decoder", "attention"),
              "lstmn-decoder": ("decoder", "attention"),
-             "multi-head": ("embedding", "layers", "heads", "attention", "positions"), "self-attention": ("encoder", "attention"),
-             "structured": ("encoder", "heads", "attention", "decoder"), "coattention": ("encoder", "fusion", "decoder"),
+             "multi-head": ("embedding", "layers", "heads", "attention", "positions"), "coattention": ("encoder", "fusion", "decoder"),
              "attention-over-attention": ("encoder",), "equations": ("file", "text", "sizes", "heads", "switches", "constants")}
 # Defaults that differ from those of the first kind with the key.
 _FORWARD = {"direction": "forward", "size": 64}
 _OWN_DEFAULTS: Dict[str, Dict[str, Dict[str, Any]]] = {
     "fixed-context": {"encoder": _FORWARD}, "luong": {"encoder": _FORWARD, "attention": {"score": "general"}},
-    "lstmn": {"controller": {"size": 64}, "attention": {"units": 64}}, "lstmn-decoder": {"attention": {"units": 64}},
-    "multi-head": {"heads": {"read": 4}},
-    "structured": {"heads": {"read": 4}}, "coattention": {"decoder": {"size": 32}}}
+    "lstmn-decoder": {"attention": {"units": 64}},
+    "multi-head": {"heads": {"read": 4}}, "coattention": {"decoder": {"size": 32}}}
 
 
 def named(source: Union[Path, Preset]) -> Tuple[str, Optional[str]]:
@@ -298,11 +296,6 @@ def _sequence_shapes(model: Mapping[str, Any], x: int, y: int) -> Dict[str, Shap
     def linear(name: str, inputs: int, outputs: int) -> None:
         shapes[name + ".weight"], shapes[name + ".bias"] = (inputs, outputs), (outputs,)
 
-    if kind == "lstmn":
-        c, a = model["controller"]["size"], attention["units"]
-        linear("controller0", x + c, 4 * c)
-        linear("output", c, y)
-        return {**shapes, "read0.additive_key": (x + c, a), "read0.additive_row": (c, a), "read0.additive_vector": (1, a)}
     if kind == "lstmn-decoder":
         c, a, is_deep = decoder["size"], attention["units"], decoder["fusion"] == "deep"
         seen = y + c * (1 if is_deep else 2)
@@ -345,9 +338,6 @@ def _sequence_shapes(model: Mapping[str, Any], x: int, y: int) -> Dict[str, Shap
         if encoder.get("fertility"):
             linear("fertility", m, encoder["fertility"])
             linear("fertility.normal", encoder["fertility"], 2)
-    if kind == "self-attention":
-        linear("output", 2 * m, y)
-        return {**shapes, **{f"read0.{part}": shape for part, shape in learned(attention, 0, attention["rows"], m, m).items()}}
     if kind == "coattention":
         f, c, units, pool = model["fusion"]["size"], decoder["size"], decoder["maxout"], decoder["pool"]
         linear("question", m, m)
@@ -362,11 +352,6 @@ def _sequence_shapes(model: Mapping[str, Any], x: int, y: int) -> Dict[str, Shap
         return {**shapes, "sentinel.document": (1, m), "sentinel.question": (1, m)}
     if kind == "attention-over-attention":
         return shapes
-    if kind == "structured":
-        linear("combine", heads["read"] * m, decoder["hidden"])
-        linear("output", decoder["hidden"], y)
-        scores = {f"read{head}.vector": (1, attention["units"]) for head in range(heads["read"])}
-        return {**shapes, "score.weight": (m, attention["units"]), **scores}
     c = decoder["size"] if kind in ("bahdanau", "caption") else m
     if kind == "caption":
         e = decoder["embedding"]

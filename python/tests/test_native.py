@@ -74,11 +74,9 @@ class Traces(support.Test):
                       {"kind": "fixed-context"}, {"kind": "fixed-context", "encoder": {"cell": "gru", "direction": "both"}},
                       {"kind": "luong"}, {"kind": "luong", "encoder": {"size": 3}, "decoder": {"input_feeding": "on", "attentional": 7}},
                       {"kind": "caption"}, {"kind": "caption", "annotations": {"filters": 3}, "decoder": {"gate": "on", "embedding": 6}},
-                      {"kind": "lstmn", "controller": {"size": 5}}, {"kind": "lstmn-decoder", "decoder": {"size": 5}},
+                      {"kind": "lstmn-decoder", "decoder": {"size": 5}},
                       {"kind": "lstmn-decoder", "decoder": {"fusion": "deep"}, "attention": {"units": 3}}, {"kind": "multi-head", "embedding": 6, "heads": {"read": 2, "size": 3}},
-                      {"kind": "multi-head", "layers": 1, "attention": {"causal": "off"}, "positions": {"kind": "sinusoidal"}},
-                      {"kind": "self-attention", "encoder": {"size": 3}, "attention": {"score": "general"}},
-                      {"kind": "structured", "encoder": {"size": 3, "embedding": 2}, "heads": {"read": 3}}):
+                      {"kind": "multi-head", "layers": 1, "attention": {"causal": "off"}, "positions": {"kind": "sinusoidal"}}):
             self.assert_shapes_and_traces({"task": SMALL["task"], "model": model})
         asked = {"kind": "span", "symbols": 4, "positions": 9, "length": [3, 9], "question": 1}
         for task, model in (({**asked, "span": [1, 1]}, {"kind": "coattention", "encoder": {"size": 3, "embedding": 2}, "fusion": {"size": 2}}),

@@ -101,12 +101,12 @@ pub(super) const PICTURES: &str = r#"{"task": {"kind": "copy", "bits": 2, "lengt
               "attention": {"units": 2}}}"#;
 
 pub(super) const EARLIER: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
-    "model": {"kind": "lstmn", "controller": {"size": 4}, "attention": {"units": 3}}}"#;
+    "model": {"kind": "equations", "file": "lstmn.machine", "sizes": {"units": 4, "attention": {"units": 3}}}}"#;
 pub(super) const LAYERS: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
     "model": {"kind": "multi-head", "embedding": 5, "layers": 2, "heads": {"read": 2, "size": 3}}}"#;
-pub(super) const FIXED: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
-    "model": {"kind": "structured", "encoder": {"size": 3}, "heads": {"read": 2}, "attention": {"units": 4},
-              "decoder": {"hidden": 5}}}"#;
+pub(super) const FIXED: &str = r#"{"task": {"kind": "aspects", "symbols": 4, "length": [5, 6], "aspects": [2, 2]},
+    "model": {"kind": "equations", "file": "structured_self_attention.machine", "heads": {"read": 2},
+              "sizes": {"depth": 4, "mlp": 5, "encoder": {"units": 3}}}}"#;
 
 pub(super) const POINTING: &str = r#"{"task": {"kind": "span", "symbols": 4, "positions": 6, "length": [5, 6], "question": 1, "span": [1, 1], "rounds": 2},
     "model": {"kind": "coattention", "encoder": {"size": 3}, "fusion": {"size": 2}, "decoder": {"size": 3, "maxout": 2, "pool": 2}}}"#;

@@ -152,7 +152,7 @@ fn every_machine_with_a_source_opens_in_every_layout() {
             "decoder",
         ),
         (
-            r#"{"kind": "lstmn", "controller": {"size": 4}}"#,
+            r#"{"kind": "equations", "file": "lstmn.machine", "sizes": {"units": 4}}"#,
             "controller",
         ),
         (
@@ -168,11 +168,7 @@ fn every_machine_with_a_source_opens_in_every_layout() {
             "embedding",
         ),
         (
-            r#"{"kind": "self-attention", "encoder": {"size": 3}}"#,
-            "encoder",
-        ),
-        (
-            r#"{"kind": "structured", "encoder": {"size": 3}, "heads": {"read": 2}}"#,
+            r#"{"kind": "equations", "file": "self_attention.machine", "sizes": {"encoder": {"units": 3}}}"#,
             "encoder",
         ),
     ] {

@@ -90,7 +90,7 @@ pub fn plan(bound: &mut Bound, flat: &Flat) -> Plan {
 
 impl Bound {
     /// As [`Self::new`], for training some episodes side by side: of gradients that only one loop needs, two steps alone are
-    /// kept.
+    /// kept. `wanted`: series whose gradients are given: answers and penalties.
     ///
     /// # Errors
     /// As for [`Self::new`].
@@ -100,11 +100,12 @@ impl Bound {
         flat: &Flat,
         given: &dyn Fn(&str) -> Option<usize>,
         episodes: usize,
+        wanted: &[usize],
     ) -> Result<Self, Fault> {
         let (none, rings) = (HashMap::new(), HashMap::new());
         let mut whole = Self::with_rings(page, program, flat, given, episodes, none, &rings)?;
         let plan = plan(&mut whole, flat);
-        let slopes = slope_rings(&whole, flat, &plan);
+        let slopes = slope_rings(&whole, flat, &plan, wanted);
         Self::with_rings(
             page,
             program,
@@ -383,19 +384,19 @@ fn in_one_loop(
 
 /// Arrays of whose gradients two steps are enough, with their block: those that only one loop needs, and whose gradient is
 /// not wanted over all steps.
-fn slope_rings(bound: &Bound, flat: &Flat, plan: &Plan) -> HashMap<Base, (usize, usize)> {
-    let is_wanted =
-        |name: &str| matches!(name, "z" | "p") || name.rsplit('.').next() == Some("penalty");
-    let wanted: Vec<usize> = (0..bound.program.series.len())
-        .filter(|series| is_wanted(&bound.program.series[*series].name))
-        .collect();
+fn slope_rings(
+    bound: &Bound,
+    flat: &Flat,
+    plan: &Plan,
+    wanted: &[usize],
+) -> HashMap<Base, (usize, usize)> {
     let is_tensor = |view: &View| bound.is_tensor(view.base);
     let operations = flat.equations.iter().chain(&flat.firsts).flatten();
     let whole: Vec<Base> = operations
         .filter(|operation| operation.arguments.iter().any(is_tensor))
         .map(|operation| operation.out.base)
         .collect();
-    let found = in_one_loop(bound, flat, plan, &wanted).into_iter();
+    let found = in_one_loop(bound, flat, plan, wanted).into_iter();
     found
         .filter(|((base, _), (steps, _))| {
             *steps <= 2 && !whole.contains(base) && bound.blocks_of(*base).len() == 1

@@ -176,7 +176,8 @@ mod tests {
 
     use super::*;
     use crate::figure::{Colours, Layout, Mark};
-    use crate::model::{LstmnConfig, Model, ModelConfig, MultiHeadConfig};
+    use crate::io::Experiment;
+    use crate::model::{Model, ModelConfig, MultiHeadConfig};
     use crate::task::{HeldOut, Task};
 
     fn task(tokens: Tokens) -> Text {
@@ -246,7 +247,10 @@ mod tests {
     fn long_texts_are_wrapped_and_spaces_are_seen() {
         let of = task(Tokens::Characters);
         let task = Task::Text(of.clone());
-        let machine = LstmnConfig::new(task.inputs(), task.outputs());
+        let of_file = r#"{"task": {"kind": "copy", "bits": 8, "length": [1, 20]}, "model": {"kind": "equations", "file": "lstmn.machine"}}"#;
+        let experiment = Experiment::from_json(of_file, "lstmn.json", &[]).unwrap();
+        let mut machine = experiment.model;
+        machine.set_channels(task.inputs(), task.outputs());
         let text = "the cat ".repeat(12);
         let recording = recording(machine, &of, &text);
         let drawing = Sentence::new(&recording, &of, &text, Options::new(Layout::Paper)).draw();

@@ -55,7 +55,9 @@ impl<R: Real> Running<R> {
         };
         let bound = match job.purpose {
             Purpose::Recording => Bound::new(page, program, flat, &given),
-            Purpose::Training(_) => Bound::for_training(page, program, flat, &given, episodes),
+            Purpose::Training(_) => {
+                Bound::for_training(page, program, flat, &given, episodes, &wanted)
+            }
             Purpose::Evaluation => Bound::for_evaluation(page, program, flat, &given, &wanted),
         };
         let mut bound = bound.ok()?;

@@ -83,6 +83,7 @@ impl Familiar {
             (own.place, own.array) =
                 place_of(own, heads, has_layer).unwrap_or((own.place, own.array));
         }
+        let held = all[rows].held;
         // The weighting of a soft head is that of its content.
         for head in 0..heads {
             let at = |array: Array| {
@@ -98,7 +99,7 @@ impl Familiar {
                 all.insert(weighting, copy);
             }
         }
-        let rows = all.iter().position(|own| own.held == all[rows].held)?;
+        let rows = all.iter().position(|own| own.held == held)?;
         let further = |head: usize| {
             let own = all
                 .iter()

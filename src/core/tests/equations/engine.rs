@@ -605,7 +605,13 @@ fn hold(
     let program = Arc::new(program);
     let of = |axis: &str| Some(length(&page, axis));
     let mut alone = Engine::<f64>::new(Bound::new(&page, &program, &flat, &of)?, &flat, true);
-    let mut four = Bound::for_training(&page, &program, &flat, &of, 4)?;
+    let is_given = |name: &str| ["z", "p", "penalty"].contains(&name.rsplit('.').next().unwrap());
+    let all = program.series.iter().enumerate();
+    let slopes: Vec<usize> = all
+        .filter(|own| is_given(&own.1.name))
+        .map(|own| own.0)
+        .collect();
+    let mut four = Bound::for_training(&page, &program, &flat, &of, 4, &slopes)?;
     four.ignore_inputs(&flat);
     let mut four = Engine::<f64>::new(four, &flat, true);
     let evaluation = Bound::for_evaluation(&page, &program, &flat, &of, &[answer(&program)])?;

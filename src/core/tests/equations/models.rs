@@ -648,3 +648,101 @@ fn an_input_longer_than_any_memory_is_counted_before_room_is_made() {
     );
     assert!(bytes > 1 << 44);
 }
+
+/// Files whose heads have the places of those of other machines.
+fn with_heads() -> [(&'static str, Task); 5] {
+    let transduce = || Task::Transduce(Transduce::DEFAULT);
+    [
+        ("bahdanau", transduce()),
+        ("luong", transduce()),
+        ("lstmn", copy()),
+        ("self_attention", copy()),
+        ("structured_self_attention", Task::Aspects(Aspects::DEFAULT)),
+    ]
+}
+
+#[test]
+fn heads_that_read_the_steps_of_the_input_have_their_arrays_in_their_place() {
+    for (name, task) in with_heads() {
+        let machine = machine(name, &task);
+        let config = &machine.config;
+        assert!(config.heads() > 0 && config.has_row_per_step(), "{name}");
+        let trace = Recording::new(&machine, &task, 7, 1).trace;
+        let first = trace.heads[0].first_step;
+        let memory = trace.memory(trace.steps());
+        let rows = config.rows_of([trace.steps(), trace.setting.source]);
+        assert_eq!(memory.nrows(), rows, "{name}");
+        assert!(trace.memory(0).iter().all(|value| *value == 0.0), "{name}");
+        for head in &trace.heads {
+            for t in first..trace.steps() {
+                let weights = &head.weighting.row(t)[..rows];
+                assert_eq!(head.content.row(t), head.weighting.row(t), "{name}");
+                let sum: f32 = weights.iter().sum();
+                let has_rows = name != "lstmn" || t > 0;
+                assert!(
+                    (sum - f32::from(u8::from(has_rows))).abs() < 1e-5,
+                    "{name}: {sum}"
+                );
+                for (column, read) in head.read.row(t)[..memory.ncols()].iter().enumerate() {
+                    let rows = weights.iter().zip(memory.column(column));
+                    let expected: f32 = rows.map(|(weight, value)| weight * value).sum();
+                    assert!((read - expected).abs() < 1e-5, "{name}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn penalties_on_weightings_reach_the_tensors() {
+    for (name, task) in with_heads() {
+        let small = machine(name, &task);
+        let mut machine = Model::<f64>::new(small.config.clone(), 3);
+        let weights = small.params.slices();
+        let pairs = machine.params.slices_mut().flatten().zip(weights.flatten());
+        pairs.for_each(|(to, from)| *to = f64::from(*from));
+        let episode = task.episode(5, 2);
+        let factor = |at: usize| (at as f64).sin();
+        let run = |machine: &Model<f64>| {
+            let mut trace = [Trace::new(&machine.config)];
+            machine.run_together(
+                [(&episode, Draw::default())].into_iter(),
+                usize::MAX,
+                &mut trace,
+            );
+            trace
+        };
+        let trace = run(&machine);
+        let mut workspace = [Workspace::new(&machine.config)];
+        let by = &mut workspace[0].upstream;
+        by.logit.resize(trace[0].steps());
+        by.logit.as_mut_slice().fill(0.0);
+        for (to, head) in by.weightings.iter_mut().zip(&trace[0].heads) {
+            to.reshape(head.weighting.steps(), head.weighting.width());
+            let all = to.as_mut_slice().iter_mut().enumerate();
+            all.for_each(|(at, slope)| *slope = factor(at));
+        }
+        let mut gradient = Params::zeros(&machine.config);
+        machine.backward(&trace, &mut workspace, &mut gradient);
+        let loss = |machine: &Model<f64>| -> f64 {
+            let heads = &run(machine)[0].heads;
+            let all = heads
+                .iter()
+                .flat_map(|head| head.weighting.as_slice().iter().enumerate());
+            all.map(|(at, weight)| weight * factor(at)).sum()
+        };
+        let slopes: Vec<f64> = gradient.slices().flatten().copied().collect();
+        for (at, slope) in slopes.iter().enumerate().step_by(11) {
+            let moved = |by: f64| {
+                let mut moved = machine.clone();
+                *moved.params.slices_mut().flatten().nth(at).unwrap() += by;
+                loss(&moved)
+            };
+            let expected = (moved(1e-5) - moved(-1e-5)) / 2e-5;
+            assert!(
+                (slope - expected).abs() < 1e-6 * (1.0 + expected.abs()),
+                "{name} {at}: {slope} and {expected}"
+            );
+        }
+    }
+}

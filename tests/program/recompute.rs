@@ -15,7 +15,7 @@ use tapescope::train::Recording;
 
 /// Machines other than the Neural Turing Machine: their task and `model`, which have every score, weighting and bias.
 #[rustfmt::skip]
-const OTHERS: [(&str, &str); 23] = [
+const OTHERS: [(&str, &str); 20] = [
     (BITS, r#"{"kind": "dnc", "memory": {"rows": 9, "columns": 5}, "heads": {"read": 2}}"#),
     (BITS, r#"{"kind": "dnc", "memory": {"rows": 9}, "heads": {"free_gates": "off"}, "controller": {"kind": "feedforward"}}"#),
     (BITS, r#"{"kind": "dnc", "memory": {"rows": 9}, "heads": {"links": "off", "allocation": "off"}}"#),

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
 use super::compiled::Compiled;
-use super::familiar::Familiar;
 use super::interned;
 use super::parts::{Offer, Part, Unfit};
 use super::quantities::Quantity;
@@ -407,9 +406,9 @@ impl Kind for EquationsConfig {
         [further.copied().unwrap_or_default(), &[]]
     }
 
-    fn mechanism(&self, _: usize) -> Mechanism {
+    fn mechanism(&self, head: usize) -> Mechanism {
         let familiar = self.compiled().familiar.as_ref();
-        familiar.map_or_else(Mechanism::default, Familiar::mechanism)
+        familiar.map_or_else(Mechanism::default, |own| own.mechanism(head))
     }
 
     fn of_rows(&self, rows: usize) -> Option<Box<dyn Kind>> {
@@ -541,7 +540,7 @@ impl EquationsConfig {
         let lengths = self.axis_lengths(self.lengths);
         let units = units.map(|(_, own)| own.sizes(&lengths).iter().product());
         Sizes {
-            layers: usize::from(familiar.has_layer),
+            layers: familiar.layers,
             units: units.unwrap_or(0),
             read_heads: familiar.heads.len(),
             rows: self.episode_rows(self.lengths[0], self.lengths[1]),

@@ -40,8 +40,8 @@ pub(super) struct Quantity {
     pub array: Array,
     /// What it holds.
     pub held: Held,
-    /// The head whose entries it has.
-    pub head: Option<(Axis, usize)>,
+    /// The entries of axes that it has alone: a head, a layer.
+    pub entries: Vec<(Axis, usize)>,
     /// The axis of its steps, with the part of the episode.
     pub time: Option<(Axis, Part)>,
     /// Its other axes.
@@ -76,8 +76,8 @@ impl Quantity {
     /// Where it stands in an engine, with the axis of its steps first.
     pub(super) fn places(&self, layout: &Layout, block: Option<(Axis, bool, usize)>) -> Vec<usize> {
         let mut layout = layout.clone();
-        if let Some((kind, head)) = self.head {
-            cut(&mut layout, kind, head.cast_signed());
+        for (axis, entry) in &self.entries {
+            cut(&mut layout, *axis, entry.cast_signed());
         }
         if let Some((axis, backwards, length)) = block {
             cut(
@@ -255,7 +255,7 @@ fn of_heads(
             place: Place::Machine,
             array: if is_answer { array::LOGIT } else { own },
             held,
-            head,
+            entries: head.into_iter().collect(),
             time,
             axes: inner.clone(),
             needs: Vec::new(),

@@ -10,6 +10,7 @@ use crate::keys::Words;
 use crate::model::array;
 use crate::model::attention::{AttentionConfig, Mechanism, Score, Sees, Weighting};
 use crate::model::encoder;
+use crate::model::multi_head::{ROW_KEY, ROW_VALUE};
 use crate::model::reader;
 use crate::model::spec::{Array, ArraySpec, Place};
 use crate::model::weighting::local::CENTRE;
@@ -213,7 +214,9 @@ fn place_of(
         .and_then(|rest| rest.split_once('.'))
     {
         let head: usize = head.parse().ok().filter(|head| *head < heads)?;
-        let mut known = array::ALL_OF_HEADS.iter().chain([&CENTRE]);
+        let mut known = array::ALL_OF_HEADS
+            .iter()
+            .chain(&[CENTRE, ROW_KEY, ROW_VALUE]);
         let known = known.find(|known| known.name == end && own.time.is_some() && is_alike(known));
         let renamed = || interned::array(own.array.called(interned::text(end)));
         return Some((Place::Head(head), known.copied().unwrap_or_else(renamed)));

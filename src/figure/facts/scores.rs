@@ -5,6 +5,9 @@ use crate::model::attention::Score;
 use crate::model::score::{additive, general, location};
 use crate::model::{Array, HeadTrace, ROW_KEY};
 
+/// The sum of a score of a machine file, whose learned tensors are in its weights and not in its trace.
+const IN_WEIGHTS: &str = "by learned tensors of the weights file";
+
 /// The words for a score.
 #[derive(Debug)]
 pub struct ScoreText {
@@ -91,6 +94,9 @@ const ADDITIVE: ScoreText = ScoreText {
                 [additive::ADDITIVE_KEY, additive::ADDITIVE_ROW].map(|array| at.own(array));
             (through(key, weights[0]), through(&memory, weights[1]))
         };
+        if vector.is_empty() {
+            return IN_WEIGHTS.to_owned();
+        }
         let units = vector.iter().zip(query.iter().zip(seen));
         let biases = biases(at, row);
         let terms = units.enumerate().map(|(unit, (&v, (q, m)))| {
@@ -161,6 +167,9 @@ const LOCATION: ScoreText = ScoreText {
     reads_rows: false,
     sum: |at, row| {
         let (key, weights) = (at.row(&at.head.key), at.own(location::LOCATION));
+        if weights.is_empty() {
+            return IN_WEIGHTS.to_owned();
+        }
         let rows = weights.len() / key.len().max(1);
         let column = weights.iter().skip(row).step_by(rows.max(1)).copied();
         product(["k", "W"], key.iter().copied().zip(column))
@@ -175,7 +184,11 @@ const GENERAL: ScoreText = ScoreText {
     step: "multiplies its key, transformed by a learned matrix, with every row",
     is_product: false,
     sum: |at, row| {
-        let query = through(at.row(&at.head.key), at.own(general::BILINEAR));
+        let learned = at.own(general::BILINEAR);
+        if learned.is_empty() {
+            return IN_WEIGHTS.to_owned();
+        }
+        let query = through(at.row(&at.head.key), learned);
         product(["kW", "M"], query.into_iter().zip(at.memory(row)))
     },
     ..DOT

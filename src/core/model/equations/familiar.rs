@@ -153,18 +153,15 @@ fn by_layer(outline: &Outline, all: &[Quantity]) -> Vec<Quantity> {
     let Some((layers, count)) = layers.zip(count) else {
         return all.to_vec();
     };
-    let is_weighting = |own: &&Quantity| own.array.name.ends_with(".weighting");
-    let heads = all.iter().filter(is_weighting).count();
+    let ends = all.iter().filter_map(|own| head_of(own.array.name));
+    let heads = ends.filter(|(_, end)| *end == "weighting").count();
     let mut split = Vec::new();
     for own in all {
         let (name, at) = (
             own.array.name,
             own.axes.iter().position(|axis| *axis == layers),
         );
-        let head = name
-            .strip_prefix("read")
-            .and_then(|rest| rest.split_once('.'));
-        let head = head.and_then(|(head, end)| Some((head.parse::<usize>().ok()?, end)));
+        let head = head_of(name);
         let Some(at) = at.filter(|_| head.is_some() || name == "controller.hidden") else {
             split.push(own.clone());
             continue;
@@ -185,6 +182,12 @@ fn by_layer(outline: &Outline, all: &[Quantity]) -> Vec<Quantity> {
         }
     }
     split
+}
+
+/// The head of an array with this name in files, and its name there.
+fn head_of(name: &str) -> Option<(usize, &str)> {
+    let (head, end) = name.strip_prefix("read")?.split_once('.')?;
+    Some((head.parse().ok()?, end))
 }
 
 /// What a switch of this name is set to.
@@ -209,11 +212,7 @@ fn place_of(
 ) -> Option<(Place, Array)> {
     let name = own.array.name;
     let is_alike = |known: &Array| known.dims.len() == 1 + own.axes.len() && known.is_of_steps();
-    if let Some((head, end)) = name
-        .strip_prefix("read")
-        .and_then(|rest| rest.split_once('.'))
-    {
-        let head: usize = head.parse().ok().filter(|head| *head < heads)?;
+    if let Some((head, end)) = head_of(name).filter(|own| own.0 < heads) {
         let mut known = array::ALL_OF_HEADS
             .iter()
             .chain(&[CENTRE, ROW_KEY, ROW_VALUE]);

@@ -90,8 +90,8 @@ impl Familiar {
             own.axes.len() == 1 && origin(own.axes[0]) == origin(rows_axis) && own.time.is_some()
         };
         let weighting = chosen(outline, "weighting").unwrap_or(Weighting::Soft);
-        let is_known =
-            !weighting.is_random() && !(is_past && part != Part::Steps) && outline.data.len() == 2;
+        let is_answer = is_past && part != Part::Steps;
+        let is_known = !weighting.is_random() && !is_answer && outline.data.len() == 2;
         let has_memory = named("memory").is_some();
         if has_memory || !is_row || !weightings.iter().all(is_alike) || !is_known {
             return None;

@@ -223,7 +223,7 @@ impl EquationsConfig {
         let rows = &compiled.quantities[compiled.familiar.as_ref()?.rows];
         let needs = [(rows.place, rows.array)];
         Some(Dependency::of_memory(needs, |trace, t| {
-            self.remember(trace, t + 1)
+            self.remember(trace, t + 1);
         }))
     }
 
@@ -343,7 +343,7 @@ impl EquationsConfig {
             if series.width() > 0 {
                 let pairs = running.arrays[index][at].iter().zip(slopes);
                 pairs.for_each(|(place, slope)| {
-                    running.engine.memory.arena[*place + from] += *slope
+                    running.engine.memory.arena[*place + from] += *slope;
                 });
             }
         }

@@ -140,12 +140,12 @@ pub(super) fn check_random(option: &str, name: &str, config: &ModelConfig) -> an
 /// Refuses `--alignment` for a machine that does not attend to source steps, or a task whose alignment is unknown.
 pub(super) fn check_alignment(name: &str, config: &ModelConfig, task: &Task) -> anyhow::Result<()> {
     ensure!(
-        has_single_reader(config) || !config.is_recorded_apart(),
+        has_single_reader(config) || config.heads() > 0 || !config.is_recorded_apart(),
         "--alignment: {name}: no quantity of the machine file has the label `weighting` and the source as its only axis in each step of the answer"
     );
     ensure!(
         has_single_reader(config),
-        "--alignment: {name}: the machine has no single read head on a memory with a row per step; `model.kind` bahdanau, luong, caption, lstmn, lstmn-decoder and self-attention have one"
+        "--alignment: {name}: the machine has no single read head on a memory with a row per step; `model.kind` bahdanau, luong, caption and lstmn-decoder have one, and so have the files lstmn and self_attention"
     );
     let task_name = task.name();
     ensure!(

@@ -235,6 +235,17 @@ impl Compiled {
         if !needs.is_empty() {
             return needs.to_owned();
         }
+        let records = self.page.inputs.iter().chain(&self.page.target);
+        let mut further = records
+            .zip(&self.data)
+            .filter(|(record, data)| record.given().len() > 1 + usize::from(data.steps.is_some()));
+        if let Some((record, _)) = further.next() {
+            let name = &record.names[0];
+            return format!(
+                "a task whose data have {} axes: those of all tasks have steps and channels, as in {name}[steps, inputs]",
+                record.given().len()
+            );
+        }
         let given = self.given([2, 1], offer, 1);
         let lengths = lengths(&self.page, &self.program, &given);
         if self.points() {

@@ -631,6 +631,9 @@ fn what_does_not_fit_a_task_is_said() {
     });
     let unfit = span.fits(self::offer(&rounds)).unwrap_err();
     assert!(unfit.needs.contains("4 answer steps or fewer"), "{unfit:?}");
+    let words = config(&text("memory_network"), &symbol());
+    let unfit = words.fits(self::offer(&symbol())).unwrap_err();
+    assert!(unfit.needs.contains("3 axes"), "{unfit:?}");
     let one = config(&text("attention_over_attention"), &symbol());
     let unfit = one
         .fits(self::offer(&Task::Span(Span::DEFAULT)))

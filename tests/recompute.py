@@ -247,6 +247,14 @@ def recompute_sequence(config, arrays, compare):
         compare("memory", np.where(seen(t)[:, None], rows, 0), arrays["memory"][t + 1])
 
 
+def recompute_file(arrays, compare):
+    """A machine file whose heads see rows that do not change: a read is the sum of all rows by their weights."""
+    has_rows = "memory" in arrays and len(arrays["memory"]) > len(arrays["input"])
+    for name in sorted(name[:-len(".weighting")] for name in arrays if name.endswith(".weighting")):
+        if has_rows and f"{name}.read" in arrays and f"{name}.row_value" not in arrays:
+            compare("read", arrays[f"{name}.weighting"] @ arrays["memory"][-1], arrays[f"{name}.read"])
+
+
 def recompute_question(config, arrays, compare):
     """Document and question that attend to each other (Xiong 2016, Cui 2016). The last channel but one ends the document."""
     asked, source = int(arrays["input"][:, -2].argmax()), int(arrays["mask"].argmax())
@@ -441,6 +449,8 @@ def recompute(path):
         recompute_sequence(model, arrays, compare)
     elif model.get("kind") in ("coattention", "attention-over-attention"):
         recompute_question(model, arrays, compare)
+    elif model.get("kind") == "equations":
+        recompute_file(arrays, compare)
     elif model.get("kind") == "dnc":
         recompute_dnc(model["heads"], arrays, compare)
     elif model.get("kind") == "sam":

@@ -45,7 +45,7 @@ fn setting_what_was_computed_changes_nothing() {
             let after = usize::from(array == array::MEMORY);
             let [n, m] = rows;
             let at = |at: usize| if after > 0 { at % m * n + at / m } else { at };
-            let row = series.row(t + after);
+            let row = series.row(array.row(t));
             let values = (0..row.len()).map(|index| row[at(index)]).collect();
             let one = Intervention {
                 steps: (t, Some(t)),

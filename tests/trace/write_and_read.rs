@@ -581,6 +581,10 @@ fn every_export_validates_against_the_published_schema() {
     let listed = trace::arrays();
     for text in &texts {
         assert_eq!(check(text), [""; 0]);
+        // A machine file says its arrays itself.
+        if value(text)["model"]["kind"] == "equations" {
+            continue;
+        }
         for name in value(text)["arrays"].as_object().unwrap().keys() {
             let of_head = name.split_once('.').map_or("", |(_, part)| part);
             let is_it = |known: &&str| *known == name || *known == format!("HEAD.{of_head}");

@@ -42,8 +42,9 @@ fn machine_files_open_in_every_layout() {
     ] {
         let model =
             format!(r#"{{"kind": "equations", "file": "{file}.machine", "sizes": {{{sizes}}}}}"#);
+        // Their heads are those of other machines.
         let stages = walked_from(of_task(&format!("{{{task}}}"), &model), 5);
-        assert_eq!(stages, ["equations", "output"], "{file}");
+        assert_eq!(stages[1..], ["content", "read", "output"], "{file}");
     }
 }
 

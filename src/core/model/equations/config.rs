@@ -380,10 +380,12 @@ impl Kind for EquationsConfig {
     }
 
     fn width(&self, place: Place, array: Array) -> usize {
-        use crate::model::array::{INITIAL, INPUT, LOGIT, MEMORY, NORMS, OUTPUT};
+        use crate::model::array::{INITIAL, INPUT, LOGIT, MEMORY, NORMS, OUTPUT, ROWS};
         match (place, array) {
             (Place::Machine, INPUT) => self.inputs,
             (Place::Machine, LOGIT | OUTPUT) => self.outputs,
+            // Says that no row of the memory changes once it is there.
+            (Place::Head(_), ROWS) => 1,
             (Place::Machine, MEMORY | NORMS) | (Place::Head(_), INITIAL) => {
                 let Sizes { rows, columns, .. } = self.familiar_sizes();
                 rows.saturating_mul(if array == MEMORY { columns } else { 1 })

@@ -184,10 +184,17 @@ impl EquationsConfig {
         trace.setting.answer.outputs(z, self.outputs, y);
     }
 
-    /// Takes all arrays out.
-    fn record<R: Real>(&self, trace: &mut Trace<R>, running: &Running<R>, from: usize) {
+    /// Takes all arrays out, but for copies where something was set behind them.
+    fn record<R: Real>(
+        &self,
+        trace: &mut Trace<R>,
+        running: &Running<R>,
+        from: usize,
+        has_copies: bool,
+    ) {
         for (index, own) in self.compiled().quantities.iter().enumerate() {
-            if own.array != array::LOGIT && !own.is_noise() {
+            let is_left_out = own.is_copy && !has_copies;
+            if own.array != array::LOGIT && !own.is_noise() && !is_left_out {
                 self.record_one(trace, running, (index, 0), from);
             }
         }
@@ -411,7 +418,7 @@ impl<R: Real> Machine<R> for EquationsConfig {
                 self.answer(trace, &running, at);
             }
             if is_kept {
-                self.record(&mut group[0], &running, 0);
+                self.record(&mut group[0], &running, 0, true);
             } else {
                 let all = self.compiled().quantities.iter().enumerate();
                 for (index, _) in all.filter(|(_, own)| own.is_kept) {
@@ -458,7 +465,7 @@ impl<R: Real> Machine<R> for EquationsConfig {
             if let Some(to) = recorder {
                 let from = running.engine.memory.gradients;
                 to.tape.sizes = traces[first].tape.sizes;
-                self.record(to, &running, from);
+                self.record(to, &running, from, true);
                 let (start, width) = (running.answer_start(), running.answer_width());
                 to.logit.reshape(traces[first].steps(), self.outputs);
                 for (index, place) in running.answer[0].iter().enumerate() {
@@ -592,7 +599,7 @@ impl<R: Real> Machine<R> for EquationsConfig {
             }
         });
         self.answer(trace, &running, 0);
-        self.record(trace, &running, 0);
+        self.record(trace, &running, 0, false);
         running.wait();
         true
     }

@@ -211,7 +211,7 @@ fn an_episode_that_runs_again_has_the_same_bits() {
 
 fn named(trace: &Trace<f32>, name: &str) -> (Place, Array) {
     let mut all = trace.everything();
-    let found = all.find(|own| own.1.name == name && own.2.width() > 0);
+    let found = all.find(|own| trace.array_name(own.0, own.1) == name && own.2.width() > 0);
     found.map_or_else(|| panic!("{name}"), |own| (own.0, own.1))
 }
 

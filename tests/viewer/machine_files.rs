@@ -37,11 +37,16 @@ fn machine_files_open_in_every_layout() {
     }
     let task = r#""kind": "transduce", "symbols": 4, "length": [3, 5]"#;
     for (file, sizes) in [
-        ("bahdanau", r#""units": 6, "encoder.units": 3"#),
-        ("multi_head_layers", r#""embedding": 8, "depth": 3"#),
+        (
+            "bahdanau",
+            r#""sizes": {"units": 6, "encoder": {"units": 3}}"#,
+        ),
+        (
+            "multi_head_layers",
+            r#""sizes": {"embedding": 6, "depth": 3}, "heads": {"read": 2}"#,
+        ),
     ] {
-        let model =
-            format!(r#"{{"kind": "equations", "file": "{file}.machine", "sizes": {{{sizes}}}}}"#);
+        let model = format!(r#"{{"kind": "equations", "file": "{file}.machine", {sizes}}}"#);
         // Their heads are those of other machines.
         let stages = walked_from(of_task(&format!("{{{task}}}"), &model), 5);
         assert_eq!(stages[1..], ["content", "read", "output"], "{file}");

@@ -571,3 +571,40 @@ fn what_is_computed_once_can_be_set_and_its_trace_is_read() {
     );
     assert!(said.contains("every array is reproduced"), "{said}");
 }
+
+#[test]
+fn noise_of_one_step_or_of_a_part_of_the_episode_is_verified() {
+    let place = tempfile::tempdir().unwrap();
+    let place = place.path();
+    let text = "machine \"Noisy\"\ninput x[source, symbols]\ntarget y[answer, words]\nsize k = 3 in 1..9\n\
+        noise n[k] = normal\nnoise m[source] = uniform\nnoise u[answer] = uniform\n\
+        once\n  i = draw[k](softmax[k](n))\n  s = sum[source](m)\n\
+        along answer\n  z = linear[words](onehot[k](i), s, u, n)\n";
+    fs::write(place.join("own.machine"), text).unwrap();
+    let preset = r#"{"task": {"kind": "transduce", "symbols": 4, "length": [2, 3]},
+        "model": {"kind": "equations", "file": "own.machine"},
+        "training": {"sequences": 8, "batch": 4, "validation_every": 8, "validation_episodes": 2}}"#;
+    fs::write(place.join("own.json"), preset).unwrap();
+    done(place, &["train", "own.json", "--out", "run"]);
+    for more in [&[][..], &["--sample", "1"]] {
+        let record = [
+            "trace", "run", "--length", "3", "--seed", "2", "--out", "t.npz",
+        ];
+        done(place, &[&record[..], more].concat());
+        let verify = ["verify", "t.npz", "--tolerance", "0"];
+        let said = done(place, &verify);
+        assert!(said.contains("every stage holds"), "{said}");
+        let said = done(place, &[&verify[..], &["--weights", "run"]].concat());
+        assert!(said.contains("every array is reproduced"), "{said}");
+    }
+    fs::write(
+        place.join("own.machine"),
+        text.replace("  s = sum[source](m)", "  s = sum[source](m) \"input\""),
+    )
+    .unwrap();
+    refused(
+        place,
+        &["train", "own.json", "--out", "again"],
+        "own.machine:10:3: s would be input in traces, which every trace has of its own",
+    );
+}

@@ -7,6 +7,9 @@ use super::program::{Op, Program};
 use super::text::{Checked, Name, ensure};
 use super::tree::Axis;
 
+/// Arrays that every trace has.
+const RESERVED: [&str; 6] = ["input", "target", "mask", "logit", "output", "loss"];
+
 /// A quantity that a statement makes: its kind of heads, the names of uses before its symbol, its label, its symbol.
 type Quantity<'a> = (Option<Axis>, &'a str, &'a str, &'a Name);
 
@@ -76,6 +79,9 @@ pub(super) fn names(page: &Page) -> Checked<Vec<Vec<String>>> {
             let name = own.iter().find(is_free).unwrap_or(&own[own.len() - 1]);
             let head = kind.map_or(String::new(), |kind| format!("{}0.", page.axes[kind].name));
             let shown = head + name;
+            let is_answer = &***symbol == "z" && shown == "logit";
+            ensure!(is_answer || !RESERVED.contains(&&*shown), statement.place,
+                "{symbol} would be {shown} in traces, which every trace has of its own"; "give it another label");
             let other = *taken.entry(shown.clone()).or_insert(symbol);
             ensure!(other == *symbol, statement.place,
                 "{symbol} would be {shown} in traces, as {other} is"; "give it another label");

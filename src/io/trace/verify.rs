@@ -367,7 +367,9 @@ impl Check<'_> {
         for (recorded, again) in asked(recorded, t).into_iter().zip(asked(episode, t)) {
             self.check(recorded, again.values, 0.0, |_| 1.0);
         }
-        for (array, drawn) in trace.noise().zip(noise) {
+        // What is drawn once belongs to the first step.
+        let all = trace.noise().zip(noise);
+        for (array, drawn) in all.filter(|((_, spec, _), _)| t == 0 || !spec.is_once()) {
             let drawn = drawn.row(t).iter().copied();
             self.check(of_step(trace, array, t), drawn, 0.0, |_| 1.0);
         }

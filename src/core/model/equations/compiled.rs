@@ -256,7 +256,7 @@ impl Compiled {
                 .fold(1, usize::saturating_mul);
             if all < pointers.unwrap_or(0) {
                 return format!(
-                    "a task that asks for {all} answer steps or fewer (`task.rounds`), or more rounds of its own"
+                    "a task that asks for {all} answer steps or fewer (`task.rounds`), more rounds of its own, or `entries ends = start, end`"
                 );
             }
         }

@@ -428,7 +428,9 @@ impl Kind for EquationsConfig {
 
     fn is_zero(&self, place: Place, array: Array, t: usize, source: usize) -> bool {
         let compiled = self.compiled();
-        compiled.quantity(place, array).is_some_and(|(_, own)| {
+        let own = compiled.quantity(place, array);
+        // Noise is drawn in all steps.
+        own.filter(|own| !own.1.is_noise()).is_some_and(|(_, own)| {
             let (first, count) = own.rows([usize::MAX, source], self.question);
             own.time.is_some_and(|(_, part)| match part {
                 Part::Answer | Part::Last => t < source,

@@ -1140,6 +1140,7 @@ fn examples_of_the_docs_are_read() {
     let uses = find("use slow")
         .replace("along steps\n", "")
         .replace("  z =", "  z_ =")
+        .replace("\"logit\"", "\"second answer\"")
         .replace("[outputs]", "[units]");
     let (_, program) = read(format!("{}{SMALL}{uses}", find("component fading")))
         .unwrap_or_else(|mistake| panic!("{mistake}"));

@@ -938,7 +938,7 @@ fn mutated_files_and_components_have_mistakes_at_places_that_exist() {
         refusals.len()
     );
     assert!(
-        begin.elapsed() < Duration::from_secs(5),
+        begin.elapsed() < Duration::from_secs(60),
         "{:?}",
         begin.elapsed()
     );

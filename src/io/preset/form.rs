@@ -31,10 +31,11 @@ impl Keys for Experiment {
         self.task.keys(&mut to.section("task"));
         self.model.keys(&mut to.section("model"));
         self.training.keys(&mut to.section("training"));
-        if self.model.has_feedback() && self.model.heads() > 0 {
+        let is_file = self.model.is_recorded_apart();
+        // The weights of the loss of a file are constants of its own.
+        if self.model.has_feedback() && self.model.heads() > 0 && !is_file {
             self.training.source.keys(&mut to.section("training.source"));
         }
-        let is_file = matches!(self.model, ModelConfig::Equations(_));
         if self.model.is_hard() {
             let (hard, mut to) = (&mut self.training.hard, to.section("training.hard"));
             if is_file { hard.episode_keys(&mut to) } else { hard.keys(&mut to) }

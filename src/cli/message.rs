@@ -1,10 +1,9 @@
 //! Messages on standard error, and numbers in messages.
 
-use crate::io::machine_file;
-use crate::model::ModelConfig;
 use std::io::{self, Write};
 
-use crate::io::bounded;
+use crate::io::{bounded, machine_file};
+use crate::model::ModelConfig;
 
 /// Writes a line for people to standard error; a failure to write is ignored.
 pub(super) fn note(line: &str) {

@@ -9,9 +9,10 @@ use serde_json::Value;
 use super::error::{nearest, short};
 use super::{Error, file};
 use crate::keys::Words as _;
-use crate::model::equations::{Document, Offer, Unfit};
+use crate::model::equations::Unfit;
 use crate::model::{EquationsConfig, Kind as _, ModelConfig};
-use crate::task::{AskedFor, Task};
+use crate::task::Task;
+use crate::train::offer;
 
 /// The largest file that is read, in bytes.
 const LIMIT: u64 = 1 << 18;
@@ -179,26 +180,6 @@ pub(super) fn check_text(given: &Value, label: &str) -> Result<(), Error> {
     });
     checked
         .map_err(|mistake| Error::content(label, "model.text", format!("does not hold: {mistake}")))
-}
-
-/// What a task offers to a machine file.
-fn offer(task: &Task) -> Offer {
-    Offer {
-        inputs: task.inputs(),
-        outputs: task.outputs(),
-        answers_last: task.answers_last(),
-        document: match task {
-            Task::Span(span) => Some(Document {
-                question: span.question,
-                pointers: match span.asked_for {
-                    AskedFor::Ends => 2 * span.rounds,
-                    AskedFor::Symbol => 0,
-                },
-            }),
-            _ => None,
-        },
-        has_one_answer: matches!(task, Task::Aspects(_)),
-    }
 }
 
 /// Checks that the machine file of a model holds, and that its data are those of the task.

@@ -34,6 +34,7 @@ pub use curves::{Outcome, Spread, after, best, median_and_worst, spread, spread_
 pub use diagnostics::{Diagnostics, HeadDiagnostics, entropy};
 pub use ending::Ending;
 pub use evaluate::{Evaluation, Evaluator, Measurement, chance, optimum};
+pub use given::offer;
 pub use loss::{Score, logit_gradient, score};
 pub use memory_demand::{Demand, LARGEST_RECORDING};
 pub use optimizer::{Optimizer, clip, global_norm};

@@ -88,7 +88,7 @@ pub fn ablations(of: &Experiment) -> Ablations {
             .and_then(|changed| changed.with_those_of(of, name));
         changed.map_err(|error| error.to_string())
     };
-    if matches!(of.model, ModelConfig::Equations(_)) {
+    if of.model.is_recorded_apart() {
         for Switch {
             path,
             chosen,
@@ -199,7 +199,7 @@ mod tests {
     fn every_preset_with_heads_has_its_ablations() {
         for name in preset::names() {
             let (whole, found) = of(name, &[]);
-            if matches!(whole.model, ModelConfig::Equations(_)) {
+            if whole.model.is_recorded_apart() {
                 let mut variants = found.variants.iter();
                 assert!(
                     variants.all(|one| one.experiment.model != whole.model),

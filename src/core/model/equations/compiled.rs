@@ -44,7 +44,7 @@ pub struct Compiled {
     /// Its heads, if pictures, losses and measures know such heads.
     pub(super) familiar: Option<Familiar>,
     /// The constants that the trainer sets.
-    told: Vec<&'static str>,
+    pub(super) told: Vec<&'static str>,
     /// The quantity that says which source steps an answer attends to.
     pub(super) reader: Option<usize>,
     /// Engines that have run.

@@ -162,6 +162,9 @@ impl<R: Real> Running<R> {
 
     /// Sets the constants that belong to an episode.
     pub(super) fn set_constants(&mut self, of: &dyn Fn(&str) -> Option<f64>) {
+        if self.compiled.told.is_empty() {
+            return;
+        }
         let keys = self.compiled.page.keys.iter().enumerate();
         for (index, key) in keys.filter(|(_, key)| key.word == Word::Constant) {
             if let Some(value) = key.trainer_name().and_then(of) {

@@ -121,12 +121,7 @@ impl Outline {
 
     /// Whether the answer points at steps of a document.
     pub(super) fn points(&self) -> bool {
-        self.is_about_document() && self.data[0].steps == Some(self.target().width)
-    }
-
-    /// Whether it answers a question about a document.
-    pub(super) fn is_about_document(&self) -> bool {
-        self.data[0].part == Part::Document
+        self.data[0].part == Part::Document && self.data[0].steps == Some(self.target().width)
     }
 
     /// Whether the answer is logits with the axes of the target.

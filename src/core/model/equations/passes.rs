@@ -298,7 +298,7 @@ impl EquationsConfig {
         Some(running)
     }
 
-    /// Sets what the trainer says of an episode after it has run, and runs it once more where something depends on that.
+    /// Sets the constants that the trainer knows after an episode has run, and runs it again if an equation reads them.
     fn tell<R: Real>(&self, told: &Told, running: &mut Running<R>) {
         let compiled = self.compiled();
         if *told == Told::default() || !(compiled.is_rewarded() || compiled.is_told("warm_up")) {

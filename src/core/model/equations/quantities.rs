@@ -170,7 +170,7 @@ pub(super) fn find(outline: &Outline, text: &str, flat: &Flat) -> Vec<Quantity> 
     all
 }
 
-/// Says of each quantity which others it follows from.
+/// Finds for each quantity the others that it is computed from.
 pub(super) fn connect(outline: &Outline, flat: &Flat, all: &mut [Quantity]) {
     let needs: Vec<_> = (0..all.len())
         .map(|index| needs(outline, flat, all, index))

@@ -1,14 +1,14 @@
 //! Machine files as machines: episodes that are recorded, verified, changed, learned from, and of other sizes.
 
 use tapescope_core::keys::{Field, Keys, Table};
-use tapescope_core::model::equations::{Document, Offer};
+use tapescope_core::model::equations::Offer;
 use tapescope_core::model::{
     Array, Conventions, Draw, EquationsConfig, Intervention, Kind, Model, ModelConfig, NoiseMode,
     Place, Trace,
 };
 use tapescope_core::model::{Change, Params, Told, Workspace};
 use tapescope_core::task::{AskedFor, Aspects, Copy, Span, Task, Transduce};
-use tapescope_core::train::{Quantity, Recording, Trainer, TrainingConfig};
+use tapescope_core::train::{self, Quantity, Recording, Trainer, TrainingConfig};
 
 const MACHINES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/machines");
 
@@ -71,27 +71,6 @@ fn symbol() -> Task {
     })
 }
 
-/// What a task offers a file.
-fn offer(task: &Task) -> Offer {
-    Offer {
-        inputs: task.inputs(),
-        outputs: task.outputs(),
-        answers_last: task.answers_last(),
-        document: match task {
-            Task::Span(span) => Some(Document {
-                question: span.question,
-                pointers: if span.asked_for == AskedFor::Ends {
-                    2 * span.rounds
-                } else {
-                    0
-                },
-            }),
-            _ => None,
-        },
-        has_one_answer: matches!(task, Task::Aspects(_)),
-    }
-}
-
 /// Every file that fits a task, with this task.
 fn all() -> Vec<(String, Task)> {
     let of_copy = [
@@ -138,7 +117,7 @@ fn every_file_holds_and_fits_its_task() {
     for (name, task) in all() {
         let config = config(&text(&name), &task);
         assert_eq!(config.check(), Ok(Vec::new()), "{name}");
-        assert_eq!(config.fits(offer(&task)), Ok(()), "{name}");
+        assert_eq!(config.fits(train::offer(&task)), Ok(()), "{name}");
     }
 }
 
@@ -623,20 +602,20 @@ fn what_does_not_fit_a_task_is_said() {
     let span = config(&text("coattention"), &Task::Span(Span::DEFAULT));
     assert!(span.fits(offer).unwrap_err().needs.contains("span"));
     // An answer that points needs a task whose answer are steps, as many as it has.
-    let unfit = span.fits(self::offer(&symbol())).unwrap_err();
+    let unfit = span.fits(train::offer(&symbol())).unwrap_err();
     assert!(unfit.needs.contains("ends"), "{unfit:?}");
     let rounds = Task::Span(Span {
         rounds: 3,
         ..Span::DEFAULT
     });
-    let unfit = span.fits(self::offer(&rounds)).unwrap_err();
+    let unfit = span.fits(train::offer(&rounds)).unwrap_err();
     assert!(unfit.needs.contains("4 answer steps or fewer"), "{unfit:?}");
     let words = config(&text("memory_network"), &symbol());
-    let unfit = words.fits(self::offer(&symbol())).unwrap_err();
+    let unfit = words.fits(train::offer(&symbol())).unwrap_err();
     assert!(unfit.needs.contains("3 axes"), "{unfit:?}");
     let one = config(&text("attention_over_attention"), &symbol());
     let unfit = one
-        .fits(self::offer(&Task::Span(Span::DEFAULT)))
+        .fits(train::offer(&Task::Span(Span::DEFAULT)))
         .unwrap_err();
     assert!(unfit.needs.contains("symbol"), "{unfit:?}");
 }

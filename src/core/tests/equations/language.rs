@@ -867,7 +867,6 @@ fn mutated_files_and_components_have_mistakes_at_places_that_exist() {
         .chain(components.iter().map(String::as_str))
         .collect();
     let words: Vec<&str> = texts.iter().flat_map(|text| cut(text)).collect();
-    let begin = Instant::now();
     for round in 0..3000 {
         // A component stands in one file with a page that uses it.
         let whole = texts[round % texts.len()];
@@ -936,11 +935,6 @@ fn mutated_files_and_components_have_mistakes_at_places_that_exist() {
         refusals.len() > 500 && reads > 100,
         "{} {reads}",
         refusals.len()
-    );
-    assert!(
-        begin.elapsed() < Duration::from_secs(60),
-        "{:?}",
-        begin.elapsed()
     );
 }
 

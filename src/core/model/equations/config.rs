@@ -1,5 +1,6 @@
 //! What a preset says of a machine file: its name and text, and the values of its keys.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
@@ -9,6 +10,7 @@ use super::parts::{Offer, Part, Unfit};
 use super::quantities::Quantity;
 use super::settings::Settings;
 use crate::equations::bind::lengths;
+use crate::equations::included::included;
 use crate::equations::page::{self, Key, Library, Page, Word};
 use crate::equations::text::Mistake;
 use crate::keys::Field::{ChoicePerHead, Integer, Text, Within};
@@ -20,7 +22,7 @@ use crate::model::shape::Shape;
 use crate::model::spec::{Array, Place};
 
 /// The machine that stands for all of its kind until a file is named.
-const EXAMPLE: &str = include_str!("../../machines/tape_reader.machine");
+const EXAMPLE: &str = "tape_reader.machine";
 
 /// A machine whose equations stand in a file.
 #[derive(Clone, Debug)]
@@ -119,19 +121,80 @@ impl EquationsConfig {
         Ok(config)
     }
 
-    /// Checks the text of a file with the components that `library` finds, each with the name and the bytes of its file.
+    /// The machine in an included file of this name (`bahdanau`), for these numbers of inputs and outputs, with these sizes,
+    /// heads, constants and switches, each by its path (`encoder.units`, `4`).
+    ///
+    /// # Errors
+    /// There is no such file or key, or the mistake that a value makes.
+    pub fn included(
+        name: &str,
+        [inputs, outputs]: [usize; 2],
+        set: &[(&str, &str)],
+    ) -> Result<Self, String> {
+        let file = format!("{name}.machine");
+        let none = || format!("no included file {file}");
+        let library = |name: &str| {
+            let name = format!("{name}.component");
+            included(&name).map(|text| (name, text.as_bytes().to_vec()))
+        };
+        let text = included(&file).ok_or_else(none)?;
+        let text = Self::with_components(text, &file, &library)?;
+        let mut config = Self::of_file(&file, &text)?;
+        (config.inputs, config.outputs) = (inputs, outputs);
+        for (path, value) in set {
+            match value.parse() {
+                Ok(value) => drop(config.settings.numbers.insert((*path).to_owned(), value)),
+                Err(_) => {
+                    let words = value.split(' ').map(str::to_owned).collect();
+                    config.settings.choices.insert((*path).to_owned(), words);
+                }
+            }
+        }
+        config.compile().map_err(|mistake| mistake.to_string())?;
+        for (path, value) in set {
+            let none = || format!("{file} has no key {path}");
+            let key = config.key(path).ok_or_else(none)?;
+            let [least, most] = key.range;
+            let is_inside = |value: f64| (least..=most).contains(&value);
+            if value.parse().is_ok_and(|value| !is_inside(value)) {
+                return Err(format!(
+                    "{file}: {path} = {value}; allowed: {least}..{most}"
+                ));
+            }
+        }
+        Ok(config)
+    }
+
+    /// The text of a file and of the components that it uses, which `library` finds, each with the name and the bytes of its
+    /// file.
     ///
     /// # Errors
     /// The mistake, with its file, line and column.
-    pub fn check_text(text: &str, file: &str, library: Library<'_>) -> Result<(), String> {
-        let page = Page::read(text.as_bytes(), file, &page::Given::default(), library);
-        page.map(drop).map_err(|mistake| mistake.to_string())
+    pub fn with_components(text: &str, file: &str, library: Library<'_>) -> Result<String, String> {
+        let used = RefCell::new(BTreeMap::new());
+        let see = |name: &str| {
+            let (name, bytes) = library(name)?;
+            used.borrow_mut().insert(name.clone(), bytes.clone());
+            Some((name, bytes))
+        };
+        Page::read(text.as_bytes(), file, &page::Given::default(), &see)
+            .map_err(|mistake| mistake.to_string())?;
+        let unix = |text: &str| text.trim_start_matches('\u{feff}').replace("\r\n", "\n");
+        let mut whole = unix(text);
+        for component in used.into_inner().values() {
+            if !whole.ends_with('\n') {
+                whole.push('\n');
+            }
+            whole.push('\n');
+            whole.push_str(&unix(&String::from_utf8_lossy(component)));
+        }
+        Ok(whole)
     }
 
     /// What the file means.
     pub fn compiled(&self) -> &Arc<Compiled> {
         static EXAMPLES: LazyLock<Option<Arc<Compiled>>> = LazyLock::new(|| {
-            let compiled = Compiled::new("tape_reader.machine", EXAMPLE, &Settings::default());
+            let compiled = Compiled::new(EXAMPLE, included(EXAMPLE)?, &Settings::default());
             compiled.ok().map(Arc::new)
         });
         let example = || {
@@ -235,7 +298,7 @@ impl EquationsConfig {
 
     fn source(&self) -> &str {
         if self.text.is_empty() {
-            EXAMPLE
+            included(EXAMPLE).unwrap_or_default()
         } else {
             &self.text
         }

@@ -728,3 +728,31 @@ fn penalties_on_weightings_reach_the_tensors() {
         }
     }
 }
+
+#[test]
+fn an_included_file_is_made_with_its_values() {
+    let set = [
+        ("encoder.units", "3"),
+        ("attention.score", "dot"),
+        ("units", "6"),
+        ("encoder.direction", "both"),
+    ];
+    let made = EquationsConfig::included("bahdanau", [5, 4], &set).unwrap();
+    let model = Model::<f32>::new(made, 1);
+    assert_eq!((model.config.inputs(), model.config.outputs()), (5, 4));
+    assert_eq!(model.config.columns(), 6);
+    for (set, wanted) in [
+        (("unit", "6"), "bahdanau.machine has no key unit"),
+        (("units", "0"), "units = 0; allowed: 1..4096"),
+        (
+            ("attention.score", "dots"),
+            "attention.score is dots; did you mean dot?",
+        ),
+    ] {
+        let found = EquationsConfig::included("bahdanau", [5, 4], &[set]).err();
+        let found = found.unwrap_or_default();
+        assert!(found.contains(wanted), "{set:?}: {found}");
+    }
+    let none = EquationsConfig::included("none", [5, 4], &[]).unwrap_err();
+    assert_eq!(none, "no included file none.machine");
+}

@@ -8,8 +8,8 @@ macro_rules! included {
 }
 
 /// Machines and components: the name and the text of each file.
-pub const INCLUDED: [(&str, &str); 29] = included! {
-    "attention.component" "encoder.component" "head.component"
+pub const INCLUDED: [(&str, &str); 30] = included! {
+    "attention.component" "coverage.component" "encoder.component" "head.component"
     "attention_over_attention.machine" "bahdanau.machine" "caption.machine" "coattention.machine" "delta_rule.machine"
     "dnc.machine" "fast_weights.machine" "fixed_context.machine" "gated_delta.machine" "hopfield.machine"
     "lstmn.machine" "lstmn_fusion.machine" "luong.machine" "memory_network.machine" "mlstm.machine"

@@ -205,7 +205,7 @@ pub(super) fn check_training(
         batch,
         samples: experiment.training.hard.samples as usize,
         threads: threads.min(batch),
-        machines: experiment.training.source.machines(),
+        machines: experiment.training.machines(),
     };
     check_size(&experiment.model, &experiment.task, demand, preset)
 }

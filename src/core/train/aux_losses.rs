@@ -142,8 +142,8 @@ impl TrainingConfig {
             reward: scaled(reward),
             straight_through,
             entropy: scaled(self.hard.entropy),
-            coverage: scaled(self.source.coverage),
-            fertility: scaled(self.source.fertility),
+            coverage: 0.0,
+            fertility: 0.0,
             penalty: scaled(1.0),
             told: Told {
                 reward: log_p,

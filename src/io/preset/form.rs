@@ -32,9 +32,8 @@ impl Keys for Experiment {
         self.model.keys(&mut to.section("model"));
         self.training.keys(&mut to.section("training"));
         let is_file = self.model.is_recorded_apart();
-        // The weights of the loss of a file are constants of its own.
-        if self.model.has_feedback() && self.model.heads() > 0 && !is_file {
-            self.training.source.keys(&mut to.section("training.source"));
+        if self.model.has_feedback() && self.model.heads() > 0 {
+            self.training.agreement_key(&mut to.section("training"));
         }
         if self.model.is_hard() {
             let (hard, mut to) = (&mut self.training.hard, to.section("training.hard"));
@@ -124,7 +123,7 @@ impl Experiment {
         valid(self.training.fits_rows(&self.model), "training.", file)?;
         let samples = self.training.hard.fits(self.training.batch);
         valid(samples, "", file)?;
-        let agreement = self.training.source.fits(&self.task, &self.model);
+        let agreement = self.training.fits_agreement(&self.task, &self.model);
         valid(agreement, "", file)?;
         Ok(self)
     }

@@ -108,7 +108,7 @@ pub fn table() -> String {
             let of_heads = of_heads.map(|(section, word)| (section.as_str(), *word));
             let kind = of_heads.or_else(|| kind_of(key.path, &keys));
             // What is trained of a source comes with the machine.
-            let of_source = key.path.starts_with("training.source.");
+            let of_source = key.path == "training.agreement";
             let kind = kind.filter(|_| !of_source);
             let others = if of_source { "model.kind" } else { "task.kind" };
             enter(&mut rows, &key, kind.or_else(|| kind_of(others, &keys)));

@@ -10,11 +10,10 @@ from test_native import random_weights
 
 TASK = {"kind": "transduce", "symbols": 4, "order": "reverse", "length": [1, 4]}
 MODELS = (
-    {"kind": "bahdanau", "encoder": {"size": 5}}, {"kind": "bahdanau", "encoder": {"direction": "forward"}},
-    {"kind": "fixed-context", "encoder": {"direction": "both", "size": 4}},
-    {"kind": "luong", "encoder": {"size": 6}},
-    {"kind": "luong", "encoder": {"cell": "gru", "direction": "both", "size": 5, "embedding": 3},
-     "decoder": {"input_feeding": "on", "attentional": 7}},
+    {"kind": "equations", "file": "bahdanau.machine", "sizes": {"encoder": {"units": 5}}}, {"kind": "equations", "file": "bahdanau.machine", "switches": {"encoder": {"direction": "forward"}}},
+    {"kind": "equations", "file": "fixed_context.machine", "sizes": {"encoder": {"units": 4}}, "switches": {"encoder": {"direction": "both"}}},
+    {"kind": "equations", "file": "luong.machine", "sizes": {"encoder": {"units": 6}}},
+    {"kind": "equations", "file": "luong.machine", "sizes": {"encoder": {"units": 5, "embedding": 3}, "combined": 7}, "switches": {"encoder": {"cell": "gru", "direction": "both", "embedded": "yes"}, "feeding": "input"}},
     {"kind": "caption"}, {"kind": "caption", "decoder": {"gate": "on", "embedding": 6, "size": 9}},
 )
 

@@ -28,7 +28,7 @@ SMALL = {
 }
 REVERSED = {
     "name": "reversed", "task": {"kind": "transduce", "symbols": 4, "order": "reverse", "length": [1, 4]},
-    "model": {"kind": "bahdanau", "encoder": {"size": 3}, "decoder": {"size": 5}, "attention": {"units": 6}},
+    "model": {"kind": "equations", "file": "bahdanau.machine", "sizes": {"encoder": {"units": 3}, "units": 5, "attention": {"units": 6}}},
     "training": {"batch": 4, "sequences": 400, "validation_every": 20, "validation_episodes": 10},
 }
 WRONG = [
@@ -66,13 +66,13 @@ class Traces(support.Test):
                       {"kind": "bahdanau", **both, "attention": {"score": "general", "weighting": "lognormal", "prior_units": 3}},
                       {"kind": "bahdanau", **both, "attention": {"score": "location", "rows": 9}},
                       {"kind": "bahdanau", **both, "attention": {"weighting": "local-predictive", "position_units": 5}},
-                      {"kind": "bahdanau", "encoder": {"cell": "gru", "embedding": 4}},
-                      {"kind": "bahdanau", "encoder": {"fertility": 3}, "attention": {"bias": {"position": "on", "markov": 3, "fertility": 1}}},
+                      {"kind": "equations", "file": "bahdanau.machine", "sizes": {"encoder": {"embedding": 4}}, "switches": {"encoder": {"cell": "gru", "embedded": "yes"}}},
+                      {"kind": "equations", "file": "bahdanau.machine", "sizes": {"coverage": {"units": 3}, "attention": {"markov": 3, "fertility": 1}}, "switches": {"coverage": {"kind": "fertility"}, "attention": {"biases": "weights_and_places"}}},
                       {"kind": "dnc"}, {"kind": "dnc", "heads": {"read": 3, "free_gates": "off"}, "controller": {"layers": 2}},
                       {"kind": "dnc", "heads": {"links": "off", "allocation": "off"}, "controller": {"kind": "feedforward"}},
                       {"kind": "sam"}, {"kind": "sam", "heads": {"count": 2, "rows": 3}, "memory": {"rows": 9, "initial": "learned"}},
-                      {"kind": "fixed-context"}, {"kind": "fixed-context", "encoder": {"cell": "gru", "direction": "both"}},
-                      {"kind": "luong"}, {"kind": "luong", "encoder": {"size": 3}, "decoder": {"input_feeding": "on", "attentional": 7}},
+                      {"kind": "equations", "file": "fixed_context.machine"}, {"kind": "equations", "file": "fixed_context.machine", "switches": {"encoder": {"cell": "gru", "direction": "both"}}},
+                      {"kind": "equations", "file": "luong.machine"}, {"kind": "equations", "file": "luong.machine", "sizes": {"encoder": {"units": 3}, "combined": 7}, "switches": {"feeding": "input"}},
                       {"kind": "caption"}, {"kind": "caption", "annotations": {"filters": 3}, "decoder": {"gate": "on", "embedding": 6}},
                       {"kind": "lstmn-decoder", "decoder": {"size": 5}},
                       {"kind": "lstmn-decoder", "decoder": {"fusion": "deep"}, "attention": {"units": 3}}, {"kind": "multi-head", "embedding": 6, "heads": {"read": 2, "size": 3}},
@@ -750,7 +750,7 @@ class Figures(support.Test):
         with open(self.path("pairs.tsv"), "w", encoding="utf-8") as file:
             file.write("a \U0010fffd\tb\n" * 4)
         preset = {"task": {"kind": "pairs", "file": "pairs.tsv", "held_out": {"kind": "last", "count": 1}},
-                  "model": {"kind": "bahdanau", "encoder": {"size": 4}, "decoder": {"size": 4}, "attention": {"units": 4}}}
+                  "model": {"kind": "equations", "file": "bahdanau.machine", "sizes": {"encoder": {"units": 4}, "units": 4, "attention": {"units": 4}}}}
         with open(self.path("pairs.json"), "w", encoding="utf-8") as file:
             json.dump(preset, file)
         figure = ts.train(self.path("pairs.json"), sequences=4, progress=None).trace().figure("weightings")
@@ -765,7 +765,7 @@ class Figures(support.Test):
         with open(self.path("pairs.tsv"), "w", encoding="utf-8") as file:
             file.write("a b\tx y\nb a\ty x\n" * 10)
         preset = {"task": {"kind": "pairs", "file": "pairs.tsv"},
-                  "model": {"kind": "bahdanau", "encoder": {"size": 4}, "decoder": {"size": 4}, "attention": {"units": 4}}}
+                  "model": {"kind": "equations", "file": "bahdanau.machine", "sizes": {"encoder": {"units": 4}, "units": 4, "attention": {"units": 4}}}}
         with open(self.path("pairs.json"), "w", encoding="utf-8") as file:
             json.dump(preset, file)
         trained = ts.train(self.path("pairs.json"), sequences=4, progress=None)

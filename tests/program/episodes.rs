@@ -455,7 +455,7 @@ fn a_stopped_run_on_an_episode_file_resumes_identically() {
 }
 
 const PAIRS: &str = r#"{"task": {"kind": "pairs", "file": "mine.tsv", "tokens": "characters"},
-    "model": {"kind": "bahdanau", "encoder": {"size": 3}, "decoder": {"size": 4}, "attention": {"units": 3}},
+    "model": {"kind": "equations", "file": "bahdanau.machine", "sizes": {"encoder": {"units": 3}, "units": 4, "attention": {"units": 3}}},
     "training": {"sequences": 60, "batch": 4, "validation_every": 20, "seed": 3}}"#;
 
 /// 20 pairs: a word and the word backwards, aligned; the letter y is in a held-out line only.
@@ -481,7 +481,8 @@ fn lines() -> String {
 /// A machine whose score knows this number of source steps.
 fn located(rows: usize) -> String {
     format!(
-        r#"model={{"kind": "bahdanau", "encoder": {{"size": 3}}, "decoder": {{"size": 4}}, "attention": {{"score": "location", "rows": {rows}}}}}"#
+        r#"model={{"kind": "equations", "file": "bahdanau.machine", "sizes": {{"encoder": {{"units": 3}}, "units": 4, "attention": {{"places": {rows}}}}},
+            "switches": {{"attention": {{"score": "location"}}}}}}"#
     )
 }
 
@@ -745,8 +746,8 @@ fn every_fault_of_a_text_is_named_with_its_line() {
             "`evaluation.lengths[0]`: is 4: none of the 2 held-out episodes with 3 to 3 tokens has 4",
         ),
         (
-            "model.kind=bahdanau",
-            "an answer of the task text is asked for before the input ends",
+            r#"model={"kind": "equations", "file": "bahdanau.machine"}"#,
+            "a task whose whole input comes before its answer",
         ),
     ] {
         let output = tapescope(place.path(), &["train", "mine.json", "--set", set]);

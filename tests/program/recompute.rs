@@ -15,20 +15,14 @@ use tapescope::train::Recording;
 
 /// Machines other than the Neural Turing Machine: their task and `model`, which have every score, weighting and bias.
 #[rustfmt::skip]
-const OTHERS: [(&str, &str); 20] = [
+const OTHERS: [(&str, &str); 14] = [
     (BITS, r#"{"kind": "dnc", "memory": {"rows": 9, "columns": 5}, "heads": {"read": 2}}"#),
     (BITS, r#"{"kind": "dnc", "memory": {"rows": 9}, "heads": {"free_gates": "off"}, "controller": {"kind": "feedforward"}}"#),
     (BITS, r#"{"kind": "dnc", "memory": {"rows": 9}, "heads": {"links": "off", "allocation": "off"}}"#),
     (BITS, r#"{"kind": "sam", "memory": {"rows": 9, "columns": 5}, "heads": {"count": 2, "rows": 3}}"#),
     (BITS, r#"{"kind": "sam", "memory": {"rows": 5000, "index": "hashed"}, "controller": {"kind": "feedforward"}}"#),
     (BITS, r#"{"kind": "sam", "memory": {"rows": 30, "initial": "learned"}, "heads": {"threshold": 0.2}}"#),
-    (SYMBOLS, r#"{"kind": "bahdanau", "attention": {"bias": {"position": "on", "markov": 1, "fertility": 3}}}"#),
-    (SYMBOLS, r#"{"kind": "bahdanau", "encoder": {"cell": "gru"}, "attention": {"score": "location", "rows": 12, "weighting": "hard"}}"#),
-    (BITS, r#"{"kind": "bahdanau", "attention": {"score": "cosine", "weighting": "weibull"}}"#),
-    (BITS, r#"{"kind": "luong", "attention": {"score": "dot", "weighting": "local-monotonic", "window": 2}}"#),
-    (SYMBOLS, r#"{"kind": "luong", "attention": {"score": "scaled-dot", "weighting": "local-predictive", "window": 2}}"#),
     (PICTURE, r#"{"kind": "caption", "annotations": {"filters": 3}, "attention": {"weighting": "lognormal"}}"#),
-    (BITS, r#"{"kind": "fixed-context"}"#),
     (BITS, r#"{"kind": "multi-head", "embedding": 10, "heads": {"read": 2, "size": 3}}"#),
     (SYMBOLS, r#"{"kind": "multi-head", "embedding": 10, "attention": {"causal": "off"}, "positions": {"kind": "sinusoidal"}}"#),
     (BITS, r#"{"kind": "lstmn-decoder", "decoder": {"size": 9}}"#),

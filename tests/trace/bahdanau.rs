@@ -18,7 +18,7 @@ fn experiment(task: &str, model: &str, sequences: u32) -> Experiment {
 }
 
 const COPY: &str = r#"{"kind": "copy", "bits": 3, "length": [3, 6]}"#;
-const BAHDANAU: &str = r#"{"kind": "bahdanau", "encoder": {"size": 6}, "decoder": {"size": 12}, "attention": {"units": 8}}"#;
+const BAHDANAU: &str = r#"{"kind": "equations", "file": "bahdanau.machine", "sizes": {"encoder": {"units": 6}, "units": 12, "attention": {"units": 8}}}"#;
 
 fn trainer(experiment: Experiment) -> Trainer {
     let Experiment {
@@ -150,14 +150,13 @@ fn attention_learns_to_copy_and_is_verified_without_tolerance() {
 #[test]
 fn every_machine_with_a_source_is_verified_without_tolerance() {
     let models = [
-        r#"{"kind": "fixed-context", "encoder": {"cell": "gru", "direction": "both", "size": 5, "embedding": 4}}"#,
-        r#"{"kind": "luong", "encoder": {"size": 6}, "decoder": {"attentional": 5, "input_feeding": "on"}}"#,
-        r#"{"kind": "luong", "encoder": {"size": 6}, "attention": {"score": "dot", "weighting": "local-predictive"}}"#,
-        r#"{"kind": "luong", "encoder": {"size": 6}, "attention": {"score": "location", "rows": 9}}"#,
+        r#"{"kind": "equations", "file": "fixed_context.machine", "sizes": {"encoder": {"units": 5, "embedding": 4}}, "switches": {"encoder": {"cell": "gru", "direction": "both", "embedded": "yes"}}}"#,
+        r#"{"kind": "equations", "file": "luong.machine", "sizes": {"encoder": {"units": 6}, "combined": 5}, "switches": {"feeding": "input"}}"#,
+        r#"{"kind": "equations", "file": "luong.machine", "sizes": {"encoder": {"units": 6}}, "switches": {"attention": {"score": "dot", "weighting": "local_predictive"}}}"#,
+        r#"{"kind": "equations", "file": "luong.machine", "sizes": {"encoder": {"units": 6}, "attention": {"places": 9}}, "switches": {"attention": {"score": "location"}}}"#,
         r#"{"kind": "caption", "annotations": {"filters": 5}, "decoder": {"size": 7, "gate": "on"}}"#,
         r#"{"kind": "caption", "decoder": {"size": 7}, "attention": {"weighting": "hard"}}"#,
-        r#"{"kind": "bahdanau", "encoder": {"size": 3, "fertility": 4}, "decoder": {"size": 7},
-            "attention": {"units": 4, "bias": {"position": "on", "markov": 3, "fertility": 1}}}"#,
+        r#"{"kind": "equations", "file": "bahdanau.machine", "sizes": {"encoder": {"units": 3}, "coverage": {"units": 4}, "units": 7, "attention": {"units": 4, "markov": 3, "fertility": 1}}, "switches": {"coverage": {"kind": "fertility"}, "attention": {"biases": "weights_and_places"}}}"#,
     ];
     for model in models {
         let mut trainer = trainer(experiment(COPY, model, 24));
@@ -183,7 +182,7 @@ fn every_machine_with_a_source_is_verified_without_tolerance() {
 fn a_value_where_there_must_be_none_is_found() {
     for (model, after, before) in [
         (
-            r#"{"kind": "bahdanau", "encoder": {"size": 3, "fertility": 4}, "decoder": {"size": 7}}"#,
+            r#"{"kind": "equations", "file": "bahdanau.machine", "sizes": {"encoder": {"units": 3}, "coverage": {"units": 4}, "units": 7}, "switches": {"coverage": {"kind": "fertility"}}}"#,
             &[
                 "encoder.forward.cell",
                 "encoder.forward.hidden",
@@ -200,7 +199,7 @@ fn a_value_where_there_must_be_none_is_found() {
             &["controller.hidden", "context.gate"],
         ),
         (
-            r#"{"kind": "luong", "encoder": {"size": 6}}"#,
+            r#"{"kind": "equations", "file": "luong.machine", "sizes": {"encoder": {"units": 6}}}"#,
             &["encoder.forward.hidden"],
             &["attentional"],
         ),
@@ -336,7 +335,7 @@ fn a_value_of_attention_is_overridden() {
 
 #[test]
 fn a_task_that_answers_before_its_input_ends_is_refused() {
-    let text = r#"{"task": {"kind": "ngrams"}, "model": {"kind": "bahdanau"}}"#;
+    let text = r#"{"task": {"kind": "ngrams"}, "model": {"kind": "equations", "file": "bahdanau.machine"}}"#;
     let error = Experiment::from_json(text, "test.json", &[]).unwrap_err();
     let message = error.to_string();
     assert!(message.contains("model.kind"), "{message}");
@@ -349,9 +348,9 @@ fn a_task_that_answers_before_its_input_ends_is_refused() {
 #[test]
 fn a_source_longer_than_the_location_score_knows_is_refused() {
     let model = |rows: usize| {
-        let attention = format!(r#"{{"score": "location", "rows": {rows}}}"#);
         let text = format!(
-            r#"{{"task": {COPY}, "model": {{"kind": "bahdanau", "attention": {attention}}}}}"#
+            r#"{{"task": {COPY}, "model": {{"kind": "equations", "file": "bahdanau.machine",
+                "sizes": {{"attention": {{"places": {rows}}}}}, "switches": {{"attention": {{"score": "location"}}}}}}}}"#
         );
         Experiment::from_json(&text, "test.json", &[])
     };
@@ -362,8 +361,8 @@ fn a_source_longer_than_the_location_score_knows_is_refused() {
     assert!(message.contains(wanted), "{message}");
     // The second machine reads answers, which are longer.
     let both = r#"{"task": {"kind": "transduce", "symbols": 5, "length": [3, 3], "fertility": 2},
-        "model": {"kind": "bahdanau", "attention": {"score": "location", "rows": 10}},
-        "training": {"source": {"agreement": 0.1}}}"#;
+        "model": {"kind": "equations", "file": "bahdanau.machine", "sizes": {"attention": {"places": 10}}, "switches": {"attention": {"score": "location"}}},
+        "training": {"agreement": 0.1}}"#;
     let message = Experiment::from_json(both, "test.json", &[]).unwrap_err();
     let wanted = "`model.attention.rows`: is 10; allowed: 11 or more";
     assert!(message.to_string().contains(wanted), "{message}");

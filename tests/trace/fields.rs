@@ -90,12 +90,10 @@ const RECALL: &str = r#"{"task": {"kind": "associative_recall", "bits": 2, "item
     "model": {"memory": {"rows": 5, "columns": 3}, "controller": {"size": 4}}}"#;
 
 const ENCODER: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
-    "model": {"kind": "bahdanau", "encoder": {"size": 3}, "decoder": {"size": 4},
-              "attention": {"units": 4, "weighting": "weibull", "prior_units": 2}}}"#;
+    "model": {"kind": "equations", "file": "bahdanau.machine", "sizes": {"encoder": {"units": 3}, "units": 4, "attention": {"units": 4, "prior": 2}}, "switches": {"attention": {"weighting": "weibull"}}}}"#;
 
 const AFTER: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
-    "model": {"kind": "luong", "encoder": {"size": 3}, "decoder": {"attentional": 5, "input_feeding": "on"},
-              "attention": {"score": "location", "rows": 9}}}"#;
+    "model": {"kind": "equations", "file": "luong.machine", "sizes": {"encoder": {"units": 3}, "combined": 5, "attention": {"places": 9}}, "switches": {"feeding": "input", "attention": {"score": "location"}}}}"#;
 pub(super) const PICTURES: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
     "model": {"kind": "caption", "annotations": {"filters": 3}, "decoder": {"size": 4, "embedding": 2, "gate": "on"},
               "attention": {"units": 2}}}"#;

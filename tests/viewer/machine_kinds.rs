@@ -93,21 +93,17 @@ fn a_network_without_memory_has_two_stages() {
 
 #[test]
 fn an_encoder_and_a_decoder_open_in_every_layout() {
-    for (attention, sizes) in [
-        (r#"{"units": 4}"#, (3, 5)),
-        (r#"{"score": "cosine", "weighting": "hard"}"#, (3, 6)),
-        (r#"{"weighting": "weibull"}"#, (5, 4)),
-        (r#"{"weighting": "local-monotonic", "window": 1}"#, (2, 4)),
+    for keys in [
+        r#""sizes": {"encoder": {"units": 3}, "units": 5, "attention": {"units": 4}}"#,
+        r#""sizes": {"encoder": {"units": 3}, "units": 6}, "switches": {"attention": {"score": "cosine", "weighting": "hard"}}"#,
+        r#""sizes": {"encoder": {"units": 5}, "units": 4}, "switches": {"attention": {"weighting": "weibull"}}"#,
+        r#""sizes": {"encoder": {"units": 2}, "units": 4}, "switches": {"attention": {"weighting": "local_monotonic"}}"#,
     ] {
-        let (encoder, decoder) = sizes;
-        let model = format!(
-            r#"{{"kind": "bahdanau", "encoder": {{"size": {encoder}}}, "decoder": {{"size": {decoder}}},
-                "attention": {attention}}}"#
-        );
+        let model = format!(r#"{{"kind": "equations", "file": "bahdanau.machine", {keys}}}"#);
         // The episode of the first index: a step of the source, and the last ones of the answer.
         for step in [1, 7] {
             let stages = walked_from(of_kind(&model), step);
-            assert_eq!(stages[0], "decoder", "{attention}");
+            assert_eq!(stages[0], "decoder", "{keys}");
             assert!(stages.iter().any(|stage| stage == "read"), "{stages:?}");
         }
     }
@@ -116,10 +112,9 @@ fn an_encoder_and_a_decoder_open_in_every_layout() {
 #[test]
 fn every_machine_with_a_source_opens_in_every_layout() {
     for model in [
-        r#"{"kind": "luong", "encoder": {"size": 4}, "decoder": {"attentional": 3, "input_feeding": "on"}}"#,
+        r#"{"kind": "equations", "file": "luong.machine", "sizes": {"encoder": {"units": 4}, "combined": 3}, "switches": {"feeding": "input"}}"#,
         r#"{"kind": "caption", "annotations": {"filters": 3}, "decoder": {"size": 4, "gate": "on"}}"#,
-        r#"{"kind": "bahdanau", "encoder": {"cell": "gru", "size": 3, "fertility": 2},
-            "attention": {"bias": {"position": "on", "markov": 3}}}"#,
+        r#"{"kind": "equations", "file": "bahdanau.machine", "sizes": {"encoder": {"units": 3}, "coverage": {"units": 2}, "attention": {"markov": 3, "fertility": 0}}, "switches": {"encoder": {"cell": "gru"}, "coverage": {"kind": "fertility"}, "attention": {"biases": "weights_and_places"}}}"#,
     ] {
         let stages = walked_from(of_kind(model), 7);
         assert_eq!(stages[0], "decoder", "{model}");
@@ -174,7 +169,7 @@ fn every_machine_with_a_source_opens_in_every_layout() {
     ] {
         assert_eq!(walked_from(of_kind(model), 7)[0], network, "{model}");
     }
-    let fixed = r#"{"kind": "fixed-context", "encoder": {"size": 4}}"#;
+    let fixed = r#"{"kind": "equations", "file": "fixed_context.machine", "sizes": {"encoder": {"units": 4}}}"#;
     assert_eq!(walked_from(of_kind(fixed), 7), ["controller", "output"]);
 }
 

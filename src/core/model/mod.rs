@@ -1,7 +1,6 @@
 //! The Neural Turing Machine, a file per section of the paper, and the parts it shares with other machines.
 
 pub mod addressing;
-pub mod agreement;
 mod annotations;
 pub mod array;
 pub mod attention;

@@ -7,20 +7,18 @@
 use ndarray::Array2;
 
 use super::array;
-use super::attention::{Biases, Score, Switch, Weighting};
+use super::attention::{Score, Switch, Weighting};
 use super::caption::Caption;
 use super::config::{
     ControllerConfig, ControllerKind, InitialMemory, InitialWeighting, Order, ShiftForm,
 };
 use super::fertility;
-use super::luong::Luong;
 use super::weighting::bayesian::DIVERGENCE;
 use super::{
-    Array, AttentionOverAttentionConfig, BahdanauConfig, CaptionConfig, CoattentionConfig, Decoder,
-    Dependency, Direction, Draw, EncoderCell, EncoderConfig, EncoderDecoder, FixedContextConfig,
-    Fusion, Given, LstmnDecoderConfig, LuongConfig, Model, ModelConfig, MultiHeadConfig, Noise,
-    NoiseMode, NtmConfig, Number, Params, Place, PlainConfig, Positions, SamConfig, Search, Terms,
-    Trace, Upstream, Workspace,
+    Array, AttentionOverAttentionConfig, CaptionConfig, CoattentionConfig, Decoder, Dependency,
+    Draw, EncoderCell, EncoderDecoder, Fusion, Given, LstmnDecoderConfig, Model, ModelConfig,
+    MultiHeadConfig, Noise, NoiseMode, NtmConfig, Number, Params, Place, PlainConfig, Positions,
+    SamConfig, Search, Terms, Trace, Upstream, Workspace,
 };
 use crate::math::check::{assert_gradient, random_vector};
 use crate::math::{Answer, Series};
@@ -441,44 +439,6 @@ fn heads_of_several_layers() {
     }
 }
 
-fn bahdanau() -> BahdanauConfig {
-    let mut config = BahdanauConfig::new(3, 2);
-    (config.source.size, config.decoder.size) = (2, 4);
-    config.attention.units = 3;
-    config
-}
-
-fn luong(input_feeding: Switch) -> LuongConfig {
-    let mut config = LuongConfig::new(3, 2);
-    config.source.size = 3;
-    config.decoder = Luong {
-        attentional: 4,
-        input_feeding,
-    };
-    config
-}
-
-#[test]
-fn attention_before_the_state_of_a_decoder() {
-    check_every_mechanism(&bahdanau());
-}
-
-#[test]
-fn structural_biases() {
-    for (position, markov, fertility) in
-        [(Switch::On, 3, 1), (Switch::Off, 0, 5), (Switch::Off, 7, 0)]
-    {
-        let mut config = bahdanau();
-        config.attention.biases = Biases {
-            position,
-            markov,
-            fertility,
-        };
-        assert_eq!(check(config.clone(), NoiseMode::Mean), ["output"]);
-        check_weights(config, NoiseMode::Mean);
-    }
-}
-
 #[test]
 fn a_step_with_fertility_reads_the_weights_of_the_step_before_alone() {
     let mut config = NtmConfig::new(3, 2);
@@ -497,13 +457,6 @@ fn a_step_with_fertility_reads_the_weights_of_the_step_before_alone() {
 }
 
 #[test]
-fn attention_after_the_state_of_a_decoder() {
-    check_every_mechanism(&luong(Switch::On));
-    assert_eq!(check(luong(Switch::Off), NoiseMode::Mean), ["output"]);
-    check_weights(luong(Switch::Off), NoiseMode::Mean);
-}
-
-#[test]
 fn a_decoder_on_patches() {
     for (gate, filters) in [(Switch::On, 0), (Switch::Off, 3), (Switch::Off, 0)] {
         let mut config = CaptionConfig::new(3, 2);
@@ -519,30 +472,6 @@ fn a_decoder_on_patches() {
         }
         assert_eq!(check(config.clone(), NoiseMode::Mean), ["output"]);
         check_weights(config, NoiseMode::Mean);
-    }
-}
-
-#[test]
-fn every_form_of_encoder() {
-    for cell in [EncoderCell::Lstm, EncoderCell::Gru] {
-        for (direction, embedding) in [(Direction::Both, 0), (Direction::Forward, 5)] {
-            let source = EncoderConfig {
-                cell,
-                embedding,
-                fertility: embedding / 2,
-                ..EncoderConfig::new(direction, 2)
-            };
-            let mut fixed = FixedContextConfig::new(3, 2);
-            let (mut bahdanau, mut luong) = (bahdanau(), luong(Switch::On));
-            fixed.source = source.clone();
-            bahdanau.source = source.clone();
-            luong.source = source;
-            let configs: [ModelConfig; 3] = [fixed.into(), bahdanau.into(), luong.into()];
-            for config in configs {
-                assert_eq!(check(config.clone(), NoiseMode::Mean), ["output"]);
-                check_weights(config, NoiseMode::Mean);
-            }
-        }
     }
 }
 

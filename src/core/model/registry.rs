@@ -162,12 +162,7 @@ impl ModelConfig {
         lstmn.fusion = Fusion::Deep;
         let mut sam = SamConfig::new(1, 1);
         sam.initial_memory = InitialMemory::Learned;
-        let others = [
-            every.into(),
-            caption.into(),
-            lstmn.into(),
-            sam.into(),
-        ];
+        let others = [every.into(), caption.into(), lstmn.into(), sam.into()];
         let all = kinds.chain(others);
         all.collect()
     }

@@ -1,5 +1,6 @@
 //! Learning and measuring: loss, optimizer, trainer, evaluation.
 
+mod agreement;
 mod alignment;
 mod attribution;
 mod aux_losses;

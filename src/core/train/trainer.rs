@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use web_time::Instant;
 
+use super::agreement::agree;
 use super::aux_losses::AuxLosses;
 use super::config::TrainingConfig;
 use super::diagnostics::{Diagnostics, HeadDiagnostics};
@@ -14,7 +15,6 @@ use super::given::forced;
 use super::loss::{Score, logit_gradient, score};
 use super::optimizer::{all_finite, clip};
 use super::state::{HistoryPoint, State};
-use crate::model::agreement::agree;
 use crate::model::weighting::hard;
 use crate::model::{Draw, Model, ModelConfig, Params, TOGETHER, Trace, Workspace};
 use crate::pool::Pool;
@@ -627,7 +627,7 @@ fn first_broken(params: &Params<f32>) -> Option<String> {
 mod tests {
     use super::*;
     use crate::model::attention::{Score, Weighting};
-    use crate::model::{BahdanauConfig, NtmConfig};
+    use crate::model::{EquationsConfig, NtmConfig};
     use crate::task::{Copy, Transduce};
     use crate::train::{Clip, Optimizer, OptimizerConfig, Redundancy};
 
@@ -1062,8 +1062,13 @@ mod tests {
             fertility: 2,
             ..Transduce::DEFAULT
         });
-        let mut model = BahdanauConfig::new(task.inputs(), task.outputs());
-        (model.source.size, model.decoder.size, model.attention.units) = (4, 6, 4);
+        let sizes = [
+            ("encoder.units", "4"),
+            ("units", "6"),
+            ("attention.units", "4"),
+        ];
+        let channels = [task.inputs(), task.outputs()];
+        let model = EquationsConfig::included("bahdanau", channels, &sizes).unwrap();
         let mut config = small(6, 600, 1).config;
         config.agreement = agreement;
         assert_eq!(config.fits_agreement(&task, &model.clone().into()), Ok(()));
@@ -1133,7 +1138,7 @@ mod tests {
         let diverged = trainer.update().unwrap_err();
         assert_eq!(
             (diverged.tensor.as_str(), diverged.weights),
-            ("reverse.encoder.forward.weight", true)
+            ("reverse.attention.v", true)
         );
     }
 
@@ -1161,7 +1166,7 @@ mod tests {
             .fits_agreement(&trainer.task, &ntm)
             .unwrap_err();
         assert!(
-            message.allowed.contains("`bahdanau` and `luong`"),
+            message.allowed.contains("as in `bahdanau.machine`"),
             "{message}"
         );
     }

@@ -228,9 +228,8 @@ const SCALED_DOT: ScoreText = ScoreText {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::attention::{Biases, Switch};
-    use crate::model::{BahdanauConfig, CoattentionConfig, Model};
-    use crate::task::{Span, Task, Transduce};
+    use crate::model::{CoattentionConfig, Model};
+    use crate::task::{Span, Task};
     use crate::train::Recording;
 
     #[test]
@@ -250,40 +249,5 @@ mod tests {
         assert!((DOT.sum)(&at, 1).contains(" · "), "{}", (DOT.sum)(&at, 1));
         let answer = InStep::of(trace, false, 0, trace.steps() - 1).unwrap();
         assert_eq!((DOT.sum)(&answer, 1), "from the decoder");
-    }
-
-    #[test]
-    fn biases_make_up_the_recorded_score() {
-        let task = Task::Transduce(Transduce::DEFAULT);
-        let mut config = BahdanauConfig::new(task.inputs(), task.outputs());
-        config.attention.units = 4;
-        config.attention.biases = Biases {
-            position: Switch::On,
-            markov: 3,
-            fertility: 5,
-        };
-        let recording = Recording::new(&Model::new(config, 5), &task, 3, 0);
-        let trace = &recording.trace;
-        let equation = (ADDITIVE.equation)(&trace.heads[0]);
-        assert!(
-            equation.ends_with("W_M + position + Markov + fertility)"),
-            "{equation}"
-        );
-        let (first, rows) = (recording.episode.source(), trace.memory_size()[0]);
-        for (step, row) in (first..trace.steps()).flat_map(|t| (0..rows).map(move |i| (t, i))) {
-            let at = InStep::of(trace, false, 0, step).unwrap();
-            let query = through(at.row(&at.head.key), at.own(additive::ADDITIVE_KEY));
-            let memory: Vec<f32> = at.memory(row).collect();
-            let seen = through(&memory, at.own(additive::ADDITIVE_ROW));
-            let units = query.iter().zip(&seen).zip(biases(&at, row));
-            let layer = units.map(|((q, m), bias)| (q + m + bias).tanh());
-            let pairs = layer.zip(at.own(additive::ADDITIVE_VECTOR));
-            let score: f32 = pairs.map(|(unit, v)| unit * v).sum();
-            let recorded = at.head.similarity.row(step)[row];
-            assert!(
-                (score - recorded).abs() < 1e-4,
-                "{score} and {recorded}, step {step}"
-            );
-        }
     }
 }

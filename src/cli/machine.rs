@@ -145,7 +145,7 @@ pub(super) fn check_alignment(name: &str, config: &ModelConfig, task: &Task) -> 
     );
     ensure!(
         has_single_reader(config),
-        "--alignment: {name}: the machine has no single read head on a memory with a row per step; `model.kind` bahdanau, luong, caption and lstmn-decoder have one, and so have the files lstmn and self_attention"
+        "--alignment: {name}: the machine has no single read head on a memory with a row per step; bahdanau.machine, luong.machine, caption.machine, lstmn.machine and self_attention.machine have one"
     );
     let task_name = task.name();
     ensure!(

@@ -226,7 +226,7 @@ fn place_of(
         let at = std::mem::replace(before, *before + 1);
         return (at < layers).then_some((Place::Layer(at), known));
     }
-    let mut known = encoder::ARRAYS.iter();
+    let mut known = encoder::ARRAYS.iter().chain(&[array::FEEDBACK]);
     let known = known.find(|known| known.name == name && own.time.is_some() && is_alike(known));
     known.map(|known| (Place::Machine, *known))
 }

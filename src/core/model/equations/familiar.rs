@@ -218,7 +218,9 @@ fn place_of(
             .chain(&[CENTRE, ROW_KEY, ROW_VALUE]);
         let known = known.find(|known| known.name == end && own.time.is_some() && is_alike(known));
         let renamed = || interned::array(own.array.called(interned::text(end)));
-        return Some((Place::Head(head), known.copied().unwrap_or_else(renamed)));
+        // Tables of a row stay with the machine, which says their sizes.
+        let is_table = own.axes.len() > 1 && known.is_none();
+        return (!is_table).then(|| (Place::Head(head), known.copied().unwrap_or_else(renamed)));
     }
     let states = [array::HIDDEN, array::CELL].into_iter().zip(layer);
     let mut states = states.filter(|(known, _)| known.name == name && own.axes.len() == 1);

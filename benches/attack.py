@@ -329,7 +329,7 @@ class Maker:
             for key in ("inputs", "answer", "held_out"):
                 if self.random.random() < 0.3:
                     task[key] = self.random.choice([1, 3, 4, "symbols", "bits", {"kind": "last", "count": 1}])
-        model = self.random.choice([{}, {"kind": "bahdanau"}, {"kind": "luong"}, {"kind": "caption", "attention": {"score": self.random.choice(["dot", "cosine", "scaled-dot", "additive"])}},
+        model = self.random.choice([{}, {"kind": "equations", "file": "bahdanau.machine"}, {"kind": "equations", "file": "luong.machine"}, {"kind": "caption", "attention": {"score": self.random.choice(["dot", "cosine", "scaled-dot", "additive"])}},
                                     {"kind": "ntm"}, {"kind": "plain"}, {"kind": "lstmn-decoder"}])
         preset = {"task": task}
         if model:

@@ -40,11 +40,6 @@ fn cases() -> Vec<Case> {
         model.read_heads = heads;
         model.into()
     };
-    let bahdanau = || {
-        let mut model = hand::BahdanauConfig::new(9, 8);
-        (model.source.size, model.decoder.size, model.attention.units) = (50, 100, 64);
-        model.into()
-    };
     let one = |name, file, numbers, choices, lengths, model, steps, source, answers, batch| Case {
         name,
         file,
@@ -61,8 +56,6 @@ fn cases() -> Vec<Case> {
     let tanh: &[_] = &[("head.keys", "tanh"), ("adds", "tanh")];
     let dnc_1: &[_] = &[("rows", 128.0), ("columns", 20.0)];
     let dnc_4: &[_] = &[("rows", 128.0), ("columns", 20.0), ("read", 4.0)];
-    let b_numbers: &[_] = &[("encoder.units", 50.0), ("attention.units", 64.0)];
-    let b_lengths: &[_] = &[("source", 21), ("answer", 20), ("symbols", 9), ("words", 8)];
     let mut multi = hand::MultiHeadConfig::new(9, 8);
     multi.layers = 1;
     let mut coattention = hand::CoattentionConfig::new(18, 20);
@@ -95,30 +88,6 @@ fn cases() -> Vec<Case> {
             41,
             0..41,
             16,
-        ),
-        one(
-            "bahdanau",
-            "bahdanau",
-            b_numbers,
-            &[],
-            b_lengths,
-            bahdanau(),
-            41,
-            21,
-            21..41,
-            1,
-        ),
-        one(
-            "bahdanau 32",
-            "bahdanau",
-            b_numbers,
-            &[],
-            b_lengths,
-            bahdanau(),
-            41,
-            21,
-            21..41,
-            32,
         ),
         one(
             "multi_head",

@@ -25,7 +25,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
 BASE = {"kind": "span", "symbols": 10, "positions": 160, "question": 2}
 ENDS, AGAIN, SYMBOL = {"span": [1, 3]}, {"span": [1, 3], "rounds": 4}, {"asked_for": "symbol"}
-BAHDANAU = {"kind": "bahdanau", "encoder": {"size": 32}, "decoder": {"size": 64}, "attention": {"units": 32}}
+BAHDANAU = {"kind": "equations", "file": "bahdanau.machine", "sizes": {"encoder": {"units": 32}, "units": 64, "attention": {"units": 32}}}
 PLAIN = {"kind": "plain", "controller": {"size": 100}}
 MACHINES = {
     "coattention, one round": (ENDS, {"kind": "coattention"}),

@@ -23,7 +23,7 @@ ORDERS = ("read-first", "write-first", "in-turn")
 # k.m / max(|k| * |m|, epsilon), k.m / (max(|k|, epsilon) * max(|m|, epsilon)).
 SIMILARITIES = ("cosine", "cosine-plus-epsilon", "cosine-clamped-product", "cosine-clamped-norms")
 # Kinds of machines whose memory rows are the steps of a source.
-SOURCES = ("bahdanau", "luong", "caption")
+SOURCES = ("bahdanau", "luong")
 # Arrays of a Differentiable Neural Computer, by the key of `model.heads` without which it does not have them.
 MECHANISMS = {"links": ("read_modes", "backward", "forward", "precedence"),
               "allocation": ("usage", "allocation", "allocation_gate"), "free_gates": ("free_gate",)}
@@ -80,7 +80,7 @@ ALSO_OF_DNC = ("key", "strength", "similarity", "content", "weighting", "read", 
 NO_OPTIONS = {"ntm": ("encoder", "heads"),
               "dnc": ("encoder", "order", "shifts", "shift_form", "attention", "learned", "sampling", "partial_weightings",
                "sharpening_epsilon"),
-              **dict.fromkeys(SOURCES, ("encoder", "memory", "order", "layers", "shifts", "shift_form", "epsilon",
+              **dict.fromkeys(SOURCES, ("memory", "order", "layers", "shifts", "shift_form", "epsilon",
                                         "sharpening_epsilon", "heads"))}
 INPUTS, ROWS = Field(("n", "x")), Field(("n", "m"))
 AXES = {"memory": "[rows, columns]", "inputs": "[source steps, inputs]", "rows": "[source steps, columns]"}
@@ -124,8 +124,8 @@ class Recorder:
                 if it is unknown. These arguments declare the heads; without them the first step does, and those of "dnc"
                 are zeros
     kind        "ntm"; "dnc"; or a machine with a source: "bahdanau", whose key is the state of the decoder after the step
-                before; "luong", the state of the same step; "caption", as in bahdanau, where rows are places of a picture.
-                Their head is read0, and `attention` has the keys of `model.attention` of a preset
+                before; "luong", the state of the same step. Their head is read0, and `attention` has the keys of
+                `model.attention` of a preset. Rows may be places of a picture, with encoder={"direction": "forward"}
     usage       [rows] before the first step of "dnc"; zeros if absent
     heads       mechanisms that a "dnc" does not have, as `model.heads` of a preset: {"links": "off"}, also "allocation" and
                 "free_gates"
@@ -196,7 +196,7 @@ class Recorder:
                  "layers": layers not in (None, 1), "shifts": shifts is not None, "shift_form": shift_form != "softmax",
                  "epsilon": epsilon != 0, "attention": bool(attention), "learned": bool(learned), "sampling": sampling != "mean",
                  "partial_weightings": partial_weightings, "sharpening_epsilon": sharpening_epsilon != 0, "heads": heads is not None}
-        foreign = [name for name in NO_OPTIONS[kind] if given[name] and (name != "encoder" or kind not in _OWN_ENCODER)]
+        foreign = [name for name in NO_OPTIONS[kind] if given[name]]
         for name in [*foreign, *(initial if self._has_source else ())]:
             raise RecordError(f"is not an option of `{kind}`", place=f"`{name}`")
         self._mechanisms = {} if heads is None else heads
@@ -427,10 +427,8 @@ class Recorder:
             arrays["memory"], dims["memory"] = np.where(written[:, :, None], rows, 0), ("t+1", "n", "m")
 
     def _made_of(self, source: Mapping[str, Vector]) -> Dict[str, Vector]:
-        """Returns the arrays that the rows are made of, besides the input."""
+        """Returns the arrays that the rows are made of."""
         rows = source["rows"]
-        if self._kind == "caption":
-            return {} if np.array_equal(rows, source["inputs"]) else {"annotations": rows}
         return dict(zip(("encoder.forward.hidden", "encoder.backward.hidden"), np.split(rows, self._directions, 1)))
 
     @property
@@ -614,10 +612,8 @@ class Recorder:
         if self._kind == "dnc":
             model = {"kind": "dnc", "heads": {**self._mechanisms, "similarity_epsilon": self._epsilon}}
         if self._source is not None:
-            made, columns = self._made_of(self._source), self._source["rows"].shape[1]
-            part = {"annotations": {"filters": columns if made else 0}} if self._kind == "caption" else {
-                "encoder": {**self._encoder, "size": columns // self._directions}}
-            model = {"kind": self._kind, **part, **({"attention": self._attention} if self._attention else {})}
+            size = self._source["rows"].shape[1] // self._directions
+            model = {"kind": self._kind, "encoder": {**self._encoder, "size": size}, **({"attention": self._attention} if self._attention else {})}
         axes: Dict[str, Any] = {"t": {"size": self.steps, "phases": phases}}
         axes.update({axis: {"size": size} for axis, (size, _) in self._sizes.items()})
         return meta_of(self._task, model, axes, conventions)

@@ -154,8 +154,8 @@ fn every_machine_with_a_source_is_verified_without_tolerance() {
         r#"{"kind": "luong", "encoder": {"size": 6}, "decoder": {"attentional": 5, "input_feeding": "on"}}"#,
         r#"{"kind": "luong", "encoder": {"size": 6}, "attention": {"score": "dot", "weighting": "local-predictive"}}"#,
         r#"{"kind": "luong", "encoder": {"size": 6}, "attention": {"score": "location", "rows": 9}}"#,
-        r#"{"kind": "caption", "annotations": {"filters": 5}, "decoder": {"size": 7, "gate": "on"}}"#,
-        r#"{"kind": "caption", "decoder": {"size": 7}, "attention": {"weighting": "hard"}}"#,
+        r#"{"kind": "equations", "file": "caption.machine", "sizes": {"filters": 5, "units": 7}, "switches": {"rows": "convolution", "gate": "yes"}}"#,
+        r#"{"kind": "equations", "file": "caption.machine", "sizes": {"units": 7}, "switches": {"attention": {"weighting": "hard"}}}"#,
         r#"{"kind": "bahdanau", "encoder": {"size": 3, "fertility": 4}, "decoder": {"size": 7},
             "attention": {"units": 4, "bias": {"position": "on", "markov": 3, "fertility": 1}}}"#,
     ];
@@ -195,7 +195,7 @@ fn a_value_where_there_must_be_none_is_found() {
             &["controller.cell", "controller.hidden"][..],
         ),
         (
-            r#"{"kind": "caption", "annotations": {"filters": 5}, "decoder": {"size": 7, "gate": "on"}}"#,
+            r#"{"kind": "equations", "file": "caption.machine", "sizes": {"filters": 5, "units": 7}, "switches": {"rows": "convolution", "gate": "yes"}}"#,
             &["annotations"],
             &["controller.hidden", "context.gate"],
         ),

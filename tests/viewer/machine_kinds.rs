@@ -117,7 +117,7 @@ fn an_encoder_and_a_decoder_open_in_every_layout() {
 fn every_machine_with_a_source_opens_in_every_layout() {
     for model in [
         r#"{"kind": "luong", "encoder": {"size": 4}, "decoder": {"attentional": 3, "input_feeding": "on"}}"#,
-        r#"{"kind": "caption", "annotations": {"filters": 3}, "decoder": {"size": 4, "gate": "on"}}"#,
+        r#"{"kind": "equations", "file": "caption.machine", "sizes": {"filters": 3, "units": 4}, "switches": {"rows": "convolution", "gate": "yes"}}"#,
         r#"{"kind": "bahdanau", "encoder": {"cell": "gru", "size": 3, "fertility": 2},
             "attention": {"bias": {"position": "on", "markov": 3}}}"#,
     ] {
@@ -148,7 +148,7 @@ fn every_machine_with_a_source_opens_in_every_layout() {
     }
     for (model, network) in [
         (
-            r#"{"kind": "lstmn-decoder", "decoder": {"size": 4, "fusion": "deep"}}"#,
+            r#"{"kind": "equations", "file": "lstmn_fusion.machine", "sizes": {"units": 4}, "switches": {"fusion": "deep"}}"#,
             "decoder",
         ),
         (

@@ -15,17 +15,15 @@ use super::spec::Place;
 use super::weighting::bayesian::{DIVERGENCE, NOISE};
 use super::weighting::hard::DRAW;
 use super::{
-    AnnotationsConfig, AttentionOverAttentionConfig, BahdanauConfig, CaptionConfig,
-    CoattentionConfig, Direction, Draw, EncoderCell, EncoderConfig, FixedContextConfig, Fusion,
-    Given, HeadTrace, LstmnDecoderConfig, LuongConfig, Model, ModelConfig, MultiHeadConfig, Noise,
-    NoiseMode, Params, Terms, Trace, Upstream, Workspace,
+    AttentionOverAttentionConfig, BahdanauConfig, CoattentionConfig, Direction, Draw, EncoderCell,
+    EncoderConfig, FixedContextConfig, Given, HeadTrace, LuongConfig, Model, ModelConfig,
+    MultiHeadConfig, Noise, NoiseMode, Params, Terms, Trace, Upstream, Workspace,
 };
 use crate::math::golden::Case;
-use crate::math::matrix::padded;
-use crate::math::{Answer, Linear, Series};
+use crate::math::{Answer, Series};
 use crate::train::Redundancy;
 
-const CASES: [&str; 28] = [
+const CASES: [&str; 18] = [
     "fixed_context_a",
     "fixed_context_b",
     "bahdanau_a",
@@ -44,43 +42,13 @@ const CASES: [&str; 28] = [
     "luong_local_p_b",
     "biases_a",
     "biases_b",
-    "xu_caption_a",
-    "xu_caption_b",
-    "xu_caption_gated_a",
-    "xu_caption_gated_b",
-    "xu_caption_hard_a",
-    "xu_caption_hard_b",
-    "lstmn_shallow_fusion_a",
-    "lstmn_shallow_fusion_b",
-    "lstmn_deep_fusion_a",
-    "lstmn_deep_fusion_b",
 ];
 
 /// The machine of a case.
 fn machine(case: &Case, name: &str) -> ModelConfig {
     let size = |key: &str| case.size(key);
-    if name.starts_with("xu_caption") {
-        let mut config = CaptionConfig::new(size("ann"), size("V_y"));
-        config.decoder.size = size("C");
-        config.decoder.embedding = size("emb");
-        config.attention.units = size("A");
-        if name.contains("gated") {
-            config.decoder.gate = Switch::On;
-        } else if name.contains("hard") {
-            config.attention.weighting = Weighting::Hard.into();
-        }
-        return config.into();
-    }
     let forward = || EncoderConfig::new(Direction::Forward, size("C"));
     let (x, y) = (size("V_x"), size("V_y"));
-    if name.contains("fusion") {
-        let mut config = LstmnDecoderConfig::new(x, y);
-        (config.size, config.units) = (size("C"), size("A"));
-        if name.contains("deep") {
-            config.fusion = Fusion::Deep;
-        }
-        return config.into();
-    }
     if name.starts_with("fixed_context") {
         let mut config = FixedContextConfig::new(x, y);
         config.source = forward();
@@ -847,56 +815,4 @@ fn values_and_gradients_of_encoders() {
             }
         }
     }
-}
-
-/// The annotations of a convolution, as the rows of a machine.
-#[test]
-fn values_and_gradients_of_a_convolution() {
-    let case = Case::load("conv_annotations");
-    let (side, filters) = (case.size("G"), case.size("filters"));
-    let source = AnnotationsConfig { filters };
-    let mut config = CaptionConfig::new(1, 1);
-    config.source = source.clone();
-    let mut linear = Linear::<f64>::zeros(9, filters);
-    let weight = case.numbers("parameters", "conv.W");
-    for (f, filter) in weight.chunks(9).enumerate() {
-        (0..9).for_each(|place| linear.weight[[place, f]] = filter[place]);
-    }
-    let bias = case.numbers("parameters", "conv.b");
-    let all = linear.bias.view_mut().into_iter().zip(bias);
-    all.for_each(|(to, from)| *to = from);
-    let n = side * side;
-    let mut trace = Trace::<f64>::of_episode(&config, n, n);
-    trace.resize(n);
-    let picture = case.numbers("inputs", "picture");
-    trace.input.as_mut_slice().copy_from_slice(&picture);
-    let weights = Weights {
-        linears: std::slice::from_ref(&linear),
-        tensors: &[],
-    };
-    source.run(weights, from_mut(&mut trace));
-    case.assert_close("outputs", "annotations", trace.own.at(0).as_slice());
-    let mut d_rows = Series::new(filters);
-    d_rows.resize(n);
-    let upstream = case.numbers("upstream", "annotations");
-    d_rows.as_mut_slice().copy_from_slice(&upstream);
-    let mut products = [Series::new(padded(filters))];
-    products[0].resize(n);
-    let mut recorder = Trace::without_values(&config, &trace);
-    let episode = SourceBack {
-        trace: &trace,
-        rows: &mut d_rows,
-        cell: &[],
-        terms: &Terms::default(),
-        products: &mut products,
-        recorder: Some(&mut recorder),
-    };
-    source.backward(weights, &mut [episode]);
-    case.assert_close("gradients", "picture", recorder.input.as_slice());
-    let mut gradient = linear.clone();
-    gradient.set_gradient([(source.multiplied(&trace, 0), &products[0])].into_iter());
-    let found = (0..9 * filters).map(|at| gradient.weight[[at % 9, at / 9]]);
-    case.assert_close("gradients", "conv.W", &found.collect::<Vec<_>>());
-    let found: Vec<f64> = gradient.bias.view().iter().copied().collect();
-    case.assert_close("gradients", "conv.b", &found);
 }

@@ -4,10 +4,9 @@
 use super::attention::{PriorForm, Score, Strength, Switch, Weighting};
 use super::weighting::bayesian::DIVERGENCE;
 use super::{
-    AttentionOverAttentionConfig, BahdanauConfig, CaptionConfig, CoattentionConfig, Direction,
-    Draw, EncoderCell, EncoderConfig, FixedContextConfig, Fusion, Given, HeadTrace, Kind,
-    LstmnDecoderConfig, LuongConfig, Model, ModelConfig, MultiHeadConfig, NoiseMode, NtmConfig,
-    Number, Params, PlainConfig, Terms, Trace, Workspace,
+    AttentionOverAttentionConfig, BahdanauConfig, CoattentionConfig, Direction, Draw, EncoderCell,
+    EncoderConfig, FixedContextConfig, Given, HeadTrace, Kind, LuongConfig, Model, ModelConfig,
+    MultiHeadConfig, NoiseMode, NtmConfig, Number, Params, PlainConfig, Terms, Trace, Workspace,
 };
 use crate::math::Real;
 use crate::math::check::{assert_gradient, random_vector};
@@ -108,22 +107,15 @@ fn with_sources() -> Vec<Model<f64>> {
     luong.source = EncoderConfig::new(Direction::Both, 5);
     luong.source.cell = EncoderCell::Gru;
     luong.decoder.input_feeding = Switch::On;
-    let mut caption = CaptionConfig::new(3, 2);
-    (caption.source.filters, caption.decoder.gate) = (6, Switch::On);
     let mut bahdanau = BahdanauConfig::new(3, 2);
     (bahdanau.source.embedding, bahdanau.source.fertility) = (4, 3);
     let mut general = BahdanauConfig::new(3, 2);
     general.attention.score = Score::General.into();
-    let mut deep = LstmnDecoderConfig::new(3, 2);
-    deep.fusion = Fusion::Deep;
-    let configs: [ModelConfig; 10] = [
+    let configs: [ModelConfig; 7] = [
         bahdanau.into(),
         general.into(),
         luong.into(),
         FixedContextConfig::new(3, 2).into(),
-        caption.into(),
-        LstmnDecoderConfig::new(3, 2).into(),
-        deep.into(),
         MultiHeadConfig::new(3, 2).into(),
         CoattentionConfig::new(3, 2).into(),
         AttentionOverAttentionConfig::new(3, 2).into(),

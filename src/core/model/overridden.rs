@@ -8,7 +8,6 @@ use ndarray::Array2;
 
 use super::array;
 use super::attention::{Biases, Score, Switch, Weighting};
-use super::caption::Caption;
 use super::config::{
     ControllerConfig, ControllerKind, InitialMemory, InitialWeighting, Order, ShiftForm,
 };
@@ -16,11 +15,10 @@ use super::fertility;
 use super::luong::Luong;
 use super::weighting::bayesian::DIVERGENCE;
 use super::{
-    Array, AttentionOverAttentionConfig, BahdanauConfig, CaptionConfig, CoattentionConfig, Decoder,
-    Dependency, Direction, Draw, EncoderCell, EncoderConfig, EncoderDecoder, FixedContextConfig,
-    Fusion, Given, LstmnDecoderConfig, LuongConfig, Model, ModelConfig, MultiHeadConfig, Noise,
-    NoiseMode, NtmConfig, Number, Params, Place, PlainConfig, Positions, SamConfig, Search, Terms,
-    Trace, Upstream, Workspace,
+    Array, AttentionOverAttentionConfig, BahdanauConfig, CoattentionConfig, Decoder, Dependency,
+    Direction, Draw, EncoderCell, EncoderConfig, EncoderDecoder, FixedContextConfig, Given,
+    LuongConfig, Model, ModelConfig, MultiHeadConfig, Noise, NoiseMode, NtmConfig, Number, Params,
+    Place, PlainConfig, Positions, SamConfig, Search, Terms, Trace, Upstream, Workspace,
 };
 use crate::math::check::{assert_gradient, random_vector};
 use crate::math::{Answer, Series};
@@ -400,16 +398,6 @@ where
 }
 
 #[test]
-fn attention_to_earlier_states_of_encoder_and_decoder() {
-    for fusion in [Fusion::Shallow, Fusion::Deep] {
-        let mut config = LstmnDecoderConfig::new(3, 2);
-        (config.size, config.units, config.fusion) = (4, 3, fusion);
-        assert_eq!(check(config.clone(), NoiseMode::Mean), ["output", "memory"]);
-        check_weights(config, NoiseMode::Mean);
-    }
-}
-
-#[test]
 fn document_and_question() {
     for stop in [Switch::On, Switch::Off] {
         let mut config = CoattentionConfig::new(3, 2);
@@ -501,25 +489,6 @@ fn attention_after_the_state_of_a_decoder() {
     check_every_mechanism(&luong(Switch::On));
     assert_eq!(check(luong(Switch::Off), NoiseMode::Mean), ["output"]);
     check_weights(luong(Switch::Off), NoiseMode::Mean);
-}
-
-#[test]
-fn a_decoder_on_patches() {
-    for (gate, filters) in [(Switch::On, 0), (Switch::Off, 3), (Switch::Off, 0)] {
-        let mut config = CaptionConfig::new(3, 2);
-        config.source.filters = filters;
-        config.decoder = Caption {
-            size: 3,
-            embedding: 4,
-            gate,
-        };
-        config.attention.units = 3;
-        if gate == Switch::On {
-            check_every_mechanism(&config);
-        }
-        assert_eq!(check(config.clone(), NoiseMode::Mean), ["output"]);
-        check_weights(config, NoiseMode::Mean);
-    }
 }
 
 #[test]

@@ -13,7 +13,6 @@ use super::array;
 use super::attention::{Biases, Switch};
 use super::attention_over_attention::AttentionOverAttentionConfig;
 use super::bahdanau::BahdanauConfig;
-use super::caption::CaptionConfig;
 use super::coattention::CoattentionConfig;
 use super::config::{InitialMemory, NtmConfig};
 use super::dependency::{Conventions, Dependency};
@@ -23,7 +22,6 @@ use super::fixed_context::FixedContextConfig;
 use super::given::{Given, Setting};
 use super::intervention::{Intervention, apply_all};
 use super::kind::{AsKind, Kind};
-use super::lstmn_decoder::{Fusion, LstmnDecoderConfig};
 use super::luong::LuongConfig;
 use super::machine::{Batch, Machine, TOGETHER, Upstream, Workspace, longest};
 use super::multi_head::MultiHeadConfig;
@@ -127,10 +125,6 @@ macro_rules! kinds_and {
             "fixed-context": FixedContext(FixedContextConfig),
             /// An encoder and a decoder with attention after its state.
             "luong": Luong(LuongConfig),
-            /// A decoder with attention to the patches of a picture.
-            "caption": Caption(CaptionConfig),
-            /// An encoder and a decoder with attention to their own earlier states.
-            "lstmn-decoder": LstmnDecoder(LstmnDecoderConfig),
             /// Multi-head attention over the steps of one sequence.
             "multi-head": MultiHead(MultiHeadConfig),
             /// Document and question that attend to each other, and a decoder that points into the document.
@@ -155,7 +149,7 @@ kinds_and! {
 
 impl Keys for ModelConfig {
     fn keys(&mut self, to: &mut Table<'_>) {
-        to.key("kind", Field::Choice(self), "`ntm`: a Neural Turing Machine; `dnc`: a Differentiable Neural Computer (Graves 2016); `sam`: sparse access memory, of which a step reads and writes few rows (Rae 2016); `plain`: the controller only, without memory, which has only the keys under `controller`; for tasks whose answer comes after the input: `bahdanau`: an encoder and a decoder with attention (Bahdanau 2015); `fixed-context`: the same without attention; `luong`: with attention after the state of the decoder, by default with the general score (Luong 2015); `caption`: a decoder with attention to the patches of a picture (Xu 2015); `lstmn-decoder`: an encoder and a decoder that attend to their earlier states, too (Cheng 2016); for the task `span`: `coattention`: document and question attend to each other, and a decoder points at both ends of the answer (Xiong 2016); `attention-over-attention`: the same, for an answer of one symbol (Cui 2016); without an encoder: `multi-head`: multi-head attention over the steps (Vaswani 2017), for tasks with an answer in any step if it is causal; `equations`: a machine whose equations stand in a file (docs/equations.md), such as the included `lstmn.machine` (Cheng 2016), `self_attention.machine` and `structured_self_attention.machine` (Lin 2017)");
+        to.key("kind", Field::Choice(self), "`ntm`: a Neural Turing Machine; `dnc`: a Differentiable Neural Computer (Graves 2016); `sam`: sparse access memory, of which a step reads and writes few rows (Rae 2016); `plain`: the controller only, without memory, which has only the keys under `controller`; for tasks whose answer comes after the input: `bahdanau`: an encoder and a decoder with attention (Bahdanau 2015); `fixed-context`: the same without attention; `luong`: with attention after the state of the decoder, by default with the general score (Luong 2015); for the task `span`: `coattention`: document and question attend to each other, and a decoder points at both ends of the answer (Xiong 2016); `attention-over-attention`: the same, for an answer of one symbol (Cui 2016); without an encoder: `multi-head`: multi-head attention over the steps (Vaswani 2017), for tasks with an answer in any step if it is causal; `equations`: a machine whose equations stand in a file (docs/equations.md), such as the included `caption.machine` (Xu 2015), `lstmn.machine` and `lstmn_fusion.machine` (Cheng 2016), `self_attention.machine` and `structured_self_attention.machine` (Lin 2017)");
         (**self).keys(to);
     }
 }
@@ -170,21 +164,11 @@ impl ModelConfig {
             markov: 1,
             fertility: 1,
         };
-        let mut caption = CaptionConfig::new(1, 1);
-        (caption.source.filters, caption.decoder.gate) = (1, Switch::On);
         let kinds = Self::WORDS.iter().map(|(_, config)| config.clone());
         let every = NtmConfig::with_every_mechanism();
-        let mut lstmn = LstmnDecoderConfig::new(1, 1);
-        lstmn.fusion = Fusion::Deep;
         let mut sam = SamConfig::new(1, 1);
         sam.initial_memory = InitialMemory::Learned;
-        let others = [
-            every.into(),
-            bahdanau.into(),
-            caption.into(),
-            lstmn.into(),
-            sam.into(),
-        ];
+        let others = [every.into(), bahdanau.into(), sam.into()];
         let all = kinds.chain(others);
         all.collect()
     }

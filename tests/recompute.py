@@ -175,9 +175,7 @@ def weighting(config, arrays, head, t, first, memory, sampling):
 
 
 def source_rows(config, arrays):
-    """What each step of the source leaves in the memory: the states of the encoder, or a patch (Bahdanau 2015, Xu 2015)."""
-    if config["kind"] == "caption":
-        return arrays.get("annotations", arrays["input"])
+    """What each step of the source leaves in the memory: the states of the encoder (Bahdanau 2015)."""
     directions = (arrays.get(f"encoder.{direction}.hidden") for direction in ("forward", "backward"))
     return np.concatenate([states for states in directions if states is not None], axis=1)
 
@@ -295,23 +293,6 @@ def recompute_question(config, arrays, compare):
         shown = arrays["logit"][source:, :asked]
         compare("logit", arrays["pointing"][source:, :shown.shape[1]], shown)
         compare("beyond", np.full_like(arrays["logit"][source:, asked:], -100), arrays["logit"][source:, asked:])
-
-
-def recompute_fusion(arrays, task, compare):
-    """Encoder and decoder that attend to their earlier states (Cheng 2016): `read0` sees the source, `read1` its own part."""
-    first, steps = int(arrays["mask"].argmax()), len(arrays["input"])
-    rows, number = arrays["controller.hidden"], np.arange(steps)
-    seen = {"read0": lambda t: number < first, "read1": lambda t: (number < t) & ((number < first) == (t < first))}
-    for head, begins, cells in (("read0", first, "source_cell"), ("read1", 0, "attended_cell")):
-        vector = [arrays[f"{head}.{'encoder' if head == 'read1' and t < first else 'additive'}_vector"] for t in range(steps)]
-        row_key, key = arrays[f"{head}.row_key"], arrays[f"{head}.key"]
-        energies = np.array([np.tanh(key[t] + row_key) @ vector[t] for t in range(steps)])
-        recompute_heads(arrays, head, begins, seen[head], energies, np.zeros(steps), rows, compare)
-        if cells in arrays:
-            compare(cells, arrays[f"{head}.weighting"] @ arrays["controller.cell"], arrays[cells])
-    for t in range(steps):
-        compare("memory", np.where((number <= t)[:, None], rows, 0), arrays["memory"][t + 1])
-    recompute_feedback(arrays, task, first, compare)
 
 
 def recompute_memory(config, arrays, task, compare):
@@ -441,9 +422,7 @@ def recompute(path):
         difference = np.abs(found - recorded) / np.maximum(1, np.maximum(np.abs(recorded), size))
         worst[name] = max(worst.get(name, 0.0), float(difference.max()))
 
-    if model.get("kind") == "lstmn-decoder":
-        recompute_fusion(arrays, task, compare)
-    elif "feedback" in arrays:
+    if "feedback" in arrays:
         recompute_source(model, arrays, task, compare)
     elif model.get("kind") == "multi-head":
         recompute_sequence(model, arrays, compare)

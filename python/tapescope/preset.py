@@ -43,15 +43,12 @@ def read_preset(source: Union[Path, Preset]) -> Dict[str, Any]:
 # The keys of `model` of every kind of machine.
 _SECTIONS = {"ntm": ("memory", "controller", "heads"), "dnc": ("memory", "controller", "heads"), "sam": ("memory", "controller", "heads"), "plain": ("controller",), "bahdanau": ("encoder", "decoder", "attention"),
              "fixed-context": ("encoder",), "luong": ("encoder", "decoder", "attention"),
-             "caption": ("annotations", "decoder", "attention"),
-             "lstmn-decoder": ("decoder", "attention"),
              "multi-head": ("embedding", "layers", "heads", "attention", "positions"), "coattention": ("encoder", "fusion", "decoder"),
              "attention-over-attention": ("encoder",), "equations": ("file", "text", "sizes", "heads", "switches", "constants")}
 # Defaults that differ from those of the first kind with the key.
 _FORWARD = {"direction": "forward", "size": 64}
 _OWN_DEFAULTS: Dict[str, Dict[str, Dict[str, Any]]] = {
     "fixed-context": {"encoder": _FORWARD}, "luong": {"encoder": _FORWARD, "attention": {"score": "general"}},
-    "lstmn-decoder": {"attention": {"units": 64}},
     "multi-head": {"heads": {"read": 4}}, "coattention": {"decoder": {"size": 32}}}
 
 
@@ -296,18 +293,6 @@ def _sequence_shapes(model: Mapping[str, Any], x: int, y: int) -> Dict[str, Shap
     def linear(name: str, inputs: int, outputs: int) -> None:
         shapes[name + ".weight"], shapes[name + ".bias"] = (inputs, outputs), (outputs,)
 
-    if kind == "lstmn-decoder":
-        c, a, is_deep = decoder["size"], attention["units"], decoder["fusion"] == "deep"
-        seen = y + c * (1 if is_deep else 2)
-        linear("encoder", x + c, 4 * c)
-        linear("decoder", seen, 4 * c)
-        linear("output", seen - y, y)
-        for name, keys in (("encoder.own", x + c), ("decoder.own", seen), ("decoder.source", y + c if is_deep else c)):
-            shapes[name + ".key_weight"], shapes[name + ".row_weight"] = (keys, a), (c, a)
-        if is_deep:
-            shapes["fusion.weight"] = (c + y, c)
-        vectors = "read0.additive_vector", "read1.additive_vector", "read1.encoder_vector"
-        return {**shapes, **dict.fromkeys(vectors, (1, a))}
     if kind == "multi-head":
         c, size, layers = model["embedding"], heads["size"], model["layers"]
         linear("output", c, y)
@@ -318,26 +303,21 @@ def _sequence_shapes(model: Mapping[str, Any], x: int, y: int) -> Dict[str, Shap
         shapes.update({f"read{head}.{part}_weight": (c, size) for head in range(layers * heads["read"])
                        for part in ("query", "key", "value")})
         return shapes
-    if kind == "caption":
-        u, m = 0, model["annotations"]["filters"] or x
-        if model["annotations"]["filters"]:
-            linear("annotations", 9 * x, m)
-    else:
-        encoder = model["encoder"]
-        points = kind == "coattention"
-        directions = ("forward", "backward") if not points and encoder["direction"] == "both" else ("forward",)
-        u, embedding = encoder["size"], encoder["embedding"]
-        of = ("document", "question") if kind == "attention-over-attention" else ("encoder",)
-        for name, direction in ((name, direction) for name in of for direction in directions):
-            parts = {"": 4} if points or encoder["cell"] == "lstm" else {".gates": 2, ".candidate": 1}
-            for part, blocks in parts.items():
-                linear(f"{name}.{direction}{part}", (embedding or x) + u, blocks * u)
-        if embedding:
-            shapes["encoder.embedding"] = (x, embedding)
-        m = len(directions) * u
-        if encoder.get("fertility"):
-            linear("fertility", m, encoder["fertility"])
-            linear("fertility.normal", encoder["fertility"], 2)
+    encoder = model["encoder"]
+    points = kind == "coattention"
+    directions = ("forward", "backward") if not points and encoder["direction"] == "both" else ("forward",)
+    u, embedding = encoder["size"], encoder["embedding"]
+    of = ("document", "question") if kind == "attention-over-attention" else ("encoder",)
+    for name, direction in ((name, direction) for name in of for direction in directions):
+        parts = {"": 4} if points or encoder["cell"] == "lstm" else {".gates": 2, ".candidate": 1}
+        for part, blocks in parts.items():
+            linear(f"{name}.{direction}{part}", (embedding or x) + u, blocks * u)
+    if embedding:
+        shapes["encoder.embedding"] = (x, embedding)
+    m = len(directions) * u
+    if encoder.get("fertility"):
+        linear("fertility", m, encoder["fertility"])
+        linear("fertility.normal", encoder["fertility"], 2)
     if kind == "coattention":
         f, c, units, pool = model["fusion"]["size"], decoder["size"], decoder["maxout"], decoder["pool"]
         linear("question", m, m)
@@ -352,16 +332,8 @@ def _sequence_shapes(model: Mapping[str, Any], x: int, y: int) -> Dict[str, Shap
         return {**shapes, "sentinel.document": (1, m), "sentinel.question": (1, m)}
     if kind == "attention-over-attention":
         return shapes
-    c = decoder["size"] if kind in ("bahdanau", "caption") else m
-    if kind == "caption":
-        e = decoder["embedding"]
-        seen = e + m
-        for name in ("start.hidden", "start.cell"):
-            linear(name, m, c)
-        if decoder["gate"] == "on":
-            linear("context.gate", c, 1)
-        shapes.update({"embedding.weight": (y, e), "output.weight": (e, y), "output.hidden": (c, e), "output.context": (m, e)})
-    elif kind == "bahdanau":
+    c = decoder["size"] if kind == "bahdanau" else m
+    if kind == "bahdanau":
         seen, shapes["start.weight"] = y + m, (u, c)
         linear("output", c + m, y)
     elif kind == "luong":

@@ -23,7 +23,7 @@ ORDERS = ("read-first", "write-first", "in-turn")
 # k.m / max(|k| * |m|, epsilon), k.m / (max(|k|, epsilon) * max(|m|, epsilon)).
 SIMILARITIES = ("cosine", "cosine-plus-epsilon", "cosine-clamped-product", "cosine-clamped-norms")
 # Included machine files whose memory rows are the steps of a source.
-SOURCES = ("bahdanau", "luong", "caption")
+SOURCES = ("bahdanau", "luong")
 # Arrays of a Differentiable Neural Computer, by the key of `model.heads` without which it does not have them.
 MECHANISMS = {"links": ("read_modes", "backward", "forward", "precedence"),
               "allocation": ("usage", "allocation", "allocation_gate"), "free_gates": ("free_gate",)}
@@ -79,7 +79,7 @@ ALSO_OF_DNC = ("key", "strength", "similarity", "content", "weighting", "read", 
 NO_OPTIONS = {"ntm": ("encoder", "heads"),
               "dnc": ("encoder", "order", "shifts", "shift_form", "attention", "learned", "sampling", "partial_weightings",
                "sharpening_epsilon"),
-              **dict.fromkeys(SOURCES, ("encoder", "memory", "order", "layers", "learned", "shifts", "shift_form", "epsilon",
+              **dict.fromkeys(SOURCES, ("memory", "order", "layers", "learned", "shifts", "shift_form", "epsilon",
                                         "sharpening_epsilon", "heads"))}
 INPUTS, ROWS = Field(("n", "x")), Field(("n", "m"))
 AXES = {"memory": "[rows, columns]", "inputs": "[source steps, inputs]", "rows": "[source steps, columns]"}
@@ -123,9 +123,9 @@ class Recorder:
                 if it is unknown. These arguments declare the heads; without them the first step does, and those of "dnc"
                 are zeros
     kind        "ntm"; "dnc"; or an included machine file with a source: "bahdanau", whose key is the state of the decoder
-                after the step before; "luong", the state of the same step; "caption", as in bahdanau, where rows are places
-                of a picture. Their head is read0, and `attention` has the switches of the attention of the file, such as
-                {"score": "dot", "weighting": "local_predictive"}
+                after the step before; "luong", the state of the same step. Their head is read0, and `attention` has the
+                switches of the attention of the file, such as {"score": "dot", "weighting": "local_predictive"}. Rows may be
+                places of a picture, with encoder={"direction": "forward"}
     usage       [rows] before the first step of "dnc"; zeros if absent
     heads       mechanisms that a "dnc" does not have, as `model.heads` of a preset: {"links": "off"}, also "allocation" and
                 "free_gates"
@@ -197,7 +197,7 @@ class Recorder:
                  "layers": layers not in (None, 1), "shifts": shifts is not None, "shift_form": shift_form != "softmax",
                  "epsilon": epsilon != 0, "attention": bool(attention), "learned": bool(learned), "sampling": sampling != "mean",
                  "partial_weightings": partial_weightings, "sharpening_epsilon": sharpening_epsilon != 0, "heads": heads is not None}
-        foreign = [name for name in NO_OPTIONS[kind] if given[name] and (name != "encoder" or kind not in _OWN_ENCODER)]
+        foreign = [name for name in NO_OPTIONS[kind] if given[name]]
         for name in [*foreign, *(initial if self._has_source else ())]:
             raise RecordError(f"is not an option of `{kind}`", place=f"`{name}`")
         self._mechanisms = {} if heads is None else heads
@@ -423,13 +423,11 @@ class Recorder:
         for name, part in self._made_of(source).items():
             if name.endswith(".hidden"):  # the encoder starts with zeros
                 arrays[f"{name}.initial"], dims[f"{name}.initial"] = after[0, :part.shape[1]], ("encoder_units",)
-            arrays[name], dims[name] = np.concatenate([part, after[:, :part.shape[1]]]), ("t", _ROWS.get(self._kind, "m") if name == "encoder.annotations" else STEP[name].axes[0])
+            arrays[name], dims[name] = np.concatenate([part, after[:, :part.shape[1]]]), ("t", _ROWS[self._kind] if name == "encoder.annotations" else STEP[name].axes[0])
 
     def _made_of(self, source: Mapping[str, Vector]) -> Dict[str, Vector]:
-        """Returns the arrays that the rows are made of, besides the input."""
+        """Returns the arrays that the rows are made of."""
         rows = source["rows"]
-        if self._kind == "caption":
-            return {} if np.array_equal(rows, source["inputs"]) else {"annotations": rows}
         names = ("encoder.forward.hidden", "encoder.backward.hidden")
         parts = dict(zip(names, np.split(rows, self._directions, 1))) if (np.abs(rows) <= 1).all() else {}
         return {**parts, "encoder.annotations": rows}  # other rows are not the states of an LSTM or a GRU
@@ -616,10 +614,11 @@ class Recorder:
             model = {"kind": "dnc", "heads": {**self._mechanisms, "similarity_epsilon": self._epsilon}}
         if self._source is not None:
             columns = self._source["rows"].shape[1]
-            sizes: Dict[str, Any] = {key: self._sizes[axis][0] for key, axis in _SIZES[self._kind].items() if axis in self._sizes}
-            switches = {"attention": self._attention} if self._attention else {}
-            if self._kind != "caption":
-                sizes["encoder"], switches["encoder"] = {"units": columns // self._directions}, self._encoder
+            axis, key = _SIZES[self._kind]
+            sizes: Dict[str, Any] = {"encoder": {"units": columns // self._directions}}
+            if axis in self._sizes:
+                sizes[key] = self._sizes[axis][0]
+            switches = {"encoder": self._encoder, **({"attention": self._attention} if self._attention else {})}
             model = {"kind": "equations", "file": f"{self._kind}.machine", "sizes": sizes, "switches": switches}
         axes: Dict[str, Any] = {"t": {"size": self.steps, "phases": phases}}
         axes.update({axis: {"size": size} for axis, (size, _) in self._sizes.items()})
@@ -656,9 +655,9 @@ _SWITCHES = {"encoder": {"cell": ("lstm", "gru"), "direction": ("both", "forward
              "attention": {"score": ("additive", "cosine", "dot", "scaled_dot", "general", "location"),
                            "weighting": ("soft", "local_monotonic", "local_predictive", "hard", "weibull", "lognormal")}}
 _OWN_ENCODER = {"bahdanau": {"direction": "both"}, "luong": {"direction": "forward"}}
-# The axis of their rows, and sizes by the axes that show them.
+# The axis of their rows, and an axis with the size that it shows.
 _ROWS = {"bahdanau": "encoder_annotation", "luong": "units"}
-_SIZES = {"bahdanau": {"units": "c"}, "luong": {"combined": "d"}, "caption": {"units": "c"}}
+_SIZES = {"bahdanau": ("c", "units"), "luong": ("d", "combined")}
 
 
 def _check_switches(part: str, given: Mapping[str, Any]) -> None:

@@ -14,7 +14,6 @@ MODELS = (
     {"kind": "equations", "file": "fixed_context.machine", "sizes": {"encoder": {"units": 4}}, "switches": {"encoder": {"direction": "both"}}},
     {"kind": "equations", "file": "luong.machine", "sizes": {"encoder": {"units": 6}}},
     {"kind": "equations", "file": "luong.machine", "sizes": {"encoder": {"units": 5, "embedding": 3}, "combined": 7}, "switches": {"encoder": {"cell": "gru", "direction": "both", "embedded": "yes"}, "feeding": "input"}},
-    {"kind": "caption"}, {"kind": "caption", "decoder": {"gate": "on", "embedding": 6, "size": 9}},
 )
 
 
@@ -68,12 +67,8 @@ class Equations:
     def run(self, inputs, steps):
         """Returns the logits of an answer."""
         kind, decoder, w = self.model["kind"], self.model.get("decoder", {}), self.w
-        if kind == "caption":
-            rows, mean = inputs, inputs.mean(0)
-            s, c = np.tanh(self.map("start.hidden", mean)), np.tanh(self.map("start.cell", mean))
-        else:
-            rows, hidden, cell = self.encode(inputs)
-            s, c = np.concatenate(hidden), np.concatenate(cell)
+        rows, hidden, cell = self.encode(inputs)
+        s, c = np.concatenate(hidden), np.concatenate(cell)
         if kind == "bahdanau":
             s = np.tanh(hidden[-1] @ w["start.weight"])
             c = np.zeros_like(s)
@@ -86,15 +81,10 @@ class Equations:
             elif kind == "fixed-context":
                 s, c = self.lstm("decoder", [y], (s, c))
                 z = self.map("output", s)
-            elif kind == "luong":
+            else:
                 s, c = self.lstm("decoder", [y, attentional] if decoder["input_feeding"] == "on" else [y], (s, c))
                 attentional = np.tanh(np.concatenate([self.read(s, rows), s]) @ w["combine.weight"])
                 z = self.map("output", attentional)
-            else:
-                context = self.read(s, rows) * (sigmoid(self.map("context.gate", s)) if decoder["gate"] == "on" else 1)
-                fed = y @ w["embedding.weight"]
-                s, c = self.lstm("decoder", [fed, context], (s, c))
-                z = (fed + s @ w["output.hidden"] + context @ w["output.context"]) @ w["output.weight"]
             logits.append(z)
             y = np.eye(len(z))[z.argmax()]
         return np.array(logits)

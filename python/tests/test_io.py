@@ -423,8 +423,8 @@ class Io(Test):
         # Or another kind of machine.
         machines = [{"kind": "bahdanau", "attention": {"weighting": weighting}}
                     for weighting in ("local-predictive", "weibull", "lognormal")]
-        for model in (*machines, {"kind": "equations", "file": "bahdanau.machine", "switches": {"attention": {"score": "location"}}}, {"kind": "equations", "file": "luong.machine"}, {"kind": "caption"},
-                      {"kind": "multi-head"}, {"kind": "coattention"}, {"kind": "lstmn-decoder"}, {"kind": "dnc"}, {"kind": "sam"}):
+        for model in (*machines, {"kind": "equations", "file": "bahdanau.machine", "switches": {"attention": {"score": "location"}}}, {"kind": "equations", "file": "luong.machine"},
+                      {"kind": "multi-head"}, {"kind": "coattention"}, {"kind": "dnc"}, {"kind": "sam"}):
             task = {"kind": "span"} if model["kind"] == "coattention" else {"kind": "copy", "bits": 2, "length": [1, 2]}
             with open(self.path("source.json"), "w", encoding="utf-8") as file:
                 json.dump({"task": task, "model": model}, file)

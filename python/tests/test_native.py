@@ -73,9 +73,7 @@ class Traces(support.Test):
                       {"kind": "sam"}, {"kind": "sam", "heads": {"count": 2, "rows": 3}, "memory": {"rows": 9, "initial": "learned"}},
                       {"kind": "equations", "file": "fixed_context.machine"}, {"kind": "equations", "file": "fixed_context.machine", "switches": {"encoder": {"cell": "gru", "direction": "both"}}},
                       {"kind": "equations", "file": "luong.machine"}, {"kind": "equations", "file": "luong.machine", "sizes": {"encoder": {"units": 3}, "combined": 7}, "switches": {"feeding": "input"}},
-                      {"kind": "caption"}, {"kind": "caption", "annotations": {"filters": 3}, "decoder": {"gate": "on", "embedding": 6}},
-                      {"kind": "lstmn-decoder", "decoder": {"size": 5}},
-                      {"kind": "lstmn-decoder", "decoder": {"fusion": "deep"}, "attention": {"units": 3}}, {"kind": "multi-head", "embedding": 6, "heads": {"read": 2, "size": 3}},
+                      {"kind": "multi-head", "embedding": 6, "heads": {"read": 2, "size": 3}},
                       {"kind": "multi-head", "layers": 1, "attention": {"causal": "off"}, "positions": {"kind": "sinusoidal"}}):
             self.assert_shapes_and_traces({"task": SMALL["task"], "model": model})
         asked = {"kind": "span", "symbols": 4, "positions": 9, "length": [3, 9], "question": 1}
@@ -111,7 +109,7 @@ class Traces(support.Test):
                              ("abc", "expected symbols such as"), ({"bits": [[1]]}, "the task `transduce` has no bits")):
             with self.assertRaisesRegex(ts.FormatError, words):
                 machine.trace(input=wrong)
-        caption = {"task": {"kind": "caption", "grid": 2, "glyphs": [1, 2]}, "model": {"kind": "caption"}}
+        caption = {"task": {"kind": "caption", "grid": 2, "glyphs": [1, 2]}, "model": {"kind": "equations", "file": "caption.machine"}}
         trace = ts.machine_from(random_weights(caption), caption).trace(input=[None, 3, None, 1])
         self.assertEqual(trace["target"].argmax(1)[trace["mask"] > 0].tolist(), [3, 1, 8])
 

@@ -19,8 +19,6 @@ def with_source(kind, units=5, scale=1.0, **options):
     """Records an invented episode of four source steps and three answers, with the stages of an additive score."""
     random = np.random.default_rng(3)
     inputs, rows = random.normal(size=(4, 3)), np.tanh(random.normal(size=(4, 6))) * scale
-    if kind == "caption" and scale == 1:
-        rows = np.abs(rows)
     of_key, of_row, v = random.normal(size=(units, 2)), random.normal(size=(6, 2)), random.normal(size=2)
     recorder = Recorder("mine", kind=kind, answer="symbols", attention={"score": "additive"}, **options)
     h, c = np.tanh(random.normal(size=(2, units)))
@@ -37,7 +35,7 @@ def with_source(kind, units=5, scale=1.0, **options):
     return recorder, rows.astype(np.float32), np.array(weightings, np.float32)
 
 
-WITH_SOURCE = (("bahdanau", {}), ("bahdanau", dict(units=6)), ("luong", dict(units=6)), ("caption", {}),
+WITH_SOURCE = (("bahdanau", {}), ("bahdanau", dict(units=6)), ("luong", dict(units=6)),
                ("luong", dict(units=6, encoder={"direction": "both", "cell": "gru"})))
 
 
@@ -388,20 +386,11 @@ class Recording(Test):
             self.refused(words, call)
 
     def test_rows_that_no_encoder_makes_are_recorded_as_they_are(self):
-        for kind in ("bahdanau", "caption"):
-            recorder, rows, _ = with_source(kind, scale=-3)
-            recorder.save(self.path("t.npz"))
-            trace = load(self.path("t.npz"))
-            np.testing.assert_array_equal(trace.memory(3), np.where(np.arange(4)[:, None] < 3, rows, 0))
-            self.assertIn("holds in part", self.run_program("verify", "t.npz", code=3))
-        # Places of a picture may be the rows themselves.
-        recorder = Recorder("mine", kind="caption")
-        recorder.source(-ROW, -ROW)
-        recorder.step(output=[0.5], read0=dict(weighting=ROW[1], read=-ROW[1]))
-        self.assertEqual(recorder.trace().meta["model"]["file"], "caption.machine")
+        recorder, rows, _ = with_source("bahdanau", scale=-3)
         recorder.save(self.path("t.npz"))
-        self.run_program("verify", "t.npz", code=3)
-        np.testing.assert_array_equal(recorder.trace()["output"], [[0.5]] * 5)
+        trace = load(self.path("t.npz"))
+        np.testing.assert_array_equal(trace.memory(3), np.where(np.arange(4)[:, None] < 3, rows, 0))
+        self.assertIn("holds in part", self.run_program("verify", "t.npz", code=3))
 
     @unittest.skipUnless(importlib.util.find_spec("jsonschema"), "needs jsonschema")
     def test_recordings_validate_against_the_published_schema(self):
@@ -445,7 +434,6 @@ class Recording(Test):
             ("`order`: is not an option of `luong`", lambda: of("luong", order="write-first")),
             ("`read0`: is not an option of `bahdanau`", lambda: of(read0=ROW[0])),
             ("`encoder`: is not an option of `ntm`", lambda: of("ntm", encoder={})),
-            ("`encoder`: is not an option of `caption`", lambda: of("caption", encoder={})),
             ("`encoder.cell`: is 'rnn'; known: lstm, gru", lambda: of(encoder={"cell": "rnn"})),
             ("`attention.gate`: is no switch", lambda: of(attention={"gate": "off"})),
             ("`learned`: is not an option of `luong`", lambda: of("luong", learned={"read0": {"bilinear": ROW}})),

@@ -866,7 +866,8 @@ fn sizes_are_compared_with_the_channels_of_the_file() {
     let path = place.path().join("caption.json");
     let preset = |score: &str, rows: &str| {
         let attention = format!(r#""attention": {{"score": "{score}"{rows}}}"#);
-        let model = format!(r#"{{"kind": "caption", "decoder": {{"size": 2}}, {attention}}}"#);
+        let sizes = r#""encoder": {"size": 1}, "decoder": {"size": 2}"#;
+        let model = format!(r#"{{"kind": "bahdanau", {sizes}, {attention}}}"#);
         let task = r#"{"kind": "episodes", "file": "mine.npz"}"#;
         fs::write(&path, format!(r#"{{"task": {task}, "model": {model}}}"#)).unwrap();
         Experiment::read(&path, &[])

@@ -154,9 +154,9 @@ fn every_machine_with_a_source_is_verified_without_tolerance() {
         r#"{"kind": "equations", "file": "luong.machine", "sizes": {"encoder": {"units": 6}, "combined": 5}, "switches": {"feeding": "input"}}"#,
         r#"{"kind": "equations", "file": "luong.machine", "sizes": {"encoder": {"units": 6}}, "switches": {"attention": {"score": "dot", "weighting": "local_predictive"}}}"#,
         r#"{"kind": "equations", "file": "luong.machine", "sizes": {"encoder": {"units": 6}, "attention": {"places": 9}}, "switches": {"attention": {"score": "location"}}}"#,
-        r#"{"kind": "caption", "annotations": {"filters": 5}, "decoder": {"size": 7, "gate": "on"}}"#,
-        r#"{"kind": "caption", "decoder": {"size": 7}, "attention": {"weighting": "hard"}}"#,
         r#"{"kind": "equations", "file": "bahdanau.machine", "sizes": {"encoder": {"units": 3}, "coverage": {"units": 4}, "units": 7, "attention": {"units": 4, "markov": 3, "fertility": 1}}, "switches": {"coverage": {"kind": "fertility"}, "attention": {"biases": "weights_and_places"}}}"#,
+        r#"{"kind": "equations", "file": "caption.machine", "sizes": {"filters": 5, "units": 7}, "switches": {"rows": "convolution", "gate": "yes"}}"#,
+        r#"{"kind": "equations", "file": "caption.machine", "sizes": {"units": 7}, "switches": {"attention": {"weighting": "hard"}}}"#,
     ];
     for model in models {
         let mut trainer = trainer(experiment(COPY, model, 24));
@@ -194,7 +194,7 @@ fn a_value_where_there_must_be_none_is_found() {
             &["controller.cell", "controller.hidden"][..],
         ),
         (
-            r#"{"kind": "caption", "annotations": {"filters": 5}, "decoder": {"size": 7, "gate": "on"}}"#,
+            r#"{"kind": "equations", "file": "caption.machine", "sizes": {"filters": 5, "units": 7}, "switches": {"rows": "convolution", "gate": "yes"}}"#,
             &["annotations"],
             &["controller.hidden", "context.gate"],
         ),

@@ -51,19 +51,15 @@ enum Base {
     Encoder,
     EncoderLocal,
     EncoderLognormal,
-    /// Attention after the state of a decoder; annotations of a picture by a convolution.
+    /// Attention after the state of a decoder.
     After,
-    Pictures,
-    /// Attention to earlier states; several heads in two layers; heads with fixed queries.
-    Earlier,
+    /// Several heads in two layers; heads with fixed queries.
     Layers,
     Fixed,
     /// Of coattention.
     Pointing,
     /// Of attention over attention.
     Cloze,
-    /// Attention to earlier states of encoder and decoder.
-    Both,
     /// A Differentiable Neural Computer.
     Managed,
     /// Sparse access memory.
@@ -77,8 +73,8 @@ enum Base {
 }
 
 use Base::{
-    After, Both, Cloze, Earlier, Encoder, EncoderLocal, EncoderLognormal, Fixed, Gradient, Items,
-    Layers, Learned, Long, Managed, OfFile, Pictures, Plain, Pointing, Sampled, Sparse,
+    After, Cloze, Encoder, EncoderLocal, EncoderLognormal, Fixed, Gradient, Items, Layers, Learned,
+    Long, Managed, OfFile, Plain, Pointing, Sampled, Sparse,
 };
 
 const COPY: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
@@ -95,8 +91,8 @@ const ENCODER: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
 const AFTER: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
     "model": {"kind": "equations", "file": "luong.machine", "sizes": {"encoder": {"units": 3}, "combined": 5, "attention": {"places": 9}}, "switches": {"feeding": "input", "attention": {"score": "location"}}}}"#;
 pub(super) const PICTURES: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
-    "model": {"kind": "caption", "annotations": {"filters": 3}, "decoder": {"size": 4, "embedding": 2, "gate": "on"},
-              "attention": {"units": 2}}}"#;
+    "model": {"kind": "equations", "file": "caption.machine", "sizes": {"filters": 3, "units": 4, "embedding": 2, "attention": {"units": 2}},
+              "switches": {"rows": "convolution", "gate": "yes"}}}"#;
 
 pub(super) const EARLIER: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
     "model": {"kind": "equations", "file": "lstmn.machine", "sizes": {"units": 4, "attention": {"units": 3}}}}"#;
@@ -111,7 +107,7 @@ pub(super) const POINTING: &str = r#"{"task": {"kind": "span", "symbols": 4, "po
 pub(super) const CLOZE: &str = r#"{"task": {"kind": "span", "symbols": 4, "positions": 6, "length": [5, 6], "question": 1, "asked_for": "symbol"},
     "model": {"kind": "attention-over-attention", "encoder": {"size": 3}}}"#;
 pub(super) const BOTH: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
-    "model": {"kind": "lstmn-decoder", "decoder": {"size": 4, "fusion": "deep"}, "attention": {"units": 3}}}"#;
+    "model": {"kind": "equations", "file": "lstmn_fusion.machine", "sizes": {"units": 4, "hidden": 3}, "switches": {"fusion": "deep"}}}"#;
 
 pub(super) const MANAGED: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
     "model": {"kind": "dnc", "memory": {"rows": 5, "columns": 3}, "controller": {"size": 4}}}"#;
@@ -185,11 +181,8 @@ const FIELDS: &[Row] = &[
     ("model.encoder.size", Encoder, "4", &[Refused]),
     ("model.encoder.embedding", Encoder, "4", &[Named, Weights, Diff]),
     ("model.encoder.fertility", EncoderLocal, "5", &[Named, Weights, Diff]),
-    ("model.annotations.filters", Pictures, "4", &[Refused]),
     ("model.decoder.attentional", After, "4", &[Refused]),
     ("model.decoder.input_feeding", After, r#""off""#, &[Named, Weights, Diff]),
-    ("model.decoder.embedding", Pictures, "4", &[Named, Weights, Diff]),
-    ("model.decoder.gate", Pictures, r#""off""#, &[Refused]),
     ("model.attention.bias.position", EncoderLocal, r#""off""#, &[Refused]),
     ("model.attention.bias.markov", EncoderLocal, "1", &[Refused]),
     ("model.attention.bias.fertility", EncoderLocal, "3", &[Refused]),
@@ -221,7 +214,6 @@ const FIELDS: &[Row] = &[
     ("model.decoder.maxout", Pointing, "3", &[Named, Weights, Diff]),
     ("model.decoder.pool", Pointing, "3", &[Named, Weights, Diff]),
     ("model.decoder.stop", Pointing, r#""off""#, &[Named, Weights, Diff]),
-    ("model.decoder.fusion", Both, r#""shallow""#, &[Refused]),
     ("model.heads.key_activation", Plain, r#""identity""#, &[Named, Weights, Diff]),
     ("model.heads.add_activation", Plain, r#""identity""#, &[Named, Weights, Diff]),
     ("model.heads.initial_weighting", Plain, r#""learned""#, &[Named, Weights, Diff]),
@@ -265,13 +257,7 @@ const ARRAYS: &[(&str, Base, &[By])] = &[
     ("fertility.mean", EncoderLocal, &[Named, Weights, Diff]),
     ("fertility.variance", EncoderLocal, &[Named, Weights, Diff]),
     ("attentional", After, &[Verify, Diff]),
-    ("annotations", Pictures, &[Verify, Diff]),
-    ("context.gate", Pictures, &[Verify, Diff]),
-    ("context", Pictures, &[Verify, Diff]),
-    ("attended_cell", Earlier, &[Verify, Diff]),
     ("embedded", Layers, &[Verify, Diff]),
-    ("source_cell", Both, &[Verify, Diff]),
-    ("fusion", Both, &[Verify, Diff]),
     ("attended_context", Pointing, &[Verify, Diff]),
     ("pointing", Pointing, &[Verify, Diff]),
     ("fusion.forward.hidden", Pointing, &[Named, Weights, Diff]),
@@ -311,7 +297,6 @@ const ARRAYS: &[(&str, Base, &[By])] = &[
     ("HEAD.value_weight", Layers, &[Verify, Diff]),
     ("HEAD.row_key", Layers, &[Verify, Diff]),
     ("HEAD.row_value", Layers, &[Verify, Diff]),
-    ("HEAD.encoder_vector", Both, &[Verify, Diff]),
     ("HEAD.distribution", Sampled, &[Verify, Diff]),
     ("HEAD.bilinear", Sampled, &[Verify, Diff]),
     ("HEAD.position_weight", Sampled, &[Verify, Diff]),
@@ -371,13 +356,10 @@ impl Honest {
                 local.replace(r#"{"size": 3}"#, r#"{"size": 3, "fertility": 2}"#)
             }
             After => AFTER.to_owned(),
-            Pictures => PICTURES.to_owned(),
-            Earlier => EARLIER.to_owned(),
             Layers => LAYERS.to_owned(),
             Fixed => FIXED.to_owned(),
             Pointing => POINTING.to_owned(),
             Cloze => CLOZE.to_owned(),
-            Both => BOTH.to_owned(),
             Managed => MANAGED.to_owned(),
             Sparse => SPARSE.to_owned(),
             Learned => SPARSE.replace("3}", r#"3, "initial": "learned"}"#),
@@ -486,9 +468,9 @@ impl Bench {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let bases = [Plain, Gradient, Items, Sampled, Long];
-        let encoders = [Encoder, EncoderLocal, EncoderLognormal, After, Pictures];
+        let encoders = [Encoder, EncoderLocal, EncoderLognormal, After];
         let bases = bases.into_iter().chain(encoders).chain([
-            Earlier, Layers, Fixed, Pointing, Cloze, Both, Managed, Sparse, Learned, OfFile,
+            Layers, Fixed, Pointing, Cloze, Managed, Sparse, Learned, OfFile,
         ]);
         let honest = bases.map(|base| (base, Honest::new(base, folder.path())));
         let bench = Self {

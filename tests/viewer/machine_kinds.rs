@@ -113,8 +113,8 @@ fn an_encoder_and_a_decoder_open_in_every_layout() {
 fn every_machine_with_a_source_opens_in_every_layout() {
     for model in [
         r#"{"kind": "equations", "file": "luong.machine", "sizes": {"encoder": {"units": 4}, "combined": 3}, "switches": {"feeding": "input"}}"#,
-        r#"{"kind": "caption", "annotations": {"filters": 3}, "decoder": {"size": 4, "gate": "on"}}"#,
         r#"{"kind": "equations", "file": "bahdanau.machine", "sizes": {"encoder": {"units": 3}, "coverage": {"units": 2}, "attention": {"markov": 3, "fertility": 0}}, "switches": {"encoder": {"cell": "gru"}, "coverage": {"kind": "fertility"}, "attention": {"biases": "weights_and_places"}}}"#,
+        r#"{"kind": "equations", "file": "caption.machine", "sizes": {"filters": 3, "units": 4}, "switches": {"rows": "convolution", "gate": "yes"}}"#,
     ] {
         let stages = walked_from(of_kind(model), 7);
         assert_eq!(stages[0], "decoder", "{model}");
@@ -143,7 +143,7 @@ fn every_machine_with_a_source_opens_in_every_layout() {
     }
     for (model, network) in [
         (
-            r#"{"kind": "lstmn-decoder", "decoder": {"size": 4, "fusion": "deep"}}"#,
+            r#"{"kind": "equations", "file": "lstmn_fusion.machine", "sizes": {"units": 4}, "switches": {"fusion": "deep"}}"#,
             "decoder",
         ),
         (

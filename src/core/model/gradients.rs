@@ -4,9 +4,8 @@
 use super::attention::{PriorForm, Score, Strength, Switch, Weighting};
 use super::weighting::bayesian::DIVERGENCE;
 use super::{
-    AttentionOverAttentionConfig, CaptionConfig, CoattentionConfig, Draw, Fusion, Given, HeadTrace,
-    Kind, LstmnDecoderConfig, Model, ModelConfig, MultiHeadConfig, NoiseMode, NtmConfig, Number,
-    Params, PlainConfig, Terms, Trace, Workspace,
+    AttentionOverAttentionConfig, CoattentionConfig, Draw, Given, HeadTrace, Kind, Model, ModelConfig,
+    MultiHeadConfig, NoiseMode, NtmConfig, Number, Params, PlainConfig, Terms, Trace, Workspace,
 };
 use crate::math::Real;
 use crate::math::check::{assert_gradient, random_vector};
@@ -103,14 +102,7 @@ fn episodes_side_by_side_have_the_sum_of_their_gradients() {
 
 /// Machines whose memory has a row for each step, or for each source step; with weights of the size of 1 everything matters.
 fn with_sources() -> Vec<Model<f64>> {
-    let mut caption = CaptionConfig::new(3, 2);
-    (caption.source.filters, caption.decoder.gate) = (6, Switch::On);
-    let mut deep = LstmnDecoderConfig::new(3, 2);
-    deep.fusion = Fusion::Deep;
-    let configs: [ModelConfig; 6] = [
-        caption.into(),
-        LstmnDecoderConfig::new(3, 2).into(),
-        deep.into(),
+    let configs: [ModelConfig; 3] = [
         MultiHeadConfig::new(3, 2).into(),
         CoattentionConfig::new(3, 2).into(),
         AttentionOverAttentionConfig::new(3, 2).into(),

@@ -1,11 +1,9 @@
 //! The Neural Turing Machine, a file per section of the paper, and the parts it shares with other machines.
 
 pub mod addressing;
-mod annotations;
 pub mod array;
 pub mod attention;
 mod attention_over_attention;
-mod caption;
 mod coattention;
 pub mod config;
 pub mod content;
@@ -19,12 +17,10 @@ pub mod equations;
 mod feedback;
 pub mod fertility;
 mod given;
-mod golden;
 mod gradients;
 pub mod head;
 mod intervention;
 mod kind;
-mod lstmn_decoder;
 mod machine;
 mod maxout;
 pub mod memory;
@@ -54,9 +50,7 @@ pub mod weighting;
 mod window;
 mod wrap_around;
 
-pub use annotations::AnnotationsConfig;
 pub use attention_over_attention::AttentionOverAttentionConfig;
-pub use caption::CaptionConfig;
 pub use coattention::CoattentionConfig;
 pub use config::NtmConfig;
 pub use dependency::{Conventions, Dependency, Scoring, Size, Turns, UnknownConvention};
@@ -67,7 +61,6 @@ pub use equations::EquationsConfig;
 pub use given::{Given, Setting};
 pub use intervention::{Change, Intervention, apply_all};
 pub use kind::{Kind, Sizes};
-pub use lstmn_decoder::{Fusion, LstmnDecoderConfig};
 pub use machine::{Batch, Machine, TOGETHER, Terms, Told, Upstream, Workspace};
 pub use multi_head::{MultiHeadConfig, Positions, ROW_KEY, ROW_VALUE};
 pub use noise::{Draw, Noise};

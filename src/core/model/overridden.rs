@@ -8,17 +8,15 @@ use ndarray::Array2;
 
 use super::array;
 use super::attention::{Score, Switch, Weighting};
-use super::caption::Caption;
 use super::config::{
     ControllerConfig, ControllerKind, InitialMemory, InitialWeighting, Order, ShiftForm,
 };
 use super::fertility;
 use super::weighting::bayesian::DIVERGENCE;
 use super::{
-    Array, AttentionOverAttentionConfig, CaptionConfig, CoattentionConfig, Decoder, Dependency,
-    Draw, EncoderCell, EncoderDecoder, Fusion, Given, LstmnDecoderConfig, Model, ModelConfig,
-    MultiHeadConfig, Noise, NoiseMode, NtmConfig, Number, Params, Place, PlainConfig, Positions,
-    SamConfig, Search, Terms, Trace, Upstream, Workspace,
+    Array, AttentionOverAttentionConfig, CoattentionConfig, Dependency, Draw, EncoderCell, Given, Model,
+    ModelConfig, MultiHeadConfig, Noise, NoiseMode, NtmConfig, Number, Params, Place, PlainConfig,
+    Positions, SamConfig, Search, Terms, Trace, Upstream, Workspace,
 };
 use crate::math::check::{assert_gradient, random_vector};
 use crate::math::{Answer, Series};
@@ -398,16 +396,6 @@ where
 }
 
 #[test]
-fn attention_to_earlier_states_of_encoder_and_decoder() {
-    for fusion in [Fusion::Shallow, Fusion::Deep] {
-        let mut config = LstmnDecoderConfig::new(3, 2);
-        (config.size, config.units, config.fusion) = (4, 3, fusion);
-        assert_eq!(check(config.clone(), NoiseMode::Mean), ["output", "memory"]);
-        check_weights(config, NoiseMode::Mean);
-    }
-}
-
-#[test]
 fn document_and_question() {
     for stop in [Switch::On, Switch::Off] {
         let mut config = CoattentionConfig::new(3, 2);
@@ -454,25 +442,6 @@ fn a_step_with_fertility_reads_the_weights_of_the_step_before_alone() {
     model.run_again(&mut trace, last, |_, _, _, _| ());
     let [again, wanted] = [&trace, &wanted].map(|trace| &trace.heads[0].similarity);
     assert_eq!(again.row(last), wanted.row(last));
-}
-
-#[test]
-fn a_decoder_on_patches() {
-    for (gate, filters) in [(Switch::On, 0), (Switch::Off, 3), (Switch::Off, 0)] {
-        let mut config = CaptionConfig::new(3, 2);
-        config.source.filters = filters;
-        config.decoder = Caption {
-            size: 3,
-            embedding: 4,
-            gate,
-        };
-        config.attention.units = 3;
-        if gate == Switch::On {
-            check_every_mechanism(&config);
-        }
-        assert_eq!(check(config.clone(), NoiseMode::Mean), ["output"]);
-        check_weights(config, NoiseMode::Mean);
-    }
 }
 
 #[test]

@@ -12,7 +12,6 @@ use rand::SeedableRng;
 use super::array;
 use super::attention::Switch;
 use super::attention_over_attention::AttentionOverAttentionConfig;
-use super::caption::CaptionConfig;
 use super::coattention::CoattentionConfig;
 use super::config::{InitialMemory, NtmConfig};
 use super::dependency::{Conventions, Dependency};
@@ -21,7 +20,6 @@ use super::equations::EquationsConfig;
 use super::given::{Given, Setting};
 use super::intervention::{Intervention, apply_all};
 use super::kind::{AsKind, Kind};
-use super::lstmn_decoder::{Fusion, LstmnDecoderConfig};
 use super::machine::{Batch, Machine, TOGETHER, Upstream, Workspace, longest};
 use super::multi_head::MultiHeadConfig;
 use super::noise::{Draw, Noise};
@@ -118,10 +116,6 @@ macro_rules! kinds_and {
             "sam": Sam(SamConfig),
             /// A controller alone, without memory.
             "plain": Plain(PlainConfig),
-            /// A decoder with attention to the patches of a picture.
-            "caption": Caption(CaptionConfig),
-            /// An encoder and a decoder with attention to their own earlier states.
-            "lstmn-decoder": LstmnDecoder(LstmnDecoderConfig),
             /// Multi-head attention over the steps of one sequence.
             "multi-head": MultiHead(MultiHeadConfig),
             /// Document and question that attend to each other, and a decoder that points into the document.
@@ -154,15 +148,11 @@ impl Keys for ModelConfig {
 impl ModelConfig {
     /// Machines that together have every array and every mechanism.
     pub fn with_every_array() -> Vec<Self> {
-        let mut caption = CaptionConfig::new(1, 1);
-        (caption.source.filters, caption.decoder.gate) = (1, Switch::On);
         let kinds = Self::WORDS.iter().map(|(_, config)| config.clone());
         let every = NtmConfig::with_every_mechanism();
-        let mut lstmn = LstmnDecoderConfig::new(1, 1);
-        lstmn.fusion = Fusion::Deep;
         let mut sam = SamConfig::new(1, 1);
         sam.initial_memory = InitialMemory::Learned;
-        let others = [every.into(), caption.into(), lstmn.into(), sam.into()];
+        let others = [every.into(), sam.into()];
         let all = kinds.chain(others);
         all.collect()
     }

@@ -3,7 +3,7 @@
 use crate::figure::facts::equations::{InStep, added, n, product, through};
 use crate::model::attention::Score;
 use crate::model::score::{additive, general, location};
-use crate::model::{Array, HeadTrace, ROW_KEY};
+use crate::model::{Array, HeadTrace};
 
 /// The sum of a score of a machine file, whose learned tensors are in its weights and not in its trace.
 const IN_WEIGHTS: &str = "by learned tensors of the weights file";
@@ -66,9 +66,6 @@ const ADDITIVE: ScoreText = ScoreText {
     word: "additive",
     number: "Bahdanau 2015",
     equation: |head| {
-        if head.series(ROW_KEY).is_some() {
-            return "K(i) = v · tanh(k + h(i) · W_h)".to_owned();
-        }
         let mut biases = String::new();
         for (_, name) in BIASES.iter().filter(|(of, _)| head.series(of).is_some()) {
             biases.push_str(" + ");
@@ -82,21 +79,12 @@ const ADDITIVE: ScoreText = ScoreText {
     sum: |at, row| {
         let key = at.row(&at.head.key);
         let memory: Vec<f32> = at.memory(row).collect();
-        let mut vector = at.own(additive::ADDITIVE_VECTOR);
-        let (query, seen) = if let Some(keys) = at.head.series(ROW_KEY) {
-            let own = at.own(additive::ENCODER_VECTOR);
-            if at.step < at.head.first_step && !own.is_empty() {
-                vector = own;
-            }
-            (key.to_vec(), keys.row(row).to_vec())
-        } else {
-            let weights =
-                [additive::ADDITIVE_KEY, additive::ADDITIVE_ROW].map(|array| at.own(array));
-            (through(key, weights[0]), through(&memory, weights[1]))
-        };
+        let vector = at.own(additive::ADDITIVE_VECTOR);
         if vector.is_empty() {
             return IN_WEIGHTS.to_owned();
         }
+        let weights = [additive::ADDITIVE_KEY, additive::ADDITIVE_ROW].map(|array| at.own(array));
+        let (query, seen) = (through(key, weights[0]), through(&memory, weights[1]));
         let units = vector.iter().zip(query.iter().zip(seen));
         let biases = biases(at, row);
         let terms = units.enumerate().map(|(unit, (&v, (q, m)))| {

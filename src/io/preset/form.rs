@@ -39,10 +39,9 @@ impl Keys for Experiment {
             let (hard, mut to) = (&mut self.training.hard, to.section("training.hard"));
             if is_file { hard.episode_keys(&mut to) } else { hard.keys(&mut to) }
         }
-        if self.model.is_bayesian() {
-            self.training.bayesian.keys(&mut to.section("training.bayesian"));
-        } else if self.model.warms_up() {
-            self.training.bayesian.episode_keys(&mut to.section("training.bayesian"));
+        if self.model.is_bayesian() || self.model.warms_up() {
+            let (bayesian, mut to) = (&mut self.training.bayesian, to.section("training.bayesian"));
+            if is_file { bayesian.episode_keys(&mut to) } else { bayesian.keys(&mut to) }
         }
         let (measure, sizes) = (
             self.task.measure(),

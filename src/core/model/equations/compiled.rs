@@ -22,6 +22,7 @@ use crate::math::Answer;
 use crate::model::array;
 use crate::model::shape::{Shape, Start, TensorSpec};
 use crate::model::spec::{Array, Kept, Place};
+use crate::model::weighting::bayesian::DIVERGENCE;
 
 /// A program for one form of feedback.
 #[derive(Debug)]
@@ -108,7 +109,8 @@ impl Compiled {
         };
         compiled.reader = compiled.find_reader();
         let kept = |own: &(usize, &mut Quantity)| {
-            let is_head = own.1.place != Place::Machine && own.1.array == array::WEIGHTING;
+            let is_head = own.1.place != Place::Machine
+                && [array::WEIGHTING, DIVERGENCE].contains(&own.1.array);
             Some(own.0) == compiled.reader || is_head || own.1.array.is_penalty()
         };
         for (_, own) in compiled.quantities.iter_mut().enumerate().filter(kept) {
@@ -121,12 +123,14 @@ impl Compiled {
             own.array = interned::array(own.array.kept(kept));
             own.is_kept = true;
         }
-        let own = compiled
-            .quantities
-            .iter()
-            .filter(|own| own.place == Place::Machine);
-        let arrays = own.map(|own| own.array);
-        let arrays: Vec<Array> = arrays.filter(|own| *own != array::LOGIT).collect();
+        let mut arrays: Vec<Array> = Vec::new();
+        for own in &compiled.quantities {
+            let is_there =
+                own.array == array::LOGIT || own.is_shared && arrays.contains(&own.array);
+            if own.place == Place::Machine && !is_there {
+                arrays.push(own.array);
+            }
+        }
         compiled.arrays = interned::list(&arrays);
         let _ = compiled.variants[0].set(Variant {
             program: Arc::clone(&compiled.program),

@@ -454,9 +454,9 @@ impl Kind for EquationsConfig {
                 rows.saturating_mul(if array == MEMORY { columns } else { 1 })
             }
             _ => {
-                let sizes = self.compiled().quantity(place, array);
-                let sizes = sizes.map(|(_, own)| own.sizes(&self.axis_lengths(self.lengths)));
-                sizes.map_or(0, |sizes| sizes.into_iter().fold(1, usize::saturating_mul))
+                let own = self.compiled().quantity(place, array);
+                let lengths = self.axis_lengths(self.lengths);
+                own.map_or(0, |(_, own)| own.width(&lengths, self.lengths[0]))
             }
         }
     }
@@ -473,13 +473,14 @@ impl Kind for EquationsConfig {
 
     fn mechanism(&self, head: usize) -> Mechanism {
         let familiar = self.compiled().familiar.as_ref();
-        familiar.map_or_else(Mechanism::default, |own| own.mechanism(head))
+        let source = self.first_step();
+        familiar.map_or_else(Mechanism::default, |own| own.mechanism(head, source))
     }
 
     fn of_rows(&self, rows: usize) -> Option<Box<dyn Kind>> {
         self.compiled().familiar.as_ref()?;
-        let steps = rows.saturating_add(usize::from(self.has_source_part()));
-        self.of_episode(steps, rows)
+        let is_longer = self.has_source_part() && !self.has_rows_of_both_parts();
+        self.of_episode(rows.saturating_add(usize::from(is_longer)), rows)
     }
 
     fn episode_rows(&self, steps: usize, source: usize) -> usize {
@@ -493,14 +494,15 @@ impl Kind for EquationsConfig {
         let compiled = self.compiled();
         let own = compiled.quantity(place, array);
         // Noise is drawn in all steps.
-        own.filter(|own| !own.1.is_noise()).is_some_and(|(_, own)| {
-            let (first, count) = own.rows([usize::MAX, source], self.question);
-            own.time.is_some_and(|(_, part)| match part {
-                Part::Answer | Part::Last => t < source,
-                Part::Steps => false,
-                _ => !(first..first.saturating_add(count)).contains(&t),
+        own.filter(|(_, own)| !own.is_noise() && !own.is_shared)
+            .is_some_and(|(_, own)| {
+                let (first, count) = own.rows([usize::MAX, source], self.question);
+                own.time.is_some_and(|(_, part)| match part {
+                    Part::Answer | Part::Last => t < source,
+                    Part::Steps => false,
+                    _ => !(first..first.saturating_add(count)).contains(&t),
+                })
             })
-        })
     }
 
     fn of_episode(&self, steps: usize, source: usize) -> Option<Box<dyn Kind>> {
@@ -597,6 +599,12 @@ impl EquationsConfig {
         data.any(|data| matches!(data.part, Part::Source | Part::Document))
     }
 
+    /// Whether its memory has a row for each step of source and answer.
+    fn has_rows_of_both_parts(&self) -> bool {
+        let familiar = self.compiled().familiar.as_ref();
+        familiar.is_some_and(|familiar| familiar.memory.are_of_both_parts())
+    }
+
     /// The sizes of its heads, of the rows that they see, and of their controller; all 0 without such heads.
     fn familiar_sizes(&self) -> Sizes {
         let compiled = self.compiled();
@@ -610,8 +618,12 @@ impl EquationsConfig {
             layers: familiar.layers,
             units: units.unwrap_or(0),
             read_heads: familiar.heads.len(),
-            rows: self.episode_rows(self.lengths[0], self.lengths[1]),
-            columns: lengths[familiar.columns],
+            rows: if self.has_rows_of_both_parts() {
+                self.lengths[0]
+            } else {
+                self.episode_rows(self.lengths[0], self.lengths[1])
+            },
+            columns: lengths[familiar.memory.columns],
             ..Sizes::default()
         }
     }

@@ -10,6 +10,7 @@ use super::config::EquationsConfig;
 use super::engines::Running;
 use super::pool::{Job, Purpose};
 use super::quantities::{Held, Quantity};
+use crate::equations::bind::ZERO;
 use crate::equations::run::{Engine, Made};
 use crate::math::{Answer, Real, Series};
 use crate::model::array;
@@ -30,7 +31,7 @@ impl Compiled {
         job: Job,
         at: usize,
     ) -> Vec<usize> {
-        match own.held {
+        let places = match own.held {
             Held::Values(series) => own.places(&engine.layout_in(series, at), None),
             Held::First(series, block) => {
                 let block = self
@@ -47,7 +48,8 @@ impl Compiled {
                 }
                 own.places(&layout, None)
             }
-        }
+        };
+        own.in_columns(places, job.sizes, job.question)
     }
 }
 
@@ -208,17 +210,17 @@ impl EquationsConfig {
             return;
         };
         let [rows, _] = trace.memory_size();
-        let (first, _) = trace.rows_of(&compiled.quantities[familiar.rows], self.question);
-        let seen = match familiar.sees {
+        let seen = match familiar.memory.sees(0, rows) {
             Sees::Sequence if t > 0 => rows,
             Sees::Sequence => 0,
             _ => t.min(rows),
         };
         let mut memory = std::mem::take(&mut trace.memory_columns);
-        if let Some(series) = trace.series_of(&compiled.quantities[familiar.rows])
+        let (place, array) = familiar.memory.array;
+        if let Some(series) = trace.series(place, array)
             && t < memory.steps()
         {
-            let row = |i: usize| series.row(first + i).iter().copied();
+            let row = |i: usize| series.row(i).iter().copied();
             memory::set_rows(memory.row_mut(t), rows, seen, row);
         }
         trace.memory_columns = memory;
@@ -226,10 +228,8 @@ impl EquationsConfig {
 
     /// The rule of M_{t+1}.
     fn memory_dependency<R: Real>(&self) -> Option<Dependency<'_, R>> {
-        let compiled = self.compiled();
-        let rows = &compiled.quantities[compiled.familiar.as_ref()?.rows];
-        let needs = [(rows.place, rows.array)];
-        Some(Dependency::of_memory(needs, |trace, t| {
+        let memory = &self.compiled().familiar.as_ref()?.memory;
+        Some(Dependency::of_memory([memory.array], |trace, t| {
             self.remember(trace, t + 1);
         }))
     }
@@ -245,24 +245,27 @@ impl EquationsConfig {
         let own = &self.compiled().quantities[index];
         let arena = &running.engine.memory.arena;
         let (first, _) = trace.rows_of(own, self.question);
-        let width: usize = own.sizes(&running.engine.bound.lengths).iter().product();
-        let steps = if own.time.is_some() {
-            trace.tape.sizes[0]
-        } else {
-            1
-        };
+        let all = trace.tape.sizes[0];
+        let width = own.width(&running.engine.bound.lengths, all);
+        let steps = if own.time.is_some() { all } else { 1 };
         let Some(series) = trace.series_of_mut(own) else {
             return;
         };
         // Of derivatives there is none yet.
         series.reshape(steps, width);
         let values = series.as_mut_slice();
-        values.fill(R::ZERO);
+        if !own.is_shared {
+            values.fill(R::ZERO);
+        }
         let to = values.get_mut(first * width..).unwrap_or_default();
         let places = running.arrays[index][at].iter();
-        to.iter_mut()
-            .zip(places)
-            .for_each(|(to, place)| *to = arena[*place + from]);
+        to.iter_mut().zip(places).for_each(|(to, place)| {
+            *to = if *place == ZERO {
+                R::ZERO
+            } else {
+                arena[*place + from]
+            };
+        });
     }
 
     /// Puts recorded arrays in, but for noise.
@@ -280,6 +283,7 @@ impl EquationsConfig {
             let rows = (first..series.steps()).zip(places.chunks(width));
             for (row, places) in rows {
                 let pairs = places.iter().zip(series.row(row));
+                let pairs = pairs.filter(|(place, _)| **place != ZERO);
                 pairs.for_each(|(place, value)| arena[*place] = *value);
             }
         }
@@ -648,6 +652,9 @@ impl EquationsConfig {
             return;
         }
         let of_row = row.checked_sub(first).filter(|row| *row < count);
+        if of_row.is_none() && own.is_shared {
+            return;
+        }
         let places = of_row.map_or(&[][..], |row| &places[row * width..(row + 1) * width]);
         let mut to = series.row_mut(row).iter_mut();
         to.by_ref()

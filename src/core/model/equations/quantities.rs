@@ -2,7 +2,7 @@
 
 use super::interned;
 use super::parts::{Outline, Part, block_axes};
-use crate::equations::bind::Layout;
+use crate::equations::bind::{Layout, ZERO};
 use crate::equations::flatten::Flat;
 use crate::equations::page::Word;
 use crate::equations::program::{Axis, Op, Source, Value};
@@ -54,6 +54,10 @@ pub(super) struct Quantity {
     pub is_kept: bool,
     /// Whether it repeats another quantity, and cannot be set.
     pub is_copy: bool,
+    /// Whether another quantity is the same array in the other part of the episode.
+    pub is_shared: bool,
+    /// The part of the episode that its last axis counts, of an array with a column for each step.
+    pub columns: Option<Part>,
 }
 
 impl Quantity {
@@ -66,6 +70,41 @@ impl Quantity {
     pub(super) fn rows(&self, sizes: [usize; 2], question: usize) -> (usize, usize) {
         self.time
             .map_or((0, 1), |(_, part)| part.steps(sizes, question))
+    }
+
+    /// Whether its steps are those before the answer.
+    pub(super) fn is_of_source(&self) -> bool {
+        self.time.is_some_and(|(_, part)| part == Part::Source)
+    }
+
+    /// The values of a step, in an episode with this many steps.
+    pub(super) fn width(&self, lengths: &[usize], steps: usize) -> usize {
+        let all = || {
+            self.sizes(lengths)
+                .into_iter()
+                .fold(1, usize::saturating_mul)
+        };
+        self.columns.map_or_else(all, |_| steps)
+    }
+
+    /// Its places with a column for each step of the episode; [`ZERO`] for those that its last axis does not count.
+    pub(super) fn in_columns(
+        &self,
+        places: Vec<usize>,
+        sizes: [usize; 2],
+        question: usize,
+    ) -> Vec<usize> {
+        let (Some(part), (_, count)) = (self.columns, self.rows(sizes, question)) else {
+            return places;
+        };
+        let (first, seen) = part.steps(sizes, question);
+        let width = places.len().checked_div(count).unwrap_or(0);
+        let row = |row: &[usize]| {
+            let mut columns = vec![ZERO; sizes[0]];
+            columns[first..first + seen].copy_from_slice(&row[..seen]);
+            columns
+        };
+        places.chunks(width.max(1)).flat_map(row).collect()
     }
 
     /// The sizes of its axes, without that of the steps.
@@ -262,6 +301,8 @@ fn of_heads(
             follows: false,
             is_kept: false,
             is_copy: false,
+            is_shared: false,
+            columns: None,
         }
     };
     match heads {

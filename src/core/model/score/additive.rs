@@ -32,9 +32,6 @@ pub const ADDITIVE_ROW: Array = &ArraySpec::new("additive_row", &["m", "a"], "W_
 /// v, [A].
 #[rustfmt::skip]
 pub const ADDITIVE_VECTOR: Array = &ArraySpec::new("additive_vector", &["a"], "v", LEARNED, "learned; additive score");
-/// v in the steps of a source that has its own, [A].
-#[rustfmt::skip]
-pub const ENCODER_VECTOR: Array = &ArraySpec::new("encoder_vector", &["a"], "v", LEARNED, "learned; `additive_vector` in the steps of the source");
 /// W_p, [3, A].
 #[rustfmt::skip]
 pub const ADDITIVE_POSITION: Array = &ArraySpec::new("additive_position", &["b", "a"], "W_p", LEARNED, "learned; position bias W_pᵀ·[ln(1 + t), ln(1 + i), ln(1 + N)] inside the tanh of the additive score, t from the first step of the head (Cohn 2016)");

@@ -1,13 +1,13 @@
 //! Machine files as machines: episodes that are recorded, verified, changed, learned from, and of other sizes.
 
-use tapescope_core::keys::{Field, Keys, Table};
+use tapescope_core::keys::{Choice as _, Field, Keys, Table};
 use tapescope_core::model::equations::Offer;
 use tapescope_core::model::{
     Array, Conventions, Draw, EquationsConfig, Intervention, Kind, Model, ModelConfig, NoiseMode,
     Place, Trace,
 };
 use tapescope_core::model::{Change, Params, Told, Workspace};
-use tapescope_core::task::{AskedFor, Aspects, Copy, Span, Task, Transduce};
+use tapescope_core::task::{AskedFor, Aspects, Caption, Copy, Span, Task, Transduce};
 use tapescope_core::train::{self, Quantity, Recording, Trainer, TrainingConfig};
 
 const MACHINES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/machines");
@@ -97,6 +97,7 @@ fn all() -> Vec<(String, Task)> {
     let mut all: Vec<_> = of_copy.map(|name| (name.to_owned(), copy())).into();
     let others = ["bahdanau", "luong", "fixed_context"].map(|name| (name.to_owned(), transduce()));
     all.extend(others);
+    all.push(("caption".to_owned(), Task::Caption(Caption::DEFAULT)));
     all.push(("coattention".to_owned(), Task::Span(Span::DEFAULT)));
     all.push(("attention_over_attention".to_owned(), symbol()));
     let aspects = Task::Aspects(Aspects::DEFAULT);
@@ -632,11 +633,13 @@ fn an_input_longer_than_any_memory_is_counted_before_room_is_made() {
 }
 
 /// Files whose heads have the places of those of other machines.
-fn with_heads() -> [(&'static str, Task); 5] {
+fn with_heads() -> [(&'static str, Task); 7] {
     let transduce = || Task::Transduce(Transduce::DEFAULT);
     [
         ("bahdanau", transduce()),
         ("luong", transduce()),
+        ("caption", Task::Caption(Caption::DEFAULT)),
+        ("lstmn_fusion", transduce()),
         ("lstmn", copy()),
         ("self_attention", copy()),
         ("structured_self_attention", Task::Aspects(Aspects::DEFAULT)),
@@ -655,12 +658,14 @@ fn heads_that_read_the_steps_of_the_input_have_their_arrays_in_their_place() {
         let rows = config.rows_of([trace.steps(), trace.setting.source]);
         assert_eq!(memory.nrows(), rows, "{name}");
         assert!(trace.memory(0).iter().all(|value| *value == 0.0), "{name}");
-        for head in &trace.heads {
+        for (index, head) in trace.heads.iter().enumerate() {
+            let is_tape = name == "lstmn" || name == "lstmn_fusion" && index == 1;
+            let first = if is_tape { 0 } else { first };
             for t in first..trace.steps() {
                 let weights = &head.weighting.row(t)[..rows];
                 assert_eq!(head.content.row(t), head.weighting.row(t), "{name}");
                 let sum: f32 = weights.iter().sum();
-                let has_rows = name != "lstmn" || t > 0;
+                let has_rows = !is_tape || t > 0 && t != head.first_step;
                 assert!(
                     (sum - f32::from(u8::from(has_rows))).abs() < 1e-5,
                     "{name}: {sum}"
@@ -672,6 +677,46 @@ fn heads_that_read_the_steps_of_the_input_have_their_arrays_in_their_place() {
                 }
             }
         }
+    }
+}
+
+#[test]
+fn heads_that_draw_have_the_arrays_of_their_weighting() {
+    let task = Task::Transduce(Transduce::DEFAULT);
+    let common = "read similarity content weighting";
+    for (weighting, own) in [
+        ("hard", "distribution draw row entropy"),
+        ("weibull", "noise prior divergence location"),
+        ("lognormal", "normal prior divergence location"),
+    ] {
+        let set = [
+            ("encoder.units", "4"),
+            ("units", "5"),
+            ("attention.weighting", weighting),
+        ];
+        let channels = [task.inputs(), task.outputs()];
+        let config = EquationsConfig::included("bahdanau", channels, &set).unwrap();
+        assert_eq!(config.mechanism(0).weighting.word(), weighting);
+        let machine = Model::<f32>::new(config, 3);
+        let draw = Draw {
+            sampling: NoiseMode::Sampled,
+            ..Draw::of(7, 1)
+        };
+        let recording = Recording::of(&machine, &task, task.episode(7, 1), Some(draw));
+        let trace = &recording.trace;
+        let names: Vec<&str> = trace.heads[0]
+            .arrays()
+            .filter(|(_, series)| series.width() > 0)
+            .map(|(array, _)| array.name)
+            .collect();
+        for name in common.split(' ').chain(own.split(' ')) {
+            assert!(names.contains(&name), "{weighting}: {name} in {names:?}");
+        }
+        assert_eq!(again(&machine, trace), [], "{weighting}");
+        assert!(
+            recording.again(&machine).unwrap().trace == *trace,
+            "{weighting}"
+        );
     }
 }
 

@@ -455,7 +455,7 @@ impl Kind for EquationsConfig {
             }
             _ => {
                 let sizes = self.compiled().quantity(place, array);
-                let sizes = sizes.map(|(_, own)| own.sizes(&self.axis_lengths(self.lengths)));
+                let sizes = sizes.map(|(_, own)| self.sizes_of(own));
                 sizes.map_or(0, |sizes| sizes.into_iter().fold(1, usize::saturating_mul))
             }
         }
@@ -494,6 +494,10 @@ impl Kind for EquationsConfig {
         let own = compiled.quantity(place, array);
         // Noise is drawn in all steps.
         own.filter(|own| !own.1.is_noise()).is_some_and(|(_, own)| {
+            if !own.pieces.is_empty() {
+                let mut pieces = own.pieces.iter();
+                return !pieces.any(|piece| piece.has_step(t, source, self.question));
+            }
             let (first, count) = own.rows([usize::MAX, source], self.question);
             own.time.is_some_and(|(_, part)| match part {
                 Part::Answer | Part::Last => t < source,
@@ -530,7 +534,8 @@ impl Kind for EquationsConfig {
         let compiled = self.compiled();
         let lengths = self.axis_lengths([steps.max(2), steps / 2]);
         let values = compiled.quantities.iter().map(|own| {
-            let sizes = own.sizes(&lengths).into_iter().map(|size| size as u64);
+            let sizes = own.sizes(&lengths, steps).into_iter();
+            let sizes = sizes.map(|size| size as u64);
             let steps = if own.time.is_some() { steps as u64 } else { 1 };
             sizes.fold(steps, u64::saturating_mul)
         });
@@ -562,7 +567,7 @@ impl Kind for EquationsConfig {
     fn array_sizes(&self, array: Array) -> Option<Vec<usize>> {
         let compiled = self.compiled();
         let (_, own) = compiled.quantity(Place::Machine, array)?;
-        Some(own.sizes(&self.axis_lengths(self.lengths)))
+        Some(self.sizes_of(own))
     }
 
     fn reader(&self) -> Option<Array> {
@@ -591,6 +596,11 @@ impl Kind for EquationsConfig {
 }
 
 impl EquationsConfig {
+    /// The sizes of the axes of an array, without that of the steps.
+    fn sizes_of(&self, own: &Quantity) -> Vec<usize> {
+        own.sizes(&self.axis_lengths(self.lengths), self.lengths[1])
+    }
+
     /// Whether it answers after a source, or after a document.
     fn has_source_part(&self) -> bool {
         let mut data = self.compiled().data.iter();
@@ -605,7 +615,7 @@ impl EquationsConfig {
         };
         let units = self.compiled().quantity(Place::Layer(0), array::HIDDEN);
         let lengths = self.axis_lengths(self.lengths);
-        let units = units.map(|(_, own)| own.sizes(&lengths).iter().product());
+        let units = units.map(|(_, own)| self.sizes_of(own).iter().product());
         Sizes {
             layers: familiar.layers,
             units: units.unwrap_or(0),

@@ -1,6 +1,7 @@
 //! Heads, layers and encoders of a machine file that have the names of those of other machines: their arrays stand in the
 //! places where pictures, losses and measures look for them. This is the only adapter between the two.
 
+use super::assembled::assemble;
 use super::interned;
 use super::parts::{Outline, Part};
 use super::quantities::Quantity;
@@ -42,7 +43,7 @@ impl Familiar {
 
     /// Finds the heads of a file and gives their arrays their places; none where its heads are others than these pictures know.
     pub(super) fn find(outline: &Outline, all: &mut Vec<Quantity>) -> Option<Self> {
-        let mut placed = by_layer(outline, all);
+        let mut placed = assemble(outline, &by_layer(outline, all));
         let found = Self::place(outline, &mut placed);
         if found.is_some() {
             *all = placed;
@@ -76,7 +77,8 @@ impl Familiar {
                 },
             )
         } else if part == Part::Steps {
-            (named("encoder.annotations")?, Sees::Sequence)
+            let rows = named("rows").or_else(|| named("encoder.annotations"));
+            (rows?, Sees::Sequence)
         } else {
             (named("encoder.annotations")?, Sees::All)
         };
@@ -91,7 +93,8 @@ impl Familiar {
         };
         let weighting = chosen(outline, "weighting").unwrap_or(Weighting::Soft);
         let is_answer = is_past && part != Part::Steps;
-        let is_known = !weighting.is_random() && !is_answer && outline.data.len() == 2;
+        let is_one = outline.data.len() == 2 || !first.pieces.is_empty();
+        let is_known = !weighting.is_random() && !is_answer && is_one;
         let has_memory = named("memory").is_some();
         if has_memory || !is_row || !weightings.iter().all(is_alike) || !is_known {
             return None;

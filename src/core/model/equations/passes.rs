@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use std::ops::Range;
 use std::rc::Rc;
 
+use super::assembled::NOWHERE;
 use super::compiled::Compiled;
 use super::config::EquationsConfig;
 use super::engines::Running;
@@ -30,6 +31,17 @@ impl Compiled {
         job: Job,
         at: usize,
     ) -> Vec<usize> {
+        if !own.pieces.is_empty() {
+            let lengths = &engine.bound.lengths;
+            let width: usize = own.sizes(lengths, job.sizes[1]).iter().product();
+            let mut all = vec![NOWHERE; job.sizes[0] * width];
+            for piece in &own.pieces {
+                let layout = engine.layout_in(piece.series, at);
+                let episode = (job.sizes, job.question);
+                piece.put(layout, lengths, episode, (&mut all, width));
+            }
+            return all;
+        }
         match own.held {
             Held::Values(series) => own.places(&engine.layout_in(series, at), None),
             Held::First(series, block) => {
@@ -245,7 +257,8 @@ impl EquationsConfig {
         let own = &self.compiled().quantities[index];
         let arena = &running.engine.memory.arena;
         let (first, _) = trace.rows_of(own, self.question);
-        let width: usize = own.sizes(&running.engine.bound.lengths).iter().product();
+        let sizes = own.sizes(&running.engine.bound.lengths, trace.tape.sizes[1]);
+        let width: usize = sizes.iter().product();
         let steps = if own.time.is_some() {
             trace.tape.sizes[0]
         } else {
@@ -262,7 +275,7 @@ impl EquationsConfig {
         let places = running.arrays[index][at].iter();
         to.iter_mut()
             .zip(places)
-            .for_each(|(to, place)| *to = arena[*place + from]);
+            .for_each(|(to, place)| *to = value(arena, *place + from));
     }
 
     /// Puts recorded arrays in, but for noise.
@@ -280,7 +293,9 @@ impl EquationsConfig {
             let rows = (first..series.steps()).zip(places.chunks(width));
             for (row, places) in rows {
                 let pairs = places.iter().zip(series.row(row));
-                pairs.for_each(|(place, value)| arena[*place] = *value);
+                for (place, value) in pairs.filter(|(place, _)| **place != NOWHERE) {
+                    arena[*place] = *value;
+                }
             }
         }
     }
@@ -349,6 +364,7 @@ impl EquationsConfig {
             let slopes = (first..series.steps()).flat_map(|t| series.row(t));
             if series.width() > 0 {
                 let pairs = running.arrays[index][at].iter().zip(slopes);
+                let pairs = pairs.filter(|(place, _)| **place != NOWHERE);
                 pairs.for_each(|(place, slope)| {
                     running.engine.memory.arena[*place + from] += *slope;
                 });
@@ -358,6 +374,11 @@ impl EquationsConfig {
             running.engine.memory.arena[*place + from] = by.terms.penalty;
         }
     }
+}
+
+/// The number at a place; 0 where there is none.
+fn value<R: Real>(arena: &[R], place: usize) -> R {
+    arena.get(place).copied().unwrap_or(R::ZERO)
 }
 
 /// The number of the first episodes that run side by side: as many as there are vectors for, or one.
@@ -556,10 +577,7 @@ impl<R: Real> Machine<R> for EquationsConfig {
             made.each(|_, at| entries.push(at));
             entries.sort_unstable();
             for (index, own) in &quantities {
-                let Held::Values(series) = own.held else {
-                    continue;
-                };
-                if !equation.makes.contains(&series) {
+                if !own.series().any(|series| equation.makes.contains(&series)) {
                     continue;
                 }
                 let (first, count) = trace.rows_of(own, self.question);
@@ -652,7 +670,7 @@ impl EquationsConfig {
         let mut to = series.row_mut(row).iter_mut();
         to.by_ref()
             .zip(places)
-            .for_each(|(to, place)| *to = arena[*place]);
+            .for_each(|(to, place)| *to = value(arena, *place));
         if places.is_empty() {
             to.for_each(|to| *to = R::ZERO);
         }

@@ -1,5 +1,6 @@
 //! The arrays that an episode of a machine file records, and what follows from what.
 
+use super::assembled::Piece;
 use super::interned;
 use super::parts::{Outline, Part, block_axes};
 use crate::equations::bind::Layout;
@@ -54,6 +55,8 @@ pub(super) struct Quantity {
     pub is_kept: bool,
     /// Whether it repeats another quantity, and cannot be set.
     pub is_copy: bool,
+    /// What several series give to it, each in its part of the episode; empty for what one series holds.
+    pub pieces: Vec<Piece>,
 }
 
 impl Quantity {
@@ -68,9 +71,29 @@ impl Quantity {
             .map_or((0, 1), |(_, part)| part.steps(sizes, question))
     }
 
-    /// The sizes of its axes, without that of the steps.
-    pub(super) fn sizes(&self, lengths: &[usize]) -> Vec<usize> {
+    /// Whether each step has a value for each memory row of a document and a question.
+    fn is_map(&self) -> bool {
+        self.pieces.iter().any(|piece| piece.rows.is_some())
+    }
+
+    /// The sizes of its axes, without that of the steps, in an episode with this number of source steps.
+    pub(super) fn sizes(&self, lengths: &[usize], source: usize) -> Vec<usize> {
+        if self.is_map() {
+            return vec![source];
+        }
         self.axes.iter().map(|axis| lengths[*axis]).collect()
+    }
+
+    /// Whether it has values of a series.
+    pub(super) fn has(&self, series: usize) -> bool {
+        self.series().any(|own| own == series)
+    }
+
+    /// The series whose values it has.
+    pub(super) fn series(&self) -> impl Iterator<Item = usize> {
+        let pieces = self.pieces.iter().map(|piece| piece.series);
+        let own = self.held.series().filter(|_| self.pieces.is_empty());
+        pieces.chain(own)
     }
 
     /// Where it stands in an engine, with the axis of its steps first.
@@ -262,6 +285,7 @@ fn of_heads(
             follows: false,
             is_kept: false,
             is_copy: false,
+            pieces: Vec::new(),
         }
     };
     match heads {
@@ -275,12 +299,11 @@ fn of_heads(
 
 /// The quantities that one follows from, and whether it does so without a tensor.
 fn needs(outline: &Outline, flat: &Flat, all: &[Quantity], index: usize) -> (Vec<usize>, bool) {
-    let (program, Held::Values(series)) = (&outline.program, all[index].held) else {
-        return (Vec::new(), false);
-    };
+    let (program, own) = (&outline.program, &all[index]);
     let (mut needs, mut follows, mut is_made) = (Vec::new(), true, false);
     let equations = program.equations.iter().enumerate();
-    for (work, equation) in equations.filter(|(_, own)| own.makes.contains(&series)) {
+    for (work, equation) in equations.filter(|(_, one)| one.makes.iter().any(|made| own.has(*made)))
+    {
         is_made = true;
         let is_drawn = |draw: usize| flat.draws[draw].1 == work;
         let mut reads = Vec::new();
@@ -296,7 +319,8 @@ fn needs(outline: &Outline, flat: &Flat, all: &[Quantity], index: usize) -> (Vec
             *other != index
                 && !own.is_copy
                 && match own.held {
-                    Held::Values(own) | Held::First(own, _) => reads.contains(&own),
+                    Held::Values(_) => own.series().any(|own| reads.contains(&own)),
+                    Held::First(own, _) => reads.contains(&own),
                     Held::Draw(draw) => is_drawn(draw),
                 }
         };

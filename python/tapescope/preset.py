@@ -45,14 +45,14 @@ _SECTIONS = {"ntm": ("memory", "controller", "heads"), "dnc": ("memory", "contro
              "fixed-context": ("encoder",), "luong": ("encoder", "decoder", "attention"),
              "caption": ("annotations", "decoder", "attention"),
              "lstmn-decoder": ("decoder", "attention"),
-             "multi-head": ("embedding", "layers", "heads", "attention", "positions"), "coattention": ("encoder", "fusion", "decoder"),
-             "attention-over-attention": ("encoder",), "equations": ("file", "text", "sizes", "heads", "switches", "constants")}
+             "multi-head": ("embedding", "layers", "heads", "attention", "positions"),
+             "equations": ("file", "text", "sizes", "heads", "switches", "constants")}
 # Defaults that differ from those of the first kind with the key.
 _FORWARD = {"direction": "forward", "size": 64}
 _OWN_DEFAULTS: Dict[str, Dict[str, Dict[str, Any]]] = {
     "fixed-context": {"encoder": _FORWARD}, "luong": {"encoder": _FORWARD, "attention": {"score": "general"}},
     "lstmn-decoder": {"attention": {"units": 64}},
-    "multi-head": {"heads": {"read": 4}}, "coattention": {"decoder": {"size": 32}}}
+    "multi-head": {"heads": {"read": 4}}}
 
 
 def named(source: Union[Path, Preset]) -> Tuple[str, Optional[str]]:
@@ -324,34 +324,18 @@ def _sequence_shapes(model: Mapping[str, Any], x: int, y: int) -> Dict[str, Shap
             linear("annotations", 9 * x, m)
     else:
         encoder = model["encoder"]
-        points = kind == "coattention"
-        directions = ("forward", "backward") if not points and encoder["direction"] == "both" else ("forward",)
+        directions = ("forward", "backward") if encoder["direction"] == "both" else ("forward",)
         u, embedding = encoder["size"], encoder["embedding"]
-        of = ("document", "question") if kind == "attention-over-attention" else ("encoder",)
-        for name, direction in ((name, direction) for name in of for direction in directions):
-            parts = {"": 4} if points or encoder["cell"] == "lstm" else {".gates": 2, ".candidate": 1}
+        for direction in directions:
+            parts = {"": 4} if encoder["cell"] == "lstm" else {".gates": 2, ".candidate": 1}
             for part, blocks in parts.items():
-                linear(f"{name}.{direction}{part}", (embedding or x) + u, blocks * u)
+                linear(f"encoder.{direction}{part}", (embedding or x) + u, blocks * u)
         if embedding:
             shapes["encoder.embedding"] = (x, embedding)
         m = len(directions) * u
         if encoder.get("fertility"):
             linear("fertility", m, encoder["fertility"])
             linear("fertility.normal", encoder["fertility"], 2)
-    if kind == "coattention":
-        f, c, units, pool = model["fusion"]["size"], decoder["size"], decoder["maxout"], decoder["pool"]
-        linear("question", m, m)
-        for direction in ("forward", "backward"):
-            linear(f"fusion.{direction}", 3 * m + f, 4 * f)
-        linear("decoder", 4 * f + c, 4 * c)
-        for side in ("start", "end"):
-            linear(f"{side}.first", 2 * f + units, pool * units)
-            linear(f"{side}.second", units, pool * units)
-            linear(f"{side}.third", 2 * units, pool)
-            shapes[f"{side}.seen"] = (c + 4 * f, units)
-        return {**shapes, "sentinel.document": (1, m), "sentinel.question": (1, m)}
-    if kind == "attention-over-attention":
-        return shapes
     c = decoder["size"] if kind in ("bahdanau", "caption") else m
     if kind == "caption":
         e = decoder["embedding"]

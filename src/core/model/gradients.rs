@@ -4,10 +4,9 @@
 use super::attention::{PriorForm, Score, Strength, Switch, Weighting};
 use super::weighting::bayesian::DIVERGENCE;
 use super::{
-    AttentionOverAttentionConfig, BahdanauConfig, CaptionConfig, CoattentionConfig, Direction,
-    Draw, EncoderCell, EncoderConfig, FixedContextConfig, Fusion, Given, HeadTrace, Kind,
-    LstmnDecoderConfig, LuongConfig, Model, ModelConfig, MultiHeadConfig, NoiseMode, NtmConfig,
-    Number, Params, PlainConfig, Terms, Trace, Workspace,
+    BahdanauConfig, CaptionConfig, Direction, Draw, EncoderCell, EncoderConfig, FixedContextConfig,
+    Fusion, Given, HeadTrace, Kind, LstmnDecoderConfig, LuongConfig, Model, ModelConfig,
+    MultiHeadConfig, NoiseMode, NtmConfig, Number, Params, PlainConfig, Terms, Trace, Workspace,
 };
 use crate::math::Real;
 use crate::math::check::{assert_gradient, random_vector};
@@ -116,7 +115,7 @@ fn with_sources() -> Vec<Model<f64>> {
     general.attention.score = Score::General.into();
     let mut deep = LstmnDecoderConfig::new(3, 2);
     deep.fusion = Fusion::Deep;
-    let configs: [ModelConfig; 10] = [
+    let configs: [ModelConfig; 8] = [
         bahdanau.into(),
         general.into(),
         luong.into(),
@@ -125,8 +124,6 @@ fn with_sources() -> Vec<Model<f64>> {
         LstmnDecoderConfig::new(3, 2).into(),
         deep.into(),
         MultiHeadConfig::new(3, 2).into(),
-        CoattentionConfig::new(3, 2).into(),
-        AttentionOverAttentionConfig::new(3, 2).into(),
     ];
     configs
         .into_iter()
@@ -158,8 +155,7 @@ fn learned_after<R: Number>(
     for longer in before.iter().copied().chain([0]) {
         let series = |width: usize| {
             let one = |[steps, source]: &[usize; 2]| {
-                // With other ends of document and question.
-                let of = |(t, x)| ((source * 31 + 18 * longer + t * width + x) as f32).sin();
+                let of = |(t, x)| ((source * 31 + longer + t * width + x) as f32).sin();
                 Array2::from_shape_fn((steps + longer, width), of)
             };
             episodes.iter().map(one).collect::<Vec<_>>()

@@ -16,11 +16,10 @@ use super::fertility;
 use super::luong::Luong;
 use super::weighting::bayesian::DIVERGENCE;
 use super::{
-    Array, AttentionOverAttentionConfig, BahdanauConfig, CaptionConfig, CoattentionConfig, Decoder,
-    Dependency, Direction, Draw, EncoderCell, EncoderConfig, EncoderDecoder, FixedContextConfig,
-    Fusion, Given, LstmnDecoderConfig, LuongConfig, Model, ModelConfig, MultiHeadConfig, Noise,
-    NoiseMode, NtmConfig, Number, Params, Place, PlainConfig, Positions, SamConfig, Search, Terms,
-    Trace, Upstream, Workspace,
+    Array, BahdanauConfig, CaptionConfig, Decoder, Dependency, Direction, Draw, EncoderCell,
+    EncoderConfig, EncoderDecoder, FixedContextConfig, Fusion, Given, LstmnDecoderConfig,
+    LuongConfig, Model, ModelConfig, MultiHeadConfig, Noise, NoiseMode, NtmConfig, Number, Params,
+    Place, PlainConfig, Positions, SamConfig, Search, Terms, Trace, Upstream, Workspace,
 };
 use crate::math::check::{assert_gradient, random_vector};
 use crate::math::{Answer, Series};
@@ -82,18 +81,14 @@ fn recorded(config: ModelConfig, sampling: NoiseMode) -> (Model<f64>, Trace<f64>
         let pairs = tensor.iter_mut().zip(&mut next);
         pairs.for_each(|(to, &from)| *to = from);
     }
-    let [steps, source] = match model.config {
-        ModelConfig::Coattention(_) | ModelConfig::AttentionOverAttention(_) => [10, 6],
-        _ => [STEPS, 2],
-    };
-    let input = Array2::from_shape_fn((steps, 3), |(t, x)| ((t * 3 + x) as f32).sin());
+    let input = Array2::from_shape_fn((STEPS, 3), |(t, x)| ((t * 3 + x) as f32).sin());
     let draw = Draw {
         sampling,
         ..Draw::of(3, 4)
     };
     let mut trace = Trace::new(&model.config);
     let given = Given {
-        source,
+        source: 2,
         ..(&input).into()
     };
     model.run(given, draw, &mut trace);
@@ -405,24 +400,6 @@ fn attention_to_earlier_states_of_encoder_and_decoder() {
         let mut config = LstmnDecoderConfig::new(3, 2);
         (config.size, config.units, config.fusion) = (4, 3, fusion);
         assert_eq!(check(config.clone(), NoiseMode::Mean), ["output", "memory"]);
-        check_weights(config, NoiseMode::Mean);
-    }
-}
-
-#[test]
-fn document_and_question() {
-    for stop in [Switch::On, Switch::Off] {
-        let mut config = CoattentionConfig::new(3, 2);
-        (config.source.size, config.fusion, config.size) = (2, 3, 2);
-        (config.hidden, config.pool, config.stop) = (2, 2, stop);
-        config.source.embedding = 2;
-        assert_eq!(check(config.clone(), NoiseMode::Mean), ["output"]);
-        check_weights(config, NoiseMode::Mean);
-    }
-    for cell in [EncoderCell::Lstm, EncoderCell::Gru] {
-        let mut config = AttentionOverAttentionConfig::new(3, 2);
-        (config.source.size, config.source.cell) = (2, cell);
-        assert_eq!(check(config.clone(), NoiseMode::Mean), ["output"]);
         check_weights(config, NoiseMode::Mean);
     }
 }

@@ -3,14 +3,10 @@
 
 use super::interned;
 use super::parts::{Outline, Part, block_axes};
-use super::quantities::{Held, Quantity};
-use crate::equations::bind::{Layout, count};
+use super::quantities::{Held, Piece, Quantity};
 use crate::equations::program::{Axis, Length, Source};
 use crate::model::array;
 use crate::model::spec::{ArraySpec, Kept};
-
-/// The place of a number that no series has: it is 0, and nothing sets it.
-pub(super) const NOWHERE: usize = usize::MAX / 2;
 
 /// The parts of an episode, by the beginnings of names.
 const PARTS: [(&str, Part); 3] = [
@@ -18,58 +14,6 @@ const PARTS: [(&str, Part); 3] = [
     ("question", Part::Question),
     ("answer", Part::Answer),
 ];
-
-/// What a series gives to an array.
-#[derive(Clone, Debug)]
-pub(super) struct Piece {
-    pub series: usize,
-    /// The part of the episode that its steps are, and their axes.
-    pub part: Part,
-    steps: Vec<Axis>,
-    columns: Vec<Axis>,
-    /// The part whose steps its columns are, if they are steps.
-    pub rows: Option<Part>,
-}
-
-impl Piece {
-    /// Whether it has a value in a step, in an episode with this many source steps.
-    pub(super) fn has_step(&self, t: usize, source: usize, question: usize) -> bool {
-        let (first, count) = self.part.steps([usize::MAX, source], question);
-        // The step behind a document or a question may be one of its own.
-        (first..=first.saturating_add(count)).contains(&t)
-    }
-
-    /// Puts the places of its values in, in an array of all steps with this many columns.
-    pub(super) fn put(
-        &self,
-        mut layout: Layout,
-        lengths: &[usize],
-        (sizes, question): ([usize; 2], usize),
-        (all, width): (&mut [usize], usize),
-    ) {
-        // Along an axis that it does not have, its values repeat.
-        for axis in &self.steps {
-            if layout.dims.iter().all(|dim| dim.0 != *axis) {
-                layout.dims.push((*axis, lengths[*axis], 0));
-            }
-        }
-        let columns = count(lengths, &self.columns).max(1);
-        let places = layout.places(&[&self.steps[..], &self.columns].concat());
-        let steps = places.len() / columns;
-        let first = self.rows.map_or(0, |part| part.steps(sizes, question).0);
-        for (step, places) in places.chunks(columns).enumerate() {
-            let t = match self.part {
-                // Of more rounds than are asked for, the last ones.
-                Part::Answer => (sizes[0] + step).checked_sub(steps),
-                part => Some(part.steps(sizes, question).0 + step),
-            };
-            let t = t.filter(|t| self.part != Part::Answer || *t >= sizes[1]);
-            let row = t.and_then(|t| all.get_mut(t * width..(t + 1) * width));
-            let row = row.unwrap_or_default().iter_mut().skip(first);
-            row.zip(places).for_each(|(to, place)| *to = *place);
-        }
-    }
-}
 
 /// All quantities, with those of the parts of an episode assembled, where the file reads a document and a question.
 pub(super) fn assemble(outline: &Outline, all: &[Quantity]) -> Vec<Quantity> {

@@ -77,8 +77,11 @@ impl Familiar {
                 },
             )
         } else if part == Part::Steps {
-            let rows = named("rows").or_else(|| named("encoder.annotations"));
-            (rows?, Sees::Sequence)
+            let rows = named("rows").filter(|rows| !all[*rows].pieces.is_empty());
+            (
+                rows.or_else(|| named("encoder.annotations"))?,
+                Sees::Sequence,
+            )
         } else {
             (named("encoder.annotations")?, Sees::All)
         };

@@ -5,12 +5,11 @@ use std::cell::RefCell;
 use std::ops::Range;
 use std::rc::Rc;
 
-use super::assembled::NOWHERE;
 use super::compiled::Compiled;
 use super::config::EquationsConfig;
 use super::engines::Running;
 use super::pool::{Job, Purpose};
-use super::quantities::{Held, Quantity};
+use super::quantities::{Held, NOWHERE, Quantity};
 use crate::equations::run::{Engine, Made};
 use crate::math::{Answer, Real, Series};
 use crate::model::array;

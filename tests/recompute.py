@@ -250,49 +250,9 @@ def recompute_file(arrays, compare):
     has_rows = "memory" in arrays and len(arrays["memory"]) > len(arrays["input"])
     for name in sorted(name[:-len(".weighting")] for name in arrays if name.endswith(".weighting")):
         if has_rows and f"{name}.read" in arrays and f"{name}.row_value" not in arrays:
-            compare("read", arrays[f"{name}.weighting"] @ arrays["memory"][-1], arrays[f"{name}.read"])
-
-
-def recompute_question(config, arrays, compare):
-    """Document and question that attend to each other (Xiong 2016, Cui 2016). The last channel but one ends the document."""
-    asked, source = int(arrays["input"][:, -2].argmax()), int(arrays["mask"].argmax())
-    points, rows = config["kind"] == "coattention", arrays["memory"][1]
-    ends = 1 if points else 0
-    sides = np.arange(0, asked + ends), np.arange(asked + 1, source - 1 + ends)
-    document, question = np.arange(asked), sides[1]
-    if not points:
-        made = source_rows(config, arrays)[:source]
-        compare("row", made, rows)
-    else:
-        compare("row", arrays["encoder.forward.hidden"][document], rows[document])
-    weights, number = arrays["read0.weighting"], np.arange(len(rows))
-    for t, memory in enumerate(arrays["memory"][1:]):
-        compare("memory", rows, memory)
-        seen = np.isin(number, np.concatenate([sides[1 - side] for side in (0, 1) if t in sides[side]] or [[]]))
-        if t >= source:
-            seen = np.isin(number, document) & points
-            energies = arrays["pointing"][t] if points else np.zeros(len(rows))
-        else:
-            energies = np.where(seen, rows @ rows[t], 0)
-        compare("similarity", energies, arrays["read0.similarity"][t], np.abs(rows).sum(1))
-        compare("content", over(seen, arrays["read0.similarity"][t]), arrays["read0.content"][t])
-        if points or t < source:
-            compare("weighting", arrays["read0.content"][t], weights[t])
-        if points:
-            read = arrays["read0.read"]
-            compare("read", weights[t] @ rows if t < source else np.zeros(rows.shape[1]), read[t])
-            context = weights[t][question] @ read[question] if t < asked else np.zeros(rows.shape[1])
-            compare("context", context, arrays["attended_context"][t])
-        elif t >= source:
-            rates = weights[document].mean(0)
-            compare("importance", rates, arrays["importance"][t])
-            compare("weighting", arrays["importance"][t][question] @ weights[question], weights[t])
-            symbols = weights[t][:source] @ arrays["input"][:source, :arrays["logit"].shape[1]]
-            compare("logit", np.log(np.maximum(symbols, 1e-30)), arrays["logit"][t])
-    if points:
-        shown = arrays["logit"][source:, :asked]
-        compare("logit", arrays["pointing"][source:, :shown.shape[1]], shown)
-        compare("beyond", np.full_like(arrays["logit"][source:, asked:], -100), arrays["logit"][source:, asked:])
+            # In some steps a head points and does not read.
+            reads = arrays[f"{name}.read"].any(1)
+            compare("read", (arrays[f"{name}.weighting"] @ arrays["memory"][-1])[reads], arrays[f"{name}.read"][reads])
 
 
 def recompute_memory(config, arrays, task, compare):
@@ -426,8 +386,6 @@ def recompute(path):
         recompute_source(model, arrays, task, compare)
     elif model.get("kind") == "multi-head":
         recompute_sequence(model, arrays, compare)
-    elif model.get("kind") in ("coattention", "attention-over-attention"):
-        recompute_question(model, arrays, compare)
     elif model.get("kind") == "equations":
         recompute_file(arrays, compare)
     elif model.get("kind") == "dnc":
@@ -440,7 +398,7 @@ def recompute(path):
     # -log2 of the probability of what was wanted, from the logit: no output of exactly 1 loses it.
     if task.get("answer") == "symbols":
         compare("output", np.array([softmax(values) for values in logit]), arrays["output"])
-        nats = np.logaddexp.reduce(logit, axis=1) - (target * logit).sum(1)
+        nats = np.logaddexp.reduce(logit, axis=1) - np.where(target > 0, target * logit, 0).sum(1)
     else:
         compare("output", 1 / (1 + np.exp(-logit.clip(-80, 80))), arrays["output"])
         nats = np.logaddexp(0, np.where(target > 0.5, -logit, logit)).sum(1)

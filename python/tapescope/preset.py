@@ -41,15 +41,12 @@ def read_preset(source: Union[Path, Preset]) -> Dict[str, Any]:
     return read
 
 # The keys of `model` of every kind of machine.
-_SECTIONS = {"ntm": ("memory", "controller", "heads"), "dnc": ("memory", "controller", "heads"), "sam": ("memory", "controller", "heads"), "plain": ("controller",), "bahdanau": ("encoder", "decoder", "attention"),
-             "fixed-context": ("encoder",), "luong": ("encoder", "decoder", "attention"),
-             "multi-head": ("embedding", "layers", "heads", "attention", "positions"), "coattention": ("encoder", "fusion", "decoder"),
-             "attention-over-attention": ("encoder",), "equations": ("file", "text", "sizes", "heads", "switches", "constants")}
+_SECTIONS = {"ntm": ("memory", "controller", "heads"), "dnc": ("memory", "controller", "heads"), "sam": ("memory", "controller", "heads"), "plain": ("controller",),
+             "multi-head": ("embedding", "layers", "heads", "attention", "positions"),
+             "equations": ("file", "text", "sizes", "heads", "switches", "constants")}
 # Defaults that differ from those of the first kind with the key.
-_FORWARD = {"direction": "forward", "size": 64}
 _OWN_DEFAULTS: Dict[str, Dict[str, Dict[str, Any]]] = {
-    "fixed-context": {"encoder": _FORWARD}, "luong": {"encoder": _FORWARD, "attention": {"score": "general"}},
-    "multi-head": {"heads": {"read": 4}}, "coattention": {"decoder": {"size": 32}}}
+    "multi-head": {"heads": {"read": 4}}}
 
 
 def named(source: Union[Path, Preset]) -> Tuple[str, Optional[str]]:
@@ -287,69 +284,18 @@ def _managed_shapes(model: Mapping[str, Any], x: int, y: int) -> Dict[str, Shape
 
 def _sequence_shapes(model: Mapping[str, Any], x: int, y: int) -> Dict[str, Shape]:
     """Returns the shapes of a machine whose memory rows are steps."""
-    kind, decoder, attention, heads = model["kind"], model["decoder"], model["attention"], model["heads"]
+    heads = model["heads"]
     shapes: Dict[str, Shape] = {}
 
     def linear(name: str, inputs: int, outputs: int) -> None:
         shapes[name + ".weight"], shapes[name + ".bias"] = (inputs, outputs), (outputs,)
 
-    if kind == "multi-head":
-        c, size, layers = model["embedding"], heads["size"], model["layers"]
-        linear("output", c, y)
-        shapes["embedding.weight"] = (x, c)
-        if model["positions"]["kind"] == "learned":
-            shapes["positions"] = (model["positions"]["most"], c)
-        shapes.update({f"combine{layer}.weight": (heads["read"] * size, c) for layer in range(layers)})
-        shapes.update({f"read{head}.{part}_weight": (c, size) for head in range(layers * heads["read"])
-                       for part in ("query", "key", "value")})
-        return shapes
-    encoder = model["encoder"]
-    points = kind == "coattention"
-    directions = ("forward", "backward") if not points and encoder["direction"] == "both" else ("forward",)
-    u, embedding = encoder["size"], encoder["embedding"]
-    of = ("document", "question") if kind == "attention-over-attention" else ("encoder",)
-    for name, direction in ((name, direction) for name in of for direction in directions):
-        parts = {"": 4} if points or encoder["cell"] == "lstm" else {".gates": 2, ".candidate": 1}
-        for part, blocks in parts.items():
-            linear(f"{name}.{direction}{part}", (embedding or x) + u, blocks * u)
-    if embedding:
-        shapes["encoder.embedding"] = (x, embedding)
-    m = len(directions) * u
-    if encoder.get("fertility"):
-        linear("fertility", m, encoder["fertility"])
-        linear("fertility.normal", encoder["fertility"], 2)
-    if kind == "coattention":
-        f, c, units, pool = model["fusion"]["size"], decoder["size"], decoder["maxout"], decoder["pool"]
-        linear("question", m, m)
-        for direction in ("forward", "backward"):
-            linear(f"fusion.{direction}", 3 * m + f, 4 * f)
-        linear("decoder", 4 * f + c, 4 * c)
-        for side in ("start", "end"):
-            linear(f"{side}.first", 2 * f + units, pool * units)
-            linear(f"{side}.second", units, pool * units)
-            linear(f"{side}.third", 2 * units, pool)
-            shapes[f"{side}.seen"] = (c + 4 * f, units)
-        return {**shapes, "sentinel.document": (1, m), "sentinel.question": (1, m)}
-    if kind == "attention-over-attention":
-        return shapes
-    c = decoder["size"] if kind == "bahdanau" else m
-    if kind == "bahdanau":
-        seen, shapes["start.weight"] = y + m, (u, c)
-        linear("output", c + m, y)
-    elif kind == "luong":
-        d = decoder["attentional"]
-        seen, shapes["combine.weight"] = y + d * (decoder["input_feeding"] == "on"), (2 * c, d)
-        linear("output", d, y)
-    else:
-        seen = y
-        linear("output", c, y)
-    linear("decoder", seen + c, 4 * c)
-    if kind != "fixed-context":
-        # No tensor depends on the number of source steps.
-        rows = attention["rows"]
-        shapes.update({f"read0.{part}": shape for part, shape in learned(attention, 0, rows, m, c).items()})
-        if attention["score"] == "additive":
-            bias, units = attention["bias"], attention["units"]
-            rows = {"position": 3 * (bias["position"] == "on"), "markov": bias["markov"], "fertility": bias["fertility"]}
-            shapes.update({f"read0.additive_{name}": (count, units) for name, count in rows.items() if count})
+    c, size, layers = model["embedding"], heads["size"], model["layers"]
+    linear("output", c, y)
+    shapes["embedding.weight"] = (x, c)
+    if model["positions"]["kind"] == "learned":
+        shapes["positions"] = (model["positions"]["most"], c)
+    shapes.update({f"combine{layer}.weight": (heads["read"] * size, c) for layer in range(layers)})
+    shapes.update({f"read{head}.{part}_weight": (c, size) for head in range(layers * heads["read"])
+                   for part in ("query", "key", "value")})
     return shapes

@@ -424,8 +424,8 @@ class Io(Test):
         machines = [{"kind": "bahdanau", "attention": {"weighting": weighting}}
                     for weighting in ("local-predictive", "weibull", "lognormal")]
         for model in (*machines, {"kind": "equations", "file": "bahdanau.machine", "switches": {"attention": {"score": "location"}}}, {"kind": "equations", "file": "luong.machine"},
-                      {"kind": "multi-head"}, {"kind": "coattention"}, {"kind": "dnc"}, {"kind": "sam"}):
-            task = {"kind": "span"} if model["kind"] == "coattention" else {"kind": "copy", "bits": 2, "length": [1, 2]}
+                      {"kind": "multi-head"}, {"kind": "dnc"}, {"kind": "sam"}):
+            task = {"kind": "copy", "bits": 2, "length": [1, 2]}
             with open(self.path("source.json"), "w", encoding="utf-8") as file:
                 json.dump({"task": task, "model": model}, file)
             preset = json.loads(self.run_program("tasks", "source.json"))

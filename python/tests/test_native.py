@@ -77,10 +77,9 @@ class Traces(support.Test):
                       {"kind": "multi-head", "layers": 1, "attention": {"causal": "off"}, "positions": {"kind": "sinusoidal"}}):
             self.assert_shapes_and_traces({"task": SMALL["task"], "model": model})
         asked = {"kind": "span", "symbols": 4, "positions": 9, "length": [3, 9], "question": 1}
-        for task, model in (({**asked, "span": [1, 1]}, {"kind": "coattention", "encoder": {"size": 3, "embedding": 2}, "fusion": {"size": 2}}),
-                            ({**asked, "asked_for": "symbol"}, {"kind": "attention-over-attention", "encoder": {"size": 3}}),
+        for task, model in (({**asked, "span": [1, 1]}, {"kind": "equations", "file": "coattention.machine", "sizes": {"units": 3, "fusion": {"units": 2}}}),
                             ({**asked, "asked_for": "symbol"},
-                             {"kind": "attention-over-attention", "encoder": {"cell": "gru", "embedding": 2}})):
+                             {"kind": "equations", "file": "attention_over_attention.machine", "sizes": {"units": 3, "embedding": 2}})):
             self.assert_shapes_and_traces({"task": task, "model": model}, 6)
 
     def assert_shapes_and_traces(self, preset, length=3):

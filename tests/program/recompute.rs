@@ -15,7 +15,7 @@ use tapescope::train::Recording;
 
 /// Machines other than the Neural Turing Machine: their task and `model`, which have every score, weighting and bias.
 #[rustfmt::skip]
-const OTHERS: [(&str, &str); 14] = [
+const OTHERS: [(&str, &str); 11] = [
     (BITS, r#"{"kind": "dnc", "memory": {"rows": 9, "columns": 5}, "heads": {"read": 2}}"#),
     (BITS, r#"{"kind": "dnc", "memory": {"rows": 9}, "heads": {"free_gates": "off"}, "controller": {"kind": "feedforward"}}"#),
     (BITS, r#"{"kind": "dnc", "memory": {"rows": 9}, "heads": {"links": "off", "allocation": "off"}}"#),
@@ -27,14 +27,9 @@ const OTHERS: [(&str, &str); 14] = [
     (SYMBOLS, r#"{"kind": "multi-head", "embedding": 10, "attention": {"causal": "off"}, "positions": {"kind": "sinusoidal"}}"#),
     (BITS, r#"{"kind": "equations", "file": "lstmn_fusion.machine", "sizes": {"units": 9}}"#),
     (SYMBOLS, r#"{"kind": "equations", "file": "lstmn_fusion.machine", "sizes": {"units": 7}, "switches": {"fusion": "deep"}}"#),
-    (ROUNDS, r#"{"kind": "coattention", "encoder": {"size": 5}, "fusion": {"size": 4}, "decoder": {"size": 3, "maxout": 4}}"#),
-    (CLOZE, r#"{"kind": "attention-over-attention", "encoder": {"size": 5}}"#),
-    (CLOZE, r#"{"kind": "attention-over-attention", "encoder": {"size": 5, "cell": "gru", "embedding": 3}}"#),
 ];
 const SYMBOLS: &str = r#"{"kind": "transduce", "length": [6, 6]}"#;
 const BITS: &str = r#"{"kind": "copy", "bits": 3, "length": [5, 5]}"#;
-const ROUNDS: &str = r#"{"kind": "span", "rounds": 4}"#;
-const CLOZE: &str = r#"{"kind": "span", "asked_for": "symbol"}"#;
 const PICTURE: &str = r#"{"kind": "caption"}"#;
 
 /// Random weights, three times as large as usual: nothing saturates, and no weighting is flat.

@@ -103,9 +103,10 @@ pub(super) const FIXED: &str = r#"{"task": {"kind": "aspects", "symbols": 4, "le
               "sizes": {"depth": 4, "mlp": 5, "encoder": {"units": 3}}}}"#;
 
 pub(super) const POINTING: &str = r#"{"task": {"kind": "span", "symbols": 4, "positions": 6, "length": [5, 6], "question": 1, "span": [1, 1], "rounds": 2},
-    "model": {"kind": "coattention", "encoder": {"size": 3}, "fusion": {"size": 2}, "decoder": {"size": 3, "maxout": 2, "pool": 2}}}"#;
+    "model": {"kind": "equations", "file": "coattention.machine", "switches": {"stop": "repeats"},
+              "sizes": {"units": 3, "fusion": {"units": 2}, "decoder": 3, "hidden": 2, "pool": 2, "rounds": 2}}}"#;
 pub(super) const CLOZE: &str = r#"{"task": {"kind": "span", "symbols": 4, "positions": 6, "length": [5, 6], "question": 1, "asked_for": "symbol"},
-    "model": {"kind": "attention-over-attention", "encoder": {"size": 3}}}"#;
+    "model": {"kind": "equations", "file": "attention_over_attention.machine", "sizes": {"units": 3, "embedding": 2}}}"#;
 pub(super) const BOTH: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
     "model": {"kind": "equations", "file": "lstmn_fusion.machine", "sizes": {"units": 4, "hidden": 3}, "switches": {"fusion": "deep"}}}"#;
 
@@ -210,10 +211,6 @@ const FIELDS: &[Row] = &[
     ("model.attention.causal", Layers, r#""off""#, &[Verify, Diff]),
     ("model.positions.kind", Layers, r#""sinusoidal""#, &[Refused]),
     ("model.positions.most", Layers, "9", &[Named, Weights, Diff]),
-    ("model.fusion.size", Pointing, "3", &[Refused]),
-    ("model.decoder.maxout", Pointing, "3", &[Named, Weights, Diff]),
-    ("model.decoder.pool", Pointing, "3", &[Named, Weights, Diff]),
-    ("model.decoder.stop", Pointing, r#""off""#, &[Named, Weights, Diff]),
     ("model.heads.key_activation", Plain, r#""identity""#, &[Named, Weights, Diff]),
     ("model.heads.add_activation", Plain, r#""identity""#, &[Named, Weights, Diff]),
     ("model.heads.initial_weighting", Plain, r#""learned""#, &[Named, Weights, Diff]),
@@ -258,13 +255,6 @@ const ARRAYS: &[(&str, Base, &[By])] = &[
     ("fertility.variance", EncoderLocal, &[Named, Weights, Diff]),
     ("attentional", After, &[Verify, Diff]),
     ("embedded", Layers, &[Verify, Diff]),
-    ("attended_context", Pointing, &[Verify, Diff]),
-    ("pointing", Pointing, &[Verify, Diff]),
-    ("fusion.forward.hidden", Pointing, &[Named, Weights, Diff]),
-    ("fusion.forward.cell", Pointing, &[Named, Weights, Diff]),
-    ("fusion.backward.hidden", Pointing, &[Named, Weights, Diff]),
-    ("fusion.backward.cell", Pointing, &[Named, Weights, Diff]),
-    ("importance", Cloze, &[Verify, Diff]),
     ("controller.hidden", Plain, &[Named, Weights, Diff]),
     ("controller.cell", Plain, &[Named, Weights, Diff]),
     ("memory.initial", Plain, &[Verify, Diff]),

@@ -126,12 +126,12 @@ fn every_machine_with_a_source_opens_in_every_layout() {
     for (task, model, network) in [
         (
             &twice,
-            r#"{"kind": "coattention", "encoder": {"size": 4}}"#,
+            r#"{"kind": "equations", "file": "coattention.machine", "sizes": {"units": 4}}"#,
             "decoder",
         ),
         (
             &symbol,
-            r#"{"kind": "attention-over-attention", "encoder": {"size": 3}}"#,
+            r#"{"kind": "equations", "file": "attention_over_attention.machine", "sizes": {"units": 3}}"#,
             "encoder",
         ),
     ] {

@@ -28,12 +28,6 @@ impl Conventions {
         sharpening_epsilon: 0.0,
         interventions: Vec::new(),
     };
-
-    /// True where an intervention changes an array in step `t`.
-    pub(super) fn changes(&self, of: (Place, Array), t: usize) -> bool {
-        let mut all = self.interventions.iter();
-        all.any(|one| (one.place, one.array) == of && one.includes(t))
-    }
 }
 
 /// Order of the heads in a step.
@@ -90,8 +84,6 @@ pub struct Dependency<'a, R = f32> {
     pub unknown: Option<UnknownConvention>,
     /// True where a step depends on the next one: see [`super::Model::run_again`].
     pub is_backwards: bool,
-    /// True where some of its values follow from the weights only: they are compared with those of other steps.
-    pub is_partial: bool,
     /// Arrays with a smaller number come first, in all steps.
     pub pass: usize,
     /// Size below which its values count as this size.
@@ -118,7 +110,6 @@ impl<'a, R: Real> Dependency<'a, R> {
             start: Vec::new(),
             unknown: None,
             is_backwards: false,
-            is_partial: false,
             pass: 0,
             size,
             is_at_once: false,

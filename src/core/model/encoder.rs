@@ -14,12 +14,12 @@ use super::controller::cell::{self, Cell, CellBack, CellGradient, CellMut};
 use super::controller::gru;
 use super::dependency::Dependency;
 use super::encoder_decoder::Gradients;
+use super::fertility;
 use super::machine::{record, together};
 use super::shape::{LinearSpec, Shape, TensorSpec};
 use super::source::{Source, SourceBack, Weights};
 use super::spec::{self, Array, ArraySpec, Place};
 use super::trace::Trace;
-use super::{fertility, mutual};
 use crate::keys::Field::{Choice, Integer};
 use crate::keys::{Table, Words};
 use crate::math::matrix::{self, padded};
@@ -39,19 +39,6 @@ pub struct EncoderConfig {
     pub embedding: usize,
     /// Units that expect how much each row is read; 0 for none.
     pub fertility: usize,
-    /// The parts that it reads, each from its own first step.
-    pub(super) parts: Parts,
-}
-
-/// The parts of a source, each of which an encoder reads from a state of 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Parts {
-    /// The whole source.
-    One,
-    /// A document and a question ([`mutual::parts`]), with the same weights.
-    Alike,
-    /// The same, each with weights of its own.
-    Apart,
 }
 
 /// The recurrent network of an encoder.
@@ -123,21 +110,6 @@ pub(super) const fn with_own<const N: usize, const ALL: usize>(own: [Array; N]) 
 }
 
 impl EncoderConfig {
-    /// Enters the keys of the network alone.
-    #[rustfmt::skip] // A row for every key.
-    pub(super) fn network_keys(&mut self, to: &mut Table<'_>) {
-        to.key("cell", Choice(&mut self.cell), "recurrent network of the encoder");
-        to.key("direction", Choice(&mut self.direction), "directions in which the encoder reads the source, each with weights of its own; by default `forward` in `fixed-context` and `luong`");
-        self.size_keys(to);
-    }
-
-    /// Enters the keys of its sizes.
-    #[rustfmt::skip] // A row for every key.
-    pub(super) fn size_keys(&mut self, to: &mut Table<'_>) {
-        to.key("size", Integer(&mut self.size, 1..=4096), "units of the encoder in each direction");
-        to.key("embedding", Integer(&mut self.embedding, 0..=4096), "values of a learned embedding of the input, which the encoder then reads; 0 for none");
-    }
-
     /// An LSTM with this number of units in each direction.
     pub const fn new(direction: Direction, size: usize) -> Self {
         Self {
@@ -146,38 +118,17 @@ impl EncoderConfig {
             size,
             embedding: 0,
             fertility: 0,
-            parts: Parts::One,
         }
     }
 
-    /// The steps of every part.
-    fn parts<R: Real>(&self, trace: &Trace<R>) -> [Range<usize>; 2] {
-        match self.parts {
-            Parts::One => [0..trace.setting.source, 0..0],
-            Parts::Alike | Parts::Apart => mutual::parts(trace),
-        }
-    }
-
-    /// The part of a step, and the steps of that part.
-    fn part<R: Real>(&self, trace: &Trace<R>, t: usize) -> Option<(usize, Range<usize>)> {
-        let mut parts = self.parts(trace).into_iter().enumerate();
-        parts.find(|(_, steps)| steps.contains(&t))
-    }
-
-    /// Parts with weights of their own.
-    fn sets(&self) -> usize {
-        1 + usize::from(self.parts == Parts::Apart)
-    }
-
-    /// The linear maps of all directions of all parts.
+    /// The linear maps of all directions.
     fn recurrent(&self) -> usize {
-        self.sets() * self.directions().len() * self.maps()
+        self.directions().len() * self.maps()
     }
 
-    /// The linear maps of a direction of a part, by their places.
-    fn of_part(&self, part: usize, at: usize) -> Range<usize> {
-        let set = part.min(self.sets() - 1) * self.directions().len() + at;
-        set * self.maps()..(set + 1) * self.maps()
+    /// The linear maps of a direction, by their places.
+    fn of_direction(&self, at: usize) -> Range<usize> {
+        at * self.maps()..(at + 1) * self.maps()
     }
 
     /// The directions, by their places.
@@ -275,17 +226,17 @@ fn lstm_mut<R>(series: &mut [Series<R>; SERIES]) -> CellMut<'_, R> {
     [input, gates, cell, tanh, hidden]
 }
 
-/// The step before step `t` in a direction, of those of a part.
-pub(super) fn earlier(direction: usize, t: usize, part: &Range<usize>) -> Option<usize> {
+/// The step before step `t` in a direction, of those of the source.
+fn earlier(direction: usize, t: usize, source: usize) -> Option<usize> {
     match direction {
-        0 => (t > part.start).then(|| t - 1),
-        _ => Some(t + 1).filter(|next| *next < part.end),
+        0 => t.checked_sub(1),
+        _ => Some(t + 1).filter(|next| *next < source),
     }
 }
 
-/// Step `step` of a part in the order of a direction.
-pub(super) fn nth(direction: usize, step: usize, part: &Range<usize>) -> usize {
-    [part.start + step, part.end - 1 - step][direction]
+/// Step `step` of the source in the order of a direction.
+fn nth(direction: usize, step: usize, source: usize) -> usize {
+    [step, source - 1 - step][direction]
 }
 
 /// The last step of the source in a direction.
@@ -293,21 +244,13 @@ fn last_step(direction: usize, source: usize) -> usize {
     [source.saturating_sub(1), 0][direction]
 }
 
-/// Sets state and cell of a step that belongs to no part.
-pub(super) fn rest<R: Real>([_, _, cell, _, hidden]: CellMut<'_, R>, t: usize) {
-    for series in [cell, hidden] {
-        series.row_mut(t).fill(R::ZERO);
-    }
-}
-
-/// The backward pass of a part of an episode in a direction.
+/// The backward pass of an episode in a direction.
 struct Direct<'a, 'b, R> {
     episode: &'a mut SourceBack<'b, R>,
     /// w.r.t. the state.
     by: &'a mut CellGradient<R>,
     /// w.r.t. u_t.
     d_input: &'a mut Series<R>,
-    steps: Range<usize>,
 }
 
 impl EncoderConfig {
@@ -329,7 +272,7 @@ impl EncoderConfig {
     fn project<R: Real>(
         &self,
         weights: Weights<'_, R>,
-        (trace, part, at): (&mut Trace<R>, usize, usize),
+        (trace, at): (&mut Trace<R>, usize),
         see: impl Fn(&Linear<R>, &Series<R>, &mut Series<R>),
         steps: Range<usize>,
     ) {
@@ -342,7 +285,7 @@ impl EncoderConfig {
             &trace.input
         };
         let [input, gates, _, candidate, _, reset] = &mut series.as_chunks_mut().0[at];
-        let linears = &weights.linears[self.of_part(part, at)];
+        let linears = &weights.linears[self.of_direction(at)];
         see(&linears[0], seen, gates);
         let is_gru = self.cell == EncoderCell::Gru;
         if is_gru {
@@ -369,19 +312,20 @@ impl EncoderConfig {
         fertility::forward(linears, rows.row(t), units.row_mut(t))
     }
 
-    /// h of the step at this place in the order of a direction, from b + W·u, in a part of each episode.
+    /// h of the step at this place in the order of a direction, from b + W·u.
     fn forward<R: Real, const B: usize>(
         &self,
         weights: Weights<'_, R>,
-        (part, at): (usize, usize),
-        traces: &mut [(&mut Trace<R>, Range<usize>); B],
+        at: usize,
+        traces: &mut [&mut Trace<R>; B],
         step: usize,
     ) {
-        let linears = &weights.linears[self.of_part(part, at)];
-        let episodes = traces.each_mut().map(|(trace, part)| {
-            let t = nth(at, step, part);
+        let linears = &weights.linears[self.of_direction(at)];
+        let episodes = traces.each_mut().map(|trace| {
+            let source = trace.setting.source;
+            let t = nth(at, step, source);
             let series = &mut trace.own.all_mut::<EMBEDDED>().as_chunks_mut().0[at];
-            (series, (t, earlier(at, t, part)))
+            (series, (t, earlier(at, t, source)))
         });
         match self.cell {
             EncoderCell::Lstm => {
@@ -444,37 +388,34 @@ impl EncoderConfig {
     fn step_backward<R: Real, const B: usize>(
         &self,
         linears: &[Linear<R>],
-        (part, at): (usize, usize),
+        at: usize,
         episodes: &mut [Direct<'_, '_, R>; B],
         step: usize,
     ) {
-        let all = episodes.each_mut().map(
-            |Direct {
-                 episode, by, steps, ..
-             }| {
-                let SourceBack {
-                    trace,
-                    rows,
-                    products,
-                    recorder,
-                    ..
-                } = &mut **episode;
-                let (trace, t) = (*trace, nth(at, step, steps));
-                add(
-                    &mut by.hidden[..],
-                    &rows.row(t)[at * self.size..][..self.size],
-                );
-                let to = recorder.as_deref_mut();
-                let to = to.map(|to| &mut to.own.all_mut::<EMBEDDED>().as_chunks_mut().0[at]);
-                (
-                    trace,
-                    (t, earlier(at, t, steps)),
-                    &mut **by,
-                    &mut products[self.of_part(part, at)],
-                    to,
-                )
-            },
-        );
+        let all = episodes.each_mut().map(|Direct { episode, by, .. }| {
+            let SourceBack {
+                trace,
+                rows,
+                products,
+                recorder,
+                ..
+            } = &mut **episode;
+            let (trace, source) = (*trace, trace.setting.source);
+            let t = nth(at, step, source);
+            add(
+                &mut by.hidden[..],
+                &rows.row(t)[at * self.size..][..self.size],
+            );
+            let to = recorder.as_deref_mut();
+            let to = to.map(|to| &mut to.own.all_mut::<EMBEDDED>().as_chunks_mut().0[at]);
+            (
+                trace,
+                (t, earlier(at, t, source)),
+                &mut **by,
+                &mut products[self.of_direction(at)],
+                to,
+            )
+        });
         match self.cell {
             EncoderCell::Lstm => {
                 let all = all.map(|(trace, steps, by, products, to)| CellBack {
@@ -532,29 +473,24 @@ impl Source for EncoderConfig {
 
     #[rustfmt::skip] // A row for every key.
     fn keys(&mut self, to: &mut Table<'_>) {
-        self.network_keys(to);
+        to.key("cell", Choice(&mut self.cell), "recurrent network of the encoder");
+        to.key("direction", Choice(&mut self.direction), "directions in which the encoder reads the source, each with weights of its own; by default `forward` in `fixed-context` and `luong`");
+        to.key("size", Integer(&mut self.size, 1..=4096), "units of the encoder in each direction");
+        to.key("embedding", Integer(&mut self.embedding, 0..=4096), "values of a learned embedding of the input, which the encoder then reads; 0 for none");
         to.key("fertility", Integer(&mut self.fertility, 0..=4096), "units of a layer that expects how much weight each row is given in all, for the global fertility penalty; 0 for none (Cohn 2016)");
     }
 
     fn shape(&self, inputs: usize) -> Shape {
         let (seen, u) = (self.seen(inputs) + self.size, self.size);
-        let sets = match self.parts {
-            Parts::Apart => &["document", "question"][..],
-            Parts::One | Parts::Alike => &["encoder"],
-        };
-        let directions = ["forward", "backward"].into_iter();
+        let directions = ["encoder.forward", "encoder.backward"].into_iter();
         let directions = directions.take(self.directions().len());
-        let linears = sets
-            .iter()
-            .flat_map(|set| directions.clone().map(move |name| format!("{set}.{name}")))
-            .flat_map(|name| match self.cell {
-                EncoderCell::Lstm => vec![LinearSpec::new(name, seen, 4 * u)],
-                EncoderCell::Gru => {
-                    let map =
-                        |part, outputs| LinearSpec::new(format!("{name}.{part}"), seen, outputs);
-                    vec![map("gates", 2 * u), map("candidate", u)]
-                }
-            });
+        let linears = directions.flat_map(|name| match self.cell {
+            EncoderCell::Lstm => vec![LinearSpec::new(name, seen, 4 * u)],
+            EncoderCell::Gru => {
+                let map = |part, outputs| LinearSpec::new(format!("{name}.{part}"), seen, outputs);
+                vec![map("gates", 2 * u), map("candidate", u)]
+            }
+        });
         let fertility = [
             ("fertility", self.state(), self.fertility),
             ("fertility.normal", self.fertility, 2),
@@ -600,36 +536,24 @@ impl Source for EncoderConfig {
     }
 
     fn run<R: Real>(&self, weights: Weights<'_, R>, traces: &mut [Trace<R>]) {
-        for part in 0..2 {
-            let all = traces.iter_mut().map(|trace| {
-                let [first, second] = self.parts(trace);
-                (trace, if part == 0 { first } else { second })
-            });
-            let mut all: Vec<(&mut Trace<R>, Range<usize>)> = all.collect();
-            for (trace, steps) in &mut all {
-                steps.clone().for_each(|t| self.embed(weights, trace, t));
-                let see = |linear: &Linear<R>, u: &Series<R>, z: &mut Series<R>| {
-                    linear.forward_rows(u, z, steps.clone());
-                };
-                for at in self.directions() {
-                    self.project(weights, (trace, part, at), see, steps.clone());
-                }
-            }
-            let longest = all.iter().map(|(_, steps)| steps.len()).max();
-            for step in 0..longest.unwrap_or(0) {
-                all.retain(|(_, steps)| steps.len() > step);
-                for at in self.directions() {
-                    together!(all.len(), all, |traces| {
-                        self.forward(weights, (part, at), traces, step);
-                    });
-                }
+        let mut all: Vec<&mut Trace<R>> = traces.iter_mut().collect();
+        for trace in &mut all {
+            let steps = 0..trace.setting.source;
+            steps.clone().for_each(|t| self.embed(weights, trace, t));
+            let see = |linear: &Linear<R>, u: &Series<R>, z: &mut Series<R>| {
+                linear.forward_rows(u, z, steps.clone());
+            };
+            for at in self.directions() {
+                self.project(weights, (trace, at), see, steps.clone());
             }
         }
-        for trace in traces.iter_mut().filter(|_| self.parts != Parts::One) {
-            let parts = self.parts(trace);
-            let others = 0..trace.setting.source;
-            for t in others.filter(|t| !parts.iter().any(|part| part.contains(t))) {
-                self.directions().for_each(|at| rest(own(trace, at), t));
+        let longest = all.iter().map(|trace| trace.setting.source).max();
+        for step in 0..longest.unwrap_or(0) {
+            all.retain(|trace| trace.setting.source > step);
+            for at in self.directions() {
+                together!(all.len(), all, |traces| {
+                    self.forward(weights, at, traces, step);
+                });
             }
         }
         for trace in traces.iter_mut().filter(|_| self.fertility > 0) {
@@ -651,23 +575,16 @@ impl Source for EncoderConfig {
     fn step<'a, R: Real>(&'a self, weights: Weights<'a, R>) -> Vec<Dependency<'a, R>> {
         let of_direction = |at: usize| {
             let state = move |trace: &mut Trace<R>, t: usize| {
-                let Some((part, steps)) = self.part(trace, t) else {
-                    return rest(own(trace, at), t);
-                };
+                let source = trace.setting.source;
                 self.embed(weights, trace, t);
                 let see = |linear: &Linear<R>, u: &Series<R>, z: &mut Series<R>| {
-                    linear.forward_row(u.row(t), z.row_mut(t), t - steps.start, steps.len());
+                    linear.forward_row(u.row(t), z.row_mut(t), t, source);
                 };
-                self.project(weights, (trace, part, at), see, t..t + 1);
-                let step = [t - steps.start, steps.end - 1 - t][at];
-                self.forward(weights, (part, at), &mut [(trace, steps)], step);
+                self.project(weights, (trace, at), see, t..t + 1);
+                let step = nth(at, t, source);
+                self.forward(weights, at, &mut [trace], step);
             };
-            let hidden = move |trace: &mut Trace<R>, t: usize| {
-                if self.part(trace, t).is_none() {
-                    return rest(own(trace, at), t);
-                }
-                cell::hide(own(trace, at), t);
-            };
+            let hidden = move |trace: &mut Trace<R>, t: usize| cell::hide(own(trace, at), t);
             let [cell_at, hidden_at] = [2, 4].map(|series| ARRAYS[at * SERIES + series]);
             let all = match self.cell {
                 EncoderCell::Lstm => vec![
@@ -701,13 +618,6 @@ impl Source for EncoderConfig {
     fn backward<R: Real>(&self, weights: Weights<'_, R>, episodes: &mut [SourceBack<'_, R>]) {
         let u = self.size;
         for episode in &mut *episodes {
-            if self.parts != Parts::One {
-                // A step is in one part, or in none.
-                let products = &mut episode.products[..self.recurrent()];
-                products
-                    .iter_mut()
-                    .for_each(|series| series.as_mut_slice().fill(R::ZERO));
-            }
             self.expect_backward(weights, episode);
         }
         // The gradient w.r.t. u_t is that of the embedding, or recorded.
@@ -725,10 +635,8 @@ impl Source for EncoderConfig {
                 d_input
             })
             .collect();
-        let parts = episodes.iter().map(|episode| self.parts(episode.trace));
-        let parts: Vec<[Range<usize>; 2]> = parts.collect();
-        for (part, at) in (0..2).flat_map(|part| self.directions().map(move |at| (part, at))) {
-            let linears = &weights.linears[self.of_part(part, at)];
+        for at in self.directions() {
+            let linears = &weights.linears[self.of_direction(at)];
             let gradient_of = |(episode, d_input): (&SourceBack<'_, R>, &Series<R>)| {
                 let mut gradient = CellGradient::new(u, d_input.width());
                 if self.cell == EncoderCell::Lstm {
@@ -738,27 +646,29 @@ impl Source for EncoderConfig {
             };
             let gradients = episodes.iter().zip(&d_inputs).map(gradient_of);
             let mut gradients: Vec<CellGradient<R>> = gradients.collect();
-            let longest = parts.iter().map(|parts| parts[part].len()).max();
-            for step in (0..longest.unwrap_or(0)).rev() {
+            let sources = episodes.iter().map(|episode| episode.trace.setting.source);
+            for step in (0..sources.max().unwrap_or(0)).rev() {
                 let all = episodes.iter_mut().zip(&mut gradients);
-                let all = all.zip(&mut d_inputs).zip(&parts);
                 let mut running: Vec<_> = all
-                    .filter(|(_, parts)| parts[part].len() > step)
-                    .map(|(((episode, by), d_input), parts)| Direct {
+                    .zip(&mut d_inputs)
+                    .map(|((episode, by), d_input)| Direct {
                         episode,
                         by,
                         d_input,
-                        steps: parts[part].clone(),
                     })
+                    .filter(|one| one.episode.trace.setting.source > step)
                     .collect();
                 together!(running.len(), running, |running| {
-                    self.step_backward(linears, (part, at), running, step);
+                    self.step_backward(linears, at, running, step);
                 });
                 for Direct {
-                    by, d_input, steps, ..
+                    episode,
+                    by,
+                    d_input,
                 } in running
                 {
-                    let (width, t) = (d_input.width(), nth(at, step, &steps));
+                    let t = nth(at, step, episode.trace.setting.source);
+                    let width = d_input.width();
                     if width > 0 {
                         add(d_input.row_mut(t), &by.input[..width]);
                     }

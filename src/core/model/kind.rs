@@ -112,12 +112,6 @@ pub trait Kind: Keys + Debug + Send + Sync {
         false
     }
 
-    /// The only form of answer about a document that the machine has, a word of `task.asked_for`; nothing for a machine that
-    /// needs no document.
-    fn asked_for(&self) -> Option<&'static str> {
-        None
-    }
-
     /// True for an array of which a step needs no row but its own and the one before it: an evaluation keeps the last
     /// rows only. By default it is true for the arrays of a head with a value per row.
     fn is_passing(&self, place: Place, array: Array) -> bool {

@@ -14,9 +14,9 @@ use super::config::{
 use super::fertility;
 use super::weighting::bayesian::DIVERGENCE;
 use super::{
-    Array, AttentionOverAttentionConfig, CoattentionConfig, Dependency, Draw, EncoderCell, Given, Model,
-    ModelConfig, MultiHeadConfig, Noise, NoiseMode, NtmConfig, Number, Params, Place, PlainConfig,
-    Positions, SamConfig, Search, Terms, Trace, Upstream, Workspace,
+    Array, Dependency, Draw, Given, Model, ModelConfig, MultiHeadConfig, Noise, NoiseMode, NtmConfig,
+    Number, Params, Place, PlainConfig, Positions, SamConfig, Search, Terms, Trace, Upstream,
+    Workspace,
 };
 use crate::math::check::{assert_gradient, random_vector};
 use crate::math::{Answer, Series};
@@ -78,18 +78,14 @@ fn recorded(config: ModelConfig, sampling: NoiseMode) -> (Model<f64>, Trace<f64>
         let pairs = tensor.iter_mut().zip(&mut next);
         pairs.for_each(|(to, &from)| *to = from);
     }
-    let [steps, source] = match model.config {
-        ModelConfig::Coattention(_) | ModelConfig::AttentionOverAttention(_) => [10, 6],
-        _ => [STEPS, 2],
-    };
-    let input = Array2::from_shape_fn((steps, 3), |(t, x)| ((t * 3 + x) as f32).sin());
+    let input = Array2::from_shape_fn((STEPS, 3), |(t, x)| ((t * 3 + x) as f32).sin());
     let draw = Draw {
         sampling,
         ..Draw::of(3, 4)
     };
     let mut trace = Trace::new(&model.config);
     let given = Given {
-        source,
+        source: 2,
         ..(&input).into()
     };
     model.run(given, draw, &mut trace);
@@ -392,24 +388,6 @@ where
                 check_weights(config(Score::Additive, weighting), sampling);
             }
         }
-    }
-}
-
-#[test]
-fn document_and_question() {
-    for stop in [Switch::On, Switch::Off] {
-        let mut config = CoattentionConfig::new(3, 2);
-        (config.source.size, config.fusion, config.size) = (2, 3, 2);
-        (config.hidden, config.pool, config.stop) = (2, 2, stop);
-        config.source.embedding = 2;
-        assert_eq!(check(config.clone(), NoiseMode::Mean), ["output"]);
-        check_weights(config, NoiseMode::Mean);
-    }
-    for cell in [EncoderCell::Lstm, EncoderCell::Gru] {
-        let mut config = AttentionOverAttentionConfig::new(3, 2);
-        (config.source.size, config.source.cell) = (2, cell);
-        assert_eq!(check(config.clone(), NoiseMode::Mean), ["output"]);
-        check_weights(config, NoiseMode::Mean);
     }
 }
 

@@ -10,9 +10,6 @@ use ndarray::Array2;
 use rand::SeedableRng;
 
 use super::array;
-use super::attention::Switch;
-use super::attention_over_attention::AttentionOverAttentionConfig;
-use super::coattention::CoattentionConfig;
 use super::config::{InitialMemory, NtmConfig};
 use super::dependency::{Conventions, Dependency};
 use super::dnc::DncConfig;
@@ -118,10 +115,6 @@ macro_rules! kinds_and {
             "plain": Plain(PlainConfig),
             /// Multi-head attention over the steps of one sequence.
             "multi-head": MultiHead(MultiHeadConfig),
-            /// Document and question that attend to each other, and a decoder that points into the document.
-            "coattention": Coattention(CoattentionConfig),
-            /// The same, with the symbol of the document that is asked for.
-            "attention-over-attention": AttentionOverAttention(AttentionOverAttentionConfig),
             /// A machine whose equations stand in a file.
             "equations": Equations(EquationsConfig),
             $($more)*

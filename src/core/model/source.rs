@@ -4,7 +4,6 @@ use std::fmt::Debug;
 
 use super::array;
 use super::dependency::Dependency;
-use super::kind::Kind;
 use super::machine::{Batch, GradientRecorder, Terms};
 use super::memory;
 use super::params::Params;
@@ -148,22 +147,6 @@ pub(super) fn weights<'a, R>(
     Weights {
         linears: &params.linears[..shape.linears.len()],
         tensors: &params.tensors[..shape.tensors.len()],
-    }
-}
-
-/// [`Kind::width`] of an array of the source, of one of these other arrays in files, or of one of the memory.
-pub(super) fn width<S: Source>(
-    kind: &dyn Kind,
-    source: &S,
-    has: &[Array],
-    (place, array): (Place, Array),
-) -> usize {
-    match (place, array) {
-        (Place::Head(_), array::ROWS) => kind.rows().saturating_mul(padded(kind.columns())),
-        (Place::Machine, array::NORMS) => kind.rows(),
-        _ if has.contains(&array) => kind.values(array),
-        (Place::Machine, _) if S::ARRAYS.contains(&array) => source.width(kind.inputs(), array),
-        _ => 0,
     }
 }
 

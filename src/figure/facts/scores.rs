@@ -216,14 +216,16 @@ const SCALED_DOT: ScoreText = ScoreText {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{CoattentionConfig, Model};
+    use crate::model::{EquationsConfig, Model};
     use crate::task::{Span, Task};
     use crate::train::Recording;
 
     #[test]
     fn rows_of_two_texts_score_each_other() {
         let task = Task::Span(Span::DEFAULT);
-        let config = CoattentionConfig::new(task.inputs(), task.outputs());
+        let channels = [task.inputs(), task.outputs()];
+        let mut config = EquationsConfig::included("coattention", channels, &[]).unwrap();
+        config.question = Span::DEFAULT.question;
         let recording = Recording::new(&Model::new(config, 5), &task, 3, 0);
         let (trace, question) = (&recording.trace, recording.episode.source() - 1);
         let at = InStep::of(trace, false, 0, question).unwrap();

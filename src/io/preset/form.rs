@@ -292,20 +292,6 @@ pub(in crate::io) fn complete_model(
         );
         return Err(Error::content(file, "model.kind", problem));
     }
-    if let Some(asked) = model.asked_for() {
-        let is_asked = match task {
-            Task::Span(span) => span.asked_for.word() == asked,
-            // A trace of another program has the answer that it has.
-            _ => matches!(task, Task::External(_)),
-        };
-        if !is_asked {
-            let problem = format!(
-                "is {}, which answers questions about a document; use the task `span` with `\"asked_for\": \"{asked}\"`",
-                model.word()
-            );
-            return Err(Error::content(file, "model.kind", problem));
-        }
-    }
     if task.is_loaded() {
         let steps = [task.longest(), task.longest_source()];
         valid(model.fits_episode(steps), "model.", file)?;

@@ -456,7 +456,7 @@ impl Kind for EquationsConfig {
             _ => {
                 let own = self.compiled().quantity(place, array);
                 let lengths = self.axis_lengths(self.lengths);
-                own.map_or(0, |(_, own)| own.width(&lengths, self.lengths[0]))
+                own.map_or(0, |(_, own)| own.width(&lengths, self.lengths))
             }
         }
     }
@@ -496,6 +496,10 @@ impl Kind for EquationsConfig {
         // Noise is drawn in all steps.
         own.filter(|(_, own)| !own.is_noise() && !own.is_shared)
             .is_some_and(|(_, own)| {
+                if !own.pieces.is_empty() {
+                    let mut pieces = own.pieces.iter();
+                    return !pieces.any(|piece| piece.has_step(t, source, self.question));
+                }
                 let (first, count) = own.rows([usize::MAX, source], self.question);
                 own.time.is_some_and(|(_, part)| match part {
                     Part::Answer | Part::Last => t < source,
@@ -532,7 +536,8 @@ impl Kind for EquationsConfig {
         let compiled = self.compiled();
         let lengths = self.axis_lengths([steps.max(2), steps / 2]);
         let values = compiled.quantities.iter().map(|own| {
-            let sizes = own.sizes(&lengths).into_iter().map(|size| size as u64);
+            let sizes = own.sizes(&lengths, steps).into_iter();
+            let sizes = sizes.map(|size| size as u64);
             let steps = if own.time.is_some() { steps as u64 } else { 1 };
             sizes.fold(steps, u64::saturating_mul)
         });
@@ -564,7 +569,7 @@ impl Kind for EquationsConfig {
     fn array_sizes(&self, array: Array) -> Option<Vec<usize>> {
         let compiled = self.compiled();
         let (_, own) = compiled.quantity(Place::Machine, array)?;
-        Some(own.sizes(&self.axis_lengths(self.lengths)))
+        Some(self.sizes_of(own))
     }
 
     fn reader(&self) -> Option<Array> {
@@ -593,6 +598,11 @@ impl Kind for EquationsConfig {
 }
 
 impl EquationsConfig {
+    /// The sizes of the axes of an array, without that of the steps.
+    fn sizes_of(&self, own: &Quantity) -> Vec<usize> {
+        own.sizes(&self.axis_lengths(self.lengths), self.lengths[1])
+    }
+
     /// Whether it answers after a source, or after a document.
     fn has_source_part(&self) -> bool {
         let mut data = self.compiled().data.iter();
@@ -613,7 +623,7 @@ impl EquationsConfig {
         };
         let units = self.compiled().quantity(Place::Layer(0), array::HIDDEN);
         let lengths = self.axis_lengths(self.lengths);
-        let units = units.map(|(_, own)| own.sizes(&lengths).iter().product());
+        let units = units.map(|(_, own)| self.sizes_of(own).iter().product());
         Sizes {
             layers: familiar.layers,
             units: units.unwrap_or(0),

@@ -1,6 +1,7 @@
 //! Heads, layers and encoders of a machine file that have the names of those of other machines: their arrays stand in the
 //! places where pictures, losses and measures look for them. This is the only adapter between the two.
 
+use super::assembled::assemble;
 use super::interned;
 use super::parts::{Outline, Part};
 use super::quantities::{Held, Quantity};
@@ -67,7 +68,7 @@ impl Familiar {
 
     /// Finds the heads of a file and gives their arrays their places; none where its heads are others than these pictures know.
     pub(super) fn find(outline: &Outline, all: &mut Vec<Quantity>) -> Option<Self> {
-        let mut placed = by_layer(outline, all);
+        let mut placed = assemble(outline, &by_layer(outline, all));
         join_tapes(&mut placed);
         let found = Self::place(outline, &mut placed);
         if found.is_some() {
@@ -143,7 +144,8 @@ fn find_rows(outline: &Outline, all: &[Quantity]) -> Option<(Rows, Score, usize)
     } else if named("read1.weighting").and_then(over).is_some_and(is_past) {
         (named("controller.hidden"), Sees::Source(0))
     } else {
-        let annotations = named("encoder.annotations").or(named("annotations"));
+        let of_texts = named("rows").filter(|rows| !rows.pieces.is_empty());
+        let annotations = of_texts.or(named("encoder.annotations")).or(named("annotations"));
         (
             annotations,
             if is_answer { Sees::All } else { Sees::Sequence },
@@ -158,7 +160,7 @@ fn find_rows(outline: &Outline, all: &[Quantity]) -> Option<(Rows, Score, usize)
     if named("memory").is_some()
         || !is_source
         || !heads.iter().all(is_seen)
-        || outline.data.len() != 2
+        || outline.data.len() != 2 && heads[0].pieces.is_empty()
     {
         return None;
     }

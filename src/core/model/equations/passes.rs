@@ -9,8 +9,7 @@ use super::compiled::Compiled;
 use super::config::EquationsConfig;
 use super::engines::Running;
 use super::pool::{Job, Purpose};
-use super::quantities::{Held, Quantity};
-use crate::equations::bind::ZERO;
+use super::quantities::{Held, NOWHERE, Quantity};
 use crate::equations::run::{Engine, Made};
 use crate::math::{Answer, Real, Series};
 use crate::model::array;
@@ -31,6 +30,17 @@ impl Compiled {
         job: Job,
         at: usize,
     ) -> Vec<usize> {
+        if !own.pieces.is_empty() {
+            let lengths = &engine.bound.lengths;
+            let width = own.width(lengths, job.sizes);
+            let mut all = vec![NOWHERE; job.sizes[0] * width];
+            for piece in &own.pieces {
+                let layout = engine.layout_in(piece.series, at);
+                let episode = (job.sizes, job.question);
+                piece.put(layout, lengths, episode, (&mut all, width));
+            }
+            return all;
+        }
         let places = match own.held {
             Held::Values(series) => own.places(&engine.layout_in(series, at), None),
             Held::First(series, block) => {
@@ -245,9 +255,12 @@ impl EquationsConfig {
         let own = &self.compiled().quantities[index];
         let arena = &running.engine.memory.arena;
         let (first, _) = trace.rows_of(own, self.question);
-        let all = trace.tape.sizes[0];
-        let width = own.width(&running.engine.bound.lengths, all);
-        let steps = if own.time.is_some() { all } else { 1 };
+        let width = own.width(&running.engine.bound.lengths, trace.tape.sizes);
+        let steps = if own.time.is_some() {
+            trace.tape.sizes[0]
+        } else {
+            1
+        };
         let Some(series) = trace.series_of_mut(own) else {
             return;
         };
@@ -259,13 +272,9 @@ impl EquationsConfig {
         }
         let to = values.get_mut(first * width..).unwrap_or_default();
         let places = running.arrays[index][at].iter();
-        to.iter_mut().zip(places).for_each(|(to, place)| {
-            *to = if *place == ZERO {
-                R::ZERO
-            } else {
-                arena[*place + from]
-            };
-        });
+        to.iter_mut()
+            .zip(places)
+            .for_each(|(to, place)| *to = value(arena, *place + from));
     }
 
     /// Puts recorded arrays in, but for noise.
@@ -283,8 +292,9 @@ impl EquationsConfig {
             let rows = (first..series.steps()).zip(places.chunks(width));
             for (row, places) in rows {
                 let pairs = places.iter().zip(series.row(row));
-                let pairs = pairs.filter(|(place, _)| **place != ZERO);
-                pairs.for_each(|(place, value)| arena[*place] = *value);
+                for (place, value) in pairs.filter(|(place, _)| **place != NOWHERE) {
+                    arena[*place] = *value;
+                }
             }
         }
     }
@@ -353,6 +363,7 @@ impl EquationsConfig {
             let slopes = (first..series.steps()).flat_map(|t| series.row(t));
             if series.width() > 0 {
                 let pairs = running.arrays[index][at].iter().zip(slopes);
+                let pairs = pairs.filter(|(place, _)| **place != NOWHERE);
                 pairs.for_each(|(place, slope)| {
                     running.engine.memory.arena[*place + from] += *slope;
                 });
@@ -362,6 +373,11 @@ impl EquationsConfig {
             running.engine.memory.arena[*place + from] = by.terms.penalty;
         }
     }
+}
+
+/// The number at a place; 0 where there is none.
+fn value<R: Real>(arena: &[R], place: usize) -> R {
+    arena.get(place).copied().unwrap_or(R::ZERO)
 }
 
 /// The number of the first episodes that run side by side: as many as there are vectors for, or one.
@@ -560,10 +576,7 @@ impl<R: Real> Machine<R> for EquationsConfig {
             made.each(|_, at| entries.push(at));
             entries.sort_unstable();
             for (index, own) in &quantities {
-                let Held::Values(series) = own.held else {
-                    continue;
-                };
-                if !equation.makes.contains(&series) {
+                if !own.series().any(|series| equation.makes.contains(&series)) {
                     continue;
                 }
                 let (first, count) = trace.rows_of(own, self.question);
@@ -659,7 +672,7 @@ impl EquationsConfig {
         let mut to = series.row_mut(row).iter_mut();
         to.by_ref()
             .zip(places)
-            .for_each(|(to, place)| *to = arena[*place]);
+            .for_each(|(to, place)| *to = value(arena, *place));
         if places.is_empty() {
             to.for_each(|to| *to = R::ZERO);
         }

@@ -680,6 +680,114 @@ fn heads_that_read_the_steps_of_the_input_have_their_arrays_in_their_place() {
     }
 }
 
+/// Files that read a document and a question.
+fn with_document() -> [(&'static str, Task); 2] {
+    let ends = Task::Span(Span::DEFAULT);
+    [
+        ("coattention", ends),
+        ("attention_over_attention", symbol()),
+    ]
+}
+
+#[test]
+fn document_question_and_answer_share_a_head() {
+    for (name, task) in with_document() {
+        let machine = machine(name, &task);
+        let Recording { trace, episode, .. } = Recording::new(&machine, &task, 7, 1);
+        let (source, [rows, _]) = (trace.setting.source, trace.memory_size());
+        assert_eq!(rows, source, "{name}");
+        assert!(trace.memory(0).iter().all(|value| *value == 0.0), "{name}");
+        let (head, memory) = (&trace.heads[0], trace.memory(1));
+        // The steps behind document and question are those of the sentinels.
+        let is_pointer = name == "coattention";
+        let end = usize::from(is_pointer);
+        let document = 0..episode.size + end;
+        let question = episode.size + 1..source - 1 + end;
+        for t in 0..trace.steps() {
+            let seen = match t {
+                _ if document.contains(&t) => question.clone(),
+                _ if question.contains(&t) => document.clone(),
+                _ if t >= source => 0..episode.size,
+                _ => 0..0,
+            };
+            let (weights, scores) = (head.weighting.row(t), head.similarity.row(t));
+            let sum: f32 = weights.iter().sum();
+            assert!(
+                (sum - f32::from(u8::from(!seen.is_empty()))).abs() < 1e-5,
+                "{name} {t}"
+            );
+            for (row, (weight, score)) in weights.iter().zip(scores).enumerate() {
+                assert!(*weight == 0.0 || seen.contains(&row), "{name} {t} {row}");
+                let product = memory.row(t.min(source - 1)).dot(&memory.row(row));
+                let is_product = (product - score).abs() < 1e-5;
+                assert!(
+                    t >= source || is_product || !seen.contains(&row),
+                    "{name} {t} {row}"
+                );
+            }
+            for (column, read) in head.read.row(t).iter().enumerate() {
+                let pairs = weights.iter().zip(memory.column(column));
+                let expected: f32 = pairs.map(|(weight, value)| weight * value).sum();
+                let expected = if t < source { expected } else { 0.0 };
+                assert!((read - expected).abs() < 1e-5, "{name} {t}");
+            }
+            if t >= source && is_pointer {
+                let scores = &scores[..episode.size];
+                assert_eq!(scores, &trace.logit.row(t)[..episode.size], "{name} {t}");
+            }
+        }
+    }
+}
+
+#[test]
+fn rounds_after_one_that_changes_neither_end_repeat_it() {
+    let task = Task::Span(Span {
+        rounds: 4,
+        ..Span::DEFAULT
+    });
+    let with = |stop: &str| {
+        let channels = [task.inputs(), task.outputs()];
+        let set = [("units", "5"), ("fusion.units", "3"), ("stop", stop)];
+        let mut config = EquationsConfig::included("coattention", channels, &set).unwrap();
+        config.question = Span::DEFAULT.question;
+        let mut machine = Model::<f32>::new(config, 3);
+        let weights = machine.params.slices_mut().flatten();
+        weights.for_each(|weight| *weight *= 3.0);
+        machine
+    };
+    let [all, stops] = ["no", "repeats"].map(with);
+    let mut repeated = 0;
+    for index in 0..10 {
+        let [all, stops] = [&all, &stops].map(|of| Recording::new(of, &task, 7, index));
+        let first = all.trace.setting.source;
+        let round = |of: &Recording, round: usize| {
+            let steps = first + 2 * round..first + 2 * round + 2;
+            let rows = steps.map(|t| of.trace.logit.row(t)[..of.episode.size].to_vec());
+            rows.collect::<Vec<_>>()
+        };
+        let ends = |of: &Vec<Vec<f32>>| {
+            let most = |row: &Vec<f32>| {
+                let better = |best: usize, i: usize| if row[i] > row[best] { i } else { best };
+                (0..row.len()).fold(0, better)
+            };
+            of.iter().map(most).collect::<Vec<_>>()
+        };
+        let mut before = [vec![], vec![0, all.episode.size - 1]];
+        for at in 0..4 {
+            let is_over = before[0] == before[1];
+            let expected = if is_over {
+                round(&stops, at - 1)
+            } else {
+                round(&all, at)
+            };
+            assert_eq!(round(&stops, at), expected, "{index} {at}");
+            repeated += usize::from(is_over && expected != round(&all, at));
+            before = [before[1].clone(), ends(&expected)];
+        }
+    }
+    assert!(repeated > 0);
+}
+
 #[test]
 fn heads_that_draw_have_the_arrays_of_their_weighting() {
     let task = Task::Transduce(Transduce::DEFAULT);
@@ -722,7 +830,7 @@ fn heads_that_draw_have_the_arrays_of_their_weighting() {
 
 #[test]
 fn penalties_on_weightings_reach_the_tensors() {
-    for (name, task) in with_heads() {
+    for (name, task) in with_heads().into_iter().chain(with_document()) {
         let small = machine(name, &task);
         let mut machine = Model::<f64>::new(small.config.clone(), 3);
         let weights = small.params.slices();

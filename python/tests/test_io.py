@@ -433,6 +433,13 @@ class Io(Test):
             of_heads -= keys(preset)
         self.assertEqual(of_heads, set())
 
+    def test_the_memory_of_a_machine_file_with_heads_has_the_rows_that_they_see(self):
+        self.run_program("trace", "copy_lstmn", "--length", "2", "--seed", "1", "--out", "t.npz")
+        trace = load(self.path("t.npz"))
+        for step in range(trace.steps + 1):
+            rows = np.where(np.arange(trace.steps)[:, None] < step, trace["controller.hidden"], 0)
+            np.testing.assert_array_equal(trace.memory(step), rows)
+
     @needs("torch")
     def test_a_torch_machine_runs_to_the_same_outputs(self):
         for more in ([], ["--write-first"]):

@@ -63,8 +63,6 @@ fn cases() -> Vec<Case> {
     let dnc_4: &[_] = &[("rows", 128.0), ("columns", 20.0), ("read", 4.0)];
     let b_numbers: &[_] = &[("encoder.units", 50.0), ("attention.units", 64.0)];
     let b_lengths: &[_] = &[("source", 21), ("answer", 20), ("symbols", 9), ("words", 8)];
-    let mut multi = hand::MultiHeadConfig::new(9, 8);
-    multi.layers = 1;
     let mut coattention = hand::CoattentionConfig::new(18, 20);
     (coattention.size, coattention.pool) = (32, 4);
     vec![
@@ -119,18 +117,6 @@ fn cases() -> Vec<Case> {
             21,
             21..41,
             32,
-        ),
-        one(
-            "multi_head",
-            "multi_head",
-            &[],
-            &[("mask", "causal")],
-            &[("source", 41), ("symbols", 9), ("labels", 8)],
-            multi.into(),
-            41,
-            41,
-            0..41,
-            1,
         ),
         one(
             "coattention",

@@ -45,14 +45,14 @@ _SECTIONS = {"ntm": ("memory", "controller", "heads"), "dnc": ("memory", "contro
              "fixed-context": ("encoder",), "luong": ("encoder", "decoder", "attention"),
              "caption": ("annotations", "decoder", "attention"),
              "lstmn-decoder": ("decoder", "attention"),
-             "multi-head": ("embedding", "layers", "heads", "attention", "positions"), "coattention": ("encoder", "fusion", "decoder"),
+             "coattention": ("encoder", "fusion", "decoder"),
              "attention-over-attention": ("encoder",), "equations": ("file", "text", "sizes", "heads", "switches", "constants")}
 # Defaults that differ from those of the first kind with the key.
 _FORWARD = {"direction": "forward", "size": 64}
 _OWN_DEFAULTS: Dict[str, Dict[str, Dict[str, Any]]] = {
     "fixed-context": {"encoder": _FORWARD}, "luong": {"encoder": _FORWARD, "attention": {"score": "general"}},
     "lstmn-decoder": {"attention": {"units": 64}},
-    "multi-head": {"heads": {"read": 4}}, "coattention": {"decoder": {"size": 32}}}
+    "coattention": {"decoder": {"size": 32}}}
 
 
 def named(source: Union[Path, Preset]) -> Tuple[str, Optional[str]]:
@@ -290,7 +290,7 @@ def _managed_shapes(model: Mapping[str, Any], x: int, y: int) -> Dict[str, Shape
 
 def _sequence_shapes(model: Mapping[str, Any], x: int, y: int) -> Dict[str, Shape]:
     """Returns the shapes of a machine whose memory rows are steps."""
-    kind, decoder, attention, heads = model["kind"], model["decoder"], model["attention"], model["heads"]
+    kind, decoder, attention = model["kind"], model["decoder"], model["attention"]
     shapes: Dict[str, Shape] = {}
 
     def linear(name: str, inputs: int, outputs: int) -> None:
@@ -308,16 +308,6 @@ def _sequence_shapes(model: Mapping[str, Any], x: int, y: int) -> Dict[str, Shap
             shapes["fusion.weight"] = (c + y, c)
         vectors = "read0.additive_vector", "read1.additive_vector", "read1.encoder_vector"
         return {**shapes, **dict.fromkeys(vectors, (1, a))}
-    if kind == "multi-head":
-        c, size, layers = model["embedding"], heads["size"], model["layers"]
-        linear("output", c, y)
-        shapes["embedding.weight"] = (x, c)
-        if model["positions"]["kind"] == "learned":
-            shapes["positions"] = (model["positions"]["most"], c)
-        shapes.update({f"combine{layer}.weight": (heads["read"] * size, c) for layer in range(layers)})
-        shapes.update({f"read{head}.{part}_weight": (c, size) for head in range(layers * heads["read"])
-                       for part in ("query", "key", "value")})
-        return shapes
     if kind == "caption":
         u, m = 0, model["annotations"]["filters"] or x
         if model["annotations"]["filters"]:

@@ -406,8 +406,7 @@ class Io(Test):
         self.assertEqual(printed - ours - {"model.memory.initial.constant"}, set())
         # Nor what other heads bring with them.
         of_heads = {key for key in ours if key.startswith(("model.heads.attention.", "model.encoder", "model.decoder", "model.attention", "model.annotations", "model.fusion",
-                                                                  "model.embedding", "model.layers", "model.heads.size", "model.heads.links",
-                                                                  "model.heads.allocation", "model.heads.free_gates", "model.positions",
+                                                                  "model.heads.links", "model.heads.allocation", "model.heads.free_gates",
                                                                   "model.heads.count", "model.heads.rows", "model.heads.threshold",
                                                                   "model.memory.index", "model.memory.seed",
                                                                   "training.hard.", "training.bayesian.", "training.source"))}
@@ -424,7 +423,7 @@ class Io(Test):
         machines = [{"kind": "bahdanau", "attention": {"weighting": weighting}}
                     for weighting in ("local-predictive", "weibull", "lognormal")]
         for model in (*machines, {"kind": "bahdanau", "attention": {"score": "location"}}, {"kind": "luong"}, {"kind": "caption"},
-                      {"kind": "multi-head"}, {"kind": "coattention"}, {"kind": "lstmn-decoder"}, {"kind": "dnc"}, {"kind": "sam"}):
+                      {"kind": "coattention"}, {"kind": "lstmn-decoder"}, {"kind": "dnc"}, {"kind": "sam"}):
             task = {"kind": "span"} if model["kind"] == "coattention" else {"kind": "copy", "bits": 2, "length": [1, 2]}
             with open(self.path("source.json"), "w", encoding="utf-8") as file:
                 json.dump({"task": task, "model": model}, file)

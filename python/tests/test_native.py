@@ -75,8 +75,7 @@ class Traces(support.Test):
                       {"kind": "luong"}, {"kind": "luong", "encoder": {"size": 3}, "decoder": {"input_feeding": "on", "attentional": 7}},
                       {"kind": "caption"}, {"kind": "caption", "annotations": {"filters": 3}, "decoder": {"gate": "on", "embedding": 6}},
                       {"kind": "lstmn-decoder", "decoder": {"size": 5}},
-                      {"kind": "lstmn-decoder", "decoder": {"fusion": "deep"}, "attention": {"units": 3}}, {"kind": "multi-head", "embedding": 6, "heads": {"read": 2, "size": 3}},
-                      {"kind": "multi-head", "layers": 1, "attention": {"causal": "off"}, "positions": {"kind": "sinusoidal"}}):
+                      {"kind": "lstmn-decoder", "decoder": {"fusion": "deep"}, "attention": {"units": 3}}):
             self.assert_shapes_and_traces({"task": SMALL["task"], "model": model})
         asked = {"kind": "span", "symbols": 4, "positions": 9, "length": [3, 9], "question": 1}
         for task, model in (({**asked, "span": [1, 1]}, {"kind": "coattention", "encoder": {"size": 3, "embedding": 2}, "fusion": {"size": 2}}),

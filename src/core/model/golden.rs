@@ -16,9 +16,9 @@ use super::weighting::bayesian::{DIVERGENCE, NOISE};
 use super::weighting::hard::DRAW;
 use super::{
     AnnotationsConfig, AttentionOverAttentionConfig, BahdanauConfig, CaptionConfig,
-    CoattentionConfig, Direction, Draw, EncoderCell, EncoderConfig, FixedContextConfig, Fusion,
-    Given, HeadTrace, LstmnDecoderConfig, LuongConfig, Model, ModelConfig, MultiHeadConfig, Noise,
-    NoiseMode, Params, Terms, Trace, Upstream, Workspace,
+    CoattentionConfig, Direction, Draw, EncoderCell, EncoderConfig, EquationsConfig,
+    FixedContextConfig, Fusion, Given, HeadTrace, LstmnDecoderConfig, LuongConfig, Model,
+    ModelConfig, Noise, NoiseMode, Params, Terms, Trace, Upstream, Workspace,
 };
 use crate::math::golden::Case;
 use crate::math::matrix::padded;
@@ -506,31 +506,30 @@ fn assert_gradients_with_redundancy(
 fn values_and_gradients_of_multi_head_attention() {
     for name in ["multi_head_a", "multi_head_b"] {
         let case = Case::load(name);
-        let (r, d, c) = (case.size("r"), case.size("d"), case.size("emb"));
-        let mut config = MultiHeadConfig::new(case.size("V_x"), case.size("labels"));
-        (config.size, config.layers, config.heads, config.head_size) = (c, 1, r, d);
-        config.most = case.size("n_max");
-        if case.constant("causal") == 0.0 {
-            config.causal = Switch::Off;
-        }
-        let golden = |part: &str, tensor: &str| match tensor {
-            "output.weight" => case.transposed(part, "out.W"),
-            "output.bias" => case.numbers(part, "out.b"),
-            "embedding.weight" => case.transposed(part, "E"),
-            "positions" => case.numbers(part, "P"),
-            "combine0.weight" => case.transposed(part, "W_O"),
-            _ => {
-                let (head, which) = tensor.split_once('.').unwrap();
-                let head: usize = head.strip_prefix("read").unwrap().parse().unwrap();
-                let which = match which {
-                    "query_weight" => "W_Q",
-                    "key_weight" => "W_K",
-                    _ => "W_V",
-                };
-                let all = case.transposed(part, which);
-                let rows = all.chunks(r * d);
-                rows.flat_map(|row| row[head * d..][..d].to_vec()).collect()
-            }
+        let is_full = case.constant("causal") == 0.0;
+        let size = |name: &str| case.size(name).to_string();
+        let config = EquationsConfig::included(
+            "multi_head_layers",
+            [case.size("V_x"), case.size("labels")],
+            &[
+                ("layers", "1"),
+                ("read", &size("r")),
+                ("depth", &size("d")),
+                ("embedding", &size("emb")),
+                ("positions", &size("n_max")),
+                ("mask", if is_full { "full" } else { "causal" }),
+            ],
+        );
+        let config = config.unwrap();
+        let golden = |part: &str, tensor: &str| {
+            let names = [
+                "X.weight", "P", "Q.weight", "K.weight", "V.weight", "H.weight",
+            ];
+            let names = names.into_iter().chain(["z.weight", "z.bias"]);
+            let theirs = ["E", "P", "W_Q", "W_K", "W_V", "W_O", "out.W", "out.b"];
+            let mut pairs = names.zip(theirs);
+            let name = pairs.find(|(name, _)| tensor.ends_with(name)).unwrap().1;
+            case.numbers(part, name)
         };
         let model = with_weights(config.into(), |tensor| golden("parameters", tensor));
         let [input, target] = [("source", "V_x"), ("label", "labels")].map(|(list, size)| {

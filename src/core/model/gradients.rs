@@ -6,8 +6,8 @@ use super::weighting::bayesian::DIVERGENCE;
 use super::{
     AttentionOverAttentionConfig, BahdanauConfig, CaptionConfig, CoattentionConfig, Direction,
     Draw, EncoderCell, EncoderConfig, FixedContextConfig, Fusion, Given, HeadTrace, Kind,
-    LstmnDecoderConfig, LuongConfig, Model, ModelConfig, MultiHeadConfig, NoiseMode, NtmConfig,
-    Number, Params, PlainConfig, Terms, Trace, Workspace,
+    LstmnDecoderConfig, LuongConfig, Model, ModelConfig, NoiseMode, NtmConfig, Number, Params,
+    PlainConfig, Terms, Trace, Workspace,
 };
 use crate::math::Real;
 use crate::math::check::{assert_gradient, random_vector};
@@ -116,7 +116,7 @@ fn with_sources() -> Vec<Model<f64>> {
     general.attention.score = Score::General.into();
     let mut deep = LstmnDecoderConfig::new(3, 2);
     deep.fusion = Fusion::Deep;
-    let configs: [ModelConfig; 10] = [
+    let configs: [ModelConfig; 9] = [
         bahdanau.into(),
         general.into(),
         luong.into(),
@@ -124,7 +124,6 @@ fn with_sources() -> Vec<Model<f64>> {
         caption.into(),
         LstmnDecoderConfig::new(3, 2).into(),
         deep.into(),
-        MultiHeadConfig::new(3, 2).into(),
         CoattentionConfig::new(3, 2).into(),
         AttentionOverAttentionConfig::new(3, 2).into(),
     ];

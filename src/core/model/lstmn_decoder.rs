@@ -20,7 +20,7 @@
 use std::any::Any;
 use std::ops::Range;
 
-use super::array;
+use super::array::{self, ROW_KEY};
 use super::attention::{Mechanism, Score, Sees};
 use super::caption::activate_gate;
 use super::config::Order;
@@ -31,7 +31,6 @@ use super::head::HeadGradient;
 use super::kind::{Kind, Sizes};
 use super::machine::{Batch, GradientRecorder, Machine, Upstream, record};
 use super::memory;
-use super::multi_head::ROW_KEY;
 use super::params::Params;
 use super::recompute::Rules;
 use super::score::additive::{ADDITIVE_VECTOR, ENCODER_VECTOR};

@@ -18,9 +18,9 @@ use super::weighting::bayesian::DIVERGENCE;
 use super::{
     Array, AttentionOverAttentionConfig, BahdanauConfig, CaptionConfig, CoattentionConfig, Decoder,
     Dependency, Direction, Draw, EncoderCell, EncoderConfig, EncoderDecoder, FixedContextConfig,
-    Fusion, Given, LstmnDecoderConfig, LuongConfig, Model, ModelConfig, MultiHeadConfig, Noise,
-    NoiseMode, NtmConfig, Number, Params, Place, PlainConfig, Positions, SamConfig, Search, Terms,
-    Trace, Upstream, Workspace,
+    Fusion, Given, LstmnDecoderConfig, LuongConfig, Model, ModelConfig, Noise, NoiseMode,
+    NtmConfig, Number, Params, Place, PlainConfig, SamConfig, Search, Terms, Trace, Upstream,
+    Workspace,
 };
 use crate::math::check::{assert_gradient, random_vector};
 use crate::math::{Answer, Series};
@@ -423,20 +423,6 @@ fn document_and_question() {
         let mut config = AttentionOverAttentionConfig::new(3, 2);
         (config.source.size, config.source.cell) = (2, cell);
         assert_eq!(check(config.clone(), NoiseMode::Mean), ["output"]);
-        check_weights(config, NoiseMode::Mean);
-    }
-}
-
-#[test]
-fn heads_of_several_layers() {
-    for (causal, positions) in [
-        (Switch::On, Positions::Learned),
-        (Switch::Off, Positions::Sinusoidal),
-    ] {
-        let mut config = MultiHeadConfig::new(3, 2);
-        (config.size, config.layers, config.heads, config.head_size) = (5, 2, 2, 3);
-        (config.causal, config.positions, config.most) = (causal, positions, 6);
-        assert_eq!(check(config.clone(), NoiseMode::Mean), ["output", "memory"]);
         check_weights(config, NoiseMode::Mean);
     }
 }

@@ -26,7 +26,6 @@ use super::kind::{AsKind, Kind};
 use super::lstmn_decoder::{Fusion, LstmnDecoderConfig};
 use super::luong::LuongConfig;
 use super::machine::{Batch, Machine, TOGETHER, Upstream, Workspace, longest};
-use super::multi_head::MultiHeadConfig;
 use super::noise::{Draw, Noise};
 use super::params::Params;
 use super::plain::PlainConfig;
@@ -131,8 +130,6 @@ macro_rules! kinds_and {
             "caption": Caption(CaptionConfig),
             /// An encoder and a decoder with attention to their own earlier states.
             "lstmn-decoder": LstmnDecoder(LstmnDecoderConfig),
-            /// Multi-head attention over the steps of one sequence.
-            "multi-head": MultiHead(MultiHeadConfig),
             /// Document and question that attend to each other, and a decoder that points into the document.
             "coattention": Coattention(CoattentionConfig),
             /// The same, with the symbol of the document that is asked for.
@@ -155,7 +152,7 @@ kinds_and! {
 
 impl Keys for ModelConfig {
     fn keys(&mut self, to: &mut Table<'_>) {
-        to.key("kind", Field::Choice(self), "`ntm`: a Neural Turing Machine; `dnc`: a Differentiable Neural Computer (Graves 2016); `sam`: sparse access memory, of which a step reads and writes few rows (Rae 2016); `plain`: the controller only, without memory, which has only the keys under `controller`; for tasks whose answer comes after the input: `bahdanau`: an encoder and a decoder with attention (Bahdanau 2015); `fixed-context`: the same without attention; `luong`: with attention after the state of the decoder, by default with the general score (Luong 2015); `caption`: a decoder with attention to the patches of a picture (Xu 2015); `lstmn-decoder`: an encoder and a decoder that attend to their earlier states, too (Cheng 2016); for the task `span`: `coattention`: document and question attend to each other, and a decoder points at both ends of the answer (Xiong 2016); `attention-over-attention`: the same, for an answer of one symbol (Cui 2016); without an encoder: `multi-head`: multi-head attention over the steps (Vaswani 2017), for tasks with an answer in any step if it is causal; `equations`: a machine whose equations stand in a file (docs/equations.md), such as the included `lstmn.machine` (Cheng 2016), `self_attention.machine` and `structured_self_attention.machine` (Lin 2017)");
+        to.key("kind", Field::Choice(self), "`ntm`: a Neural Turing Machine; `dnc`: a Differentiable Neural Computer (Graves 2016); `sam`: sparse access memory, of which a step reads and writes few rows (Rae 2016); `plain`: the controller only, without memory, which has only the keys under `controller`; for tasks whose answer comes after the input: `bahdanau`: an encoder and a decoder with attention (Bahdanau 2015); `fixed-context`: the same without attention; `luong`: with attention after the state of the decoder, by default with the general score (Luong 2015); `caption`: a decoder with attention to the patches of a picture (Xu 2015); `lstmn-decoder`: an encoder and a decoder that attend to their earlier states, too (Cheng 2016); for the task `span`: `coattention`: document and question attend to each other, and a decoder points at both ends of the answer (Xiong 2016); `attention-over-attention`: the same, for an answer of one symbol (Cui 2016); `equations`: a machine whose equations stand in a file (docs/equations.md), such as the included `multi_head_layers.machine` (Vaswani 2017), `lstmn.machine` (Cheng 2016), `self_attention.machine` and `structured_self_attention.machine` (Lin 2017)");
         (**self).keys(to);
     }
 }

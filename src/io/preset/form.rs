@@ -220,8 +220,9 @@ pub(in crate::io) fn task(
 /// Reads the text of the `model` of a preset: the machine, but for the channels of its task, and the keys that are given.
 pub(in crate::io) fn model(text: &str, file: &str) -> Result<(ModelConfig, Value), Error> {
     let keys: Value = parse(text, file).map_err(|error| error.within("model"))?;
-    let given = json!({ "model": keys });
+    let mut given = json!({ "model": keys });
     check_keys(&given, file)?;
+    machine_file::fill(&mut given, None, file)?;
     let mut experiment = Experiment::called("");
     let mut text = serde_json::Deserializer::from_str(text);
     let read = read(&mut experiment, &given, "model", &mut text, file);
@@ -289,7 +290,7 @@ pub(in crate::io) fn complete_model(
     if model.reads_ahead() && !task.answers_last() {
         let (kind, task) = (model.word(), task.name());
         let problem = format!(
-            "is {kind}, which reads the whole input before it answers, but an answer of the task {task} is asked for before the input ends; use `ntm`, `plain`, `lstmn` or a causal `multi-head`"
+            "is {kind}, which reads the whole input before it answers, but an answer of the task {task} is asked for before the input ends; use `ntm`, `plain`, `lstmn.machine`, or `multi_head_layers.machine` with its mask causal"
         );
         return Err(Error::content(file, "model.kind", problem));
     }

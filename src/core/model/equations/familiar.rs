@@ -10,7 +10,6 @@ use crate::keys::Words;
 use crate::model::array;
 use crate::model::attention::{AttentionConfig, Mechanism, Score, Sees, Weighting};
 use crate::model::encoder;
-use crate::model::multi_head::{ROW_KEY, ROW_VALUE};
 use crate::model::reader;
 use crate::model::spec::{Array, ArraySpec, Place};
 use crate::model::weighting::local::CENTRE;
@@ -213,9 +212,10 @@ fn place_of(
     let name = own.array.name;
     let is_alike = |known: &Array| known.dims.len() == 1 + own.axes.len() && known.is_of_steps();
     if let Some((head, end)) = head_of(name).filter(|own| own.0 < heads) {
-        let mut known = array::ALL_OF_HEADS
-            .iter()
-            .chain(&[CENTRE, ROW_KEY, ROW_VALUE]);
+        let mut known =
+            array::ALL_OF_HEADS
+                .iter()
+                .chain(&[CENTRE, array::ROW_KEY, array::ROW_VALUE]);
         let known = known.find(|known| known.name == end && own.time.is_some() && is_alike(known));
         let renamed = || interned::array(own.array.called(interned::text(end)));
         return Some((Place::Head(head), known.copied().unwrap_or_else(renamed)));

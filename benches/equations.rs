@@ -56,8 +56,6 @@ fn cases() -> Vec<Case> {
     let tanh: &[_] = &[("head.keys", "tanh"), ("adds", "tanh")];
     let dnc_1: &[_] = &[("rows", 128.0), ("columns", 20.0)];
     let dnc_4: &[_] = &[("rows", 128.0), ("columns", 20.0), ("read", 4.0)];
-    let mut multi = hand::MultiHeadConfig::new(9, 8);
-    multi.layers = 1;
     vec![
         one("ntm", "ntm", &[], tanh, copy, ntm(), 41, 41, 0..41, 1),
         one("ntm 16", "ntm", &[], tanh, copy, ntm(), 41, 41, 0..41, 16),
@@ -86,18 +84,6 @@ fn cases() -> Vec<Case> {
             41,
             0..41,
             16,
-        ),
-        one(
-            "multi_head",
-            "multi_head",
-            &[],
-            &[("mask", "causal")],
-            &[("source", 41), ("symbols", 9), ("labels", 8)],
-            multi.into(),
-            41,
-            41,
-            0..41,
-            1,
         ),
     ]
 }

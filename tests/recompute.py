@@ -223,31 +223,11 @@ def recompute_heads(arrays, head, first, seen, energies, size, values, compare):
         compare("read", weights @ values, arrays[f"{head}.read"][t])
 
 
-def recompute_sequence(config, arrays, compare):
-    """A machine with a row for each step (Vaswani 2017)."""
-    steps, hidden, is_causal = len(arrays["input"]), arrays.get("controller.hidden"), config["attention"]["causal"] == "on"
-    heads = sorted({name.split(".")[0] for name in arrays if name.startswith("read")})
-    number, rows = np.arange(arrays["read0.weighting"].shape[1]), arrays["embedded"]
-    of_layer = len(heads) // (hidden.shape[1] if hidden.ndim == 3 else 1)
-    seen = lambda t: (number <= t) | (not is_causal)
-    for index in range(len(heads)):
-        head, layer = f"read{index}", index // of_layer
-        x = rows if layer == 0 else hidden[:, layer - 1]
-        made = {name: x @ arrays[f"{head}.{weight}_weight"]
-                for name, weight in (("key", "query"), ("row_key", "key"), ("row_value", "value"))}
-        for name, found in made.items():
-            compare(name, found, arrays[f"{head}.{name}"])
-        key, row_key, values = (arrays[f"{head}.{name}"] for name in made)
-        energies = key @ row_key.T / np.sqrt(key.shape[1])
-        size = np.abs(key) @ np.abs(row_key).T / np.sqrt(key.shape[1])
-        recompute_heads(arrays, head, 0, seen, energies, size, values, compare)
-    for t in range(steps):
-        compare("memory", np.where(seen(t)[:, None], rows, 0), arrays["memory"][t + 1])
-
-
-def recompute_file(arrays, compare):
-    """A machine file whose heads see rows that do not change: a read is the sum of all rows by their weights."""
-    has_rows = "memory" in arrays and len(arrays["memory"]) > len(arrays["input"])
+def recompute_file(model, arrays, compare):
+    """A machine file whose heads see rows that do not change: a read is the sum of all rows by their weights, or of values of
+    the rows, which have keys, too (Vaswani 2017)."""
+    number, has_rows = np.arange(len(arrays["input"])), len(arrays.get("memory", ())) > len(arrays["input"])
+    seen = lambda t: (number <= t) | (model.get("switches", {}).get("mask") != "causal")
     for name in sorted(name[:-len(".weighting")] for name in arrays if name.endswith(".weighting")):
         if has_rows and f"{name}.read" in arrays and f"{name}.row_value" not in arrays:
             # In some steps a head points and does not read.
@@ -387,7 +367,7 @@ def recompute(path):
     elif model.get("kind") == "multi-head":
         recompute_sequence(model, arrays, compare)
     elif model.get("kind") == "equations":
-        recompute_file(arrays, compare)
+        recompute_file(model, arrays, compare)
     elif model.get("kind") == "dnc":
         recompute_dnc(model["heads"], arrays, compare)
     elif model.get("kind") == "sam":

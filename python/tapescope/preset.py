@@ -42,11 +42,7 @@ def read_preset(source: Union[Path, Preset]) -> Dict[str, Any]:
 
 # The keys of `model` of every kind of machine.
 _SECTIONS = {"ntm": ("memory", "controller", "heads"), "dnc": ("memory", "controller", "heads"), "sam": ("memory", "controller", "heads"), "plain": ("controller",),
-             "multi-head": ("embedding", "layers", "heads", "attention", "positions"),
              "equations": ("file", "text", "sizes", "heads", "switches", "constants")}
-# Defaults that differ from those of the first kind with the key.
-_OWN_DEFAULTS: Dict[str, Dict[str, Dict[str, Any]]] = {
-    "multi-head": {"heads": {"read": 4}}}
 
 
 def named(source: Union[Path, Preset]) -> Tuple[str, Optional[str]]:
@@ -279,23 +275,4 @@ def _managed_shapes(model: Mapping[str, Any], x: int, y: int) -> Dict[str, Shape
         shapes["initial.hidden"] = shapes["initial.cell"] = (layers, c)
     if is_sparse and model["memory"]["initial"] == "learned":
         shapes["initial.memory"] = (model["memory"]["rows"], m)
-    return shapes
-
-
-def _sequence_shapes(model: Mapping[str, Any], x: int, y: int) -> Dict[str, Shape]:
-    """Returns the shapes of a machine whose memory rows are steps."""
-    heads = model["heads"]
-    shapes: Dict[str, Shape] = {}
-
-    def linear(name: str, inputs: int, outputs: int) -> None:
-        shapes[name + ".weight"], shapes[name + ".bias"] = (inputs, outputs), (outputs,)
-
-    c, size, layers = model["embedding"], heads["size"], model["layers"]
-    linear("output", c, y)
-    shapes["embedding.weight"] = (x, c)
-    if model["positions"]["kind"] == "learned":
-        shapes["positions"] = (model["positions"]["most"], c)
-    shapes.update({f"combine{layer}.weight": (heads["read"] * size, c) for layer in range(layers)})
-    shapes.update({f"read{head}.{part}_weight": (c, size) for head in range(layers * heads["read"])
-                   for part in ("query", "key", "value")})
     return shapes

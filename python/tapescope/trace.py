@@ -230,7 +230,7 @@ class Trace:
             return written
         if "embedded" in self:  # a row for every step; without a causal head all rows from the first step on
             rows = self["embedded"]
-            is_causal = self.meta["model"].get("attention", {}).get("causal", "on") == "on"
+            is_causal = self.meta["model"].get("switches", {}).get("mask") == "causal"
             seen = step if is_causal else len(rows) * (step > 0)
             appended: Array = np.where(np.arange(len(rows))[:, None] < seen, rows, np.zeros_like(rows))
             return appended

@@ -406,8 +406,7 @@ class Io(Test):
         self.assertEqual(printed - ours - {"model.memory.initial.constant"}, set())
         # Nor what other heads bring with them.
         of_heads = {key for key in ours if key.startswith(("model.heads.attention.", "model.encoder", "model.decoder", "model.attention", "model.annotations", "model.fusion",
-                                                                  "model.embedding", "model.layers", "model.heads.size", "model.heads.links",
-                                                                  "model.heads.allocation", "model.heads.free_gates", "model.positions",
+                                                                  "model.heads.links", "model.heads.allocation", "model.heads.free_gates",
                                                                   "model.heads.count", "model.heads.rows", "model.heads.threshold",
                                                                   "model.memory.index", "model.memory.seed",
                                                                   "training.hard.", "training.bayesian.", "training.source"))}
@@ -424,7 +423,7 @@ class Io(Test):
         machines = [{"kind": "bahdanau", "attention": {"weighting": weighting}}
                     for weighting in ("local-predictive", "weibull", "lognormal")]
         for model in (*machines, {"kind": "equations", "file": "bahdanau.machine", "switches": {"attention": {"score": "location"}}}, {"kind": "equations", "file": "luong.machine"},
-                      {"kind": "multi-head"}, {"kind": "dnc"}, {"kind": "sam"}):
+                      {"kind": "dnc"}, {"kind": "sam"}):
             task = {"kind": "copy", "bits": 2, "length": [1, 2]}
             with open(self.path("source.json"), "w", encoding="utf-8") as file:
                 json.dump({"task": task, "model": model}, file)
@@ -432,6 +431,13 @@ class Io(Test):
             check_preset(preset)
             of_heads -= keys(preset)
         self.assertEqual(of_heads, set())
+
+    def test_the_memory_of_a_machine_file_with_heads_has_the_rows_that_they_see(self):
+        self.run_program("trace", "copy_lstmn", "--length", "2", "--seed", "1", "--out", "t.npz")
+        trace = load(self.path("t.npz"))
+        for step in range(trace.steps + 1):
+            rows = np.where(np.arange(trace.steps)[:, None] < step, trace["controller.hidden"], 0)
+            np.testing.assert_array_equal(trace.memory(step), rows)
 
     @needs("torch")
     def test_a_torch_machine_runs_to_the_same_outputs(self):

@@ -23,8 +23,8 @@ const OTHERS: [(&str, &str); 11] = [
     (BITS, r#"{"kind": "sam", "memory": {"rows": 5000, "index": "hashed"}, "controller": {"kind": "feedforward"}}"#),
     (BITS, r#"{"kind": "sam", "memory": {"rows": 30, "initial": "learned"}, "heads": {"threshold": 0.2}}"#),
     (PICTURE, r#"{"kind": "equations", "file": "caption.machine", "sizes": {"filters": 3}, "switches": {"rows": "convolution", "attention": {"weighting": "lognormal"}}}"#),
-    (BITS, r#"{"kind": "multi-head", "embedding": 10, "heads": {"read": 2, "size": 3}}"#),
-    (SYMBOLS, r#"{"kind": "multi-head", "embedding": 10, "attention": {"causal": "off"}, "positions": {"kind": "sinusoidal"}}"#),
+    (BITS, r#"{"kind": "equations", "file": "multi_head_layers.machine", "sizes": {"embedding": 10, "depth": 3}, "heads": {"read": 2}}"#),
+    (SYMBOLS, r#"{"kind": "equations", "file": "multi_head_layers.machine", "sizes": {"embedding": 10}, "switches": {"mask": "full", "places": "sinusoidal"}}"#),
     (BITS, r#"{"kind": "equations", "file": "lstmn_fusion.machine", "sizes": {"units": 9}}"#),
     (SYMBOLS, r#"{"kind": "equations", "file": "lstmn_fusion.machine", "sizes": {"units": 7}, "switches": {"fusion": "deep"}}"#),
 ];

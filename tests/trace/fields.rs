@@ -97,7 +97,8 @@ pub(super) const PICTURES: &str = r#"{"task": {"kind": "copy", "bits": 2, "lengt
 pub(super) const EARLIER: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
     "model": {"kind": "equations", "file": "lstmn.machine", "sizes": {"units": 4, "attention": {"units": 3}}}}"#;
 pub(super) const LAYERS: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
-    "model": {"kind": "multi-head", "embedding": 5, "layers": 2, "heads": {"read": 2, "size": 3}}}"#;
+    "model": {"kind": "equations", "file": "multi_head_layers.machine", "sizes": {"embedding": 5, "depth": 3},
+              "heads": {"read": 2}}}"#;
 pub(super) const FIXED: &str = r#"{"task": {"kind": "aspects", "symbols": 4, "length": [5, 6], "aspects": [2, 2]},
     "model": {"kind": "equations", "file": "structured_self_attention.machine", "heads": {"read": 2},
               "sizes": {"depth": 4, "mlp": 5, "encoder": {"units": 3}}}}"#;
@@ -200,8 +201,6 @@ const FIELDS: &[Row] = &[
     ("model.attention.prior_sigma", EncoderLognormal, "0.5", &[Verify, Diff]),
     ("model.attention.prior", Encoder, r#""code""#, &[Verify, Diff]),
     ("model.attention.prior_units", Encoder, "3", &[Refused]),
-    ("model.embedding", Layers, "4", &[Refused]),
-    ("model.layers", Layers, "1", &[Refused]),
     ("model.file", OfFile, r#""other.machine""#, &[Named, Weights, Diff]),
     ("model.text", OfFile, r#""machine""#, &[Refused]),
     ("model.sizes", OfFile, r#"{"units": 5}"#, &[Refused]),

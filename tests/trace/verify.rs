@@ -260,6 +260,21 @@ fn a_false_parameter_of_the_task_contradicts_the_file() {
 }
 
 #[test]
+fn a_trace_without_its_text_is_of_the_included_file_of_this_name() {
+    let (machine, recording) = record(fields::EARLIER);
+    let mut read = written(&machine, &recording);
+    read["model"].as_object_mut().unwrap().remove("text");
+    assert_eq!(verified(&read).outcome(), Outcome::Holds);
+    read["model"]["file"] = json!("own.machine");
+    let error = trace::from_json(&read.to_string(), "t").unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("no included machine of this name")
+    );
+}
+
+#[test]
 fn a_changed_memory_value_differs_in_every_kind() {
     use fields::{BOTH, CLOZE, EARLIER, FIXED, LAYERS, MANAGED, PICTURES, POINTING, SPARSE};
     for preset in [

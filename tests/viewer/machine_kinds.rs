@@ -159,7 +159,7 @@ fn every_machine_with_a_source_opens_in_every_layout() {
             "controller",
         ),
         (
-            r#"{"kind": "multi-head", "embedding": 6, "heads": {"read": 2, "size": 3}}"#,
+            r#"{"kind": "equations", "file": "multi_head_layers.machine", "sizes": {"embedding": 6, "depth": 3}, "heads": {"read": 2}}"#,
             "embedding",
         ),
         (

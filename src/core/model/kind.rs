@@ -224,22 +224,6 @@ pub trait Kind: Keys + Debug + Send + Sync {
     }
 }
 
-/// What a kind says that has a memory row per step, in its fields `rows`, `inputs` and `outputs`.
-macro_rules! row_per_step {
-    () => {
-        fn of_rows(&self, rows: usize) -> Option<Box<dyn Kind>> {
-            let (mut kind, rows) = (self.clone(), rows.max(1));
-            kind.rows = rows;
-            Some(Box::new(kind))
-        }
-
-        fn set_channels(&mut self, inputs: usize, outputs: usize) {
-            (self.inputs, self.outputs) = (inputs, outputs);
-        }
-    };
-}
-pub(super) use row_per_step;
-
 impl dyn Kind + '_ {
     /// [`Sizes::inputs`].
     pub fn inputs(&self) -> usize {

@@ -11,12 +11,10 @@ use super::attention::{Score, Switch, Weighting};
 use super::config::{
     ControllerConfig, ControllerKind, InitialMemory, InitialWeighting, Order, ShiftForm,
 };
-use super::fertility;
 use super::weighting::bayesian::DIVERGENCE;
 use super::{
-    Array, Dependency, Draw, Given, Model, ModelConfig, MultiHeadConfig, Noise, NoiseMode, NtmConfig,
-    Number, Params, Place, PlainConfig, Positions, SamConfig, Search, Terms, Trace, Upstream,
-    Workspace,
+    Array, Dependency, Draw, Given, Model, ModelConfig, Noise, NoiseMode, NtmConfig, Number,
+    Params, Place, PlainConfig, SamConfig, Search, Terms, Trace, Upstream, Workspace,
 };
 use crate::math::check::{assert_gradient, random_vector};
 use crate::math::{Answer, Series};
@@ -109,8 +107,6 @@ fn upstream(trace: &Trace<f64>, config: &ModelConfig) -> Upstream<f64> {
     }
     by.terms = Terms {
         divergence: 0.3,
-        coverage: if config.has_feedback() { 0.4 } else { 0.0 },
-        fertility: 0.2,
         ..Terms::default()
     };
     by
@@ -129,11 +125,7 @@ fn number(trace: &Trace<f64>, by: &Upstream<f64>) -> f64 {
     let divergences = divergences.filter_map(|head| head.series(DIVERGENCE));
     let divergences = divergences.flat_map(Series::as_slice);
     let divergence = by.terms.divergence * divergences.sum::<f64>();
-    let coverage = fertility::doubly_stochastic(trace).unwrap_or_default();
-    let sums = trace.heads.first().map(fertility::sums);
-    let fertility = fertility::global(trace, &sums.unwrap_or_default()).unwrap_or_default();
-    let penalties = by.terms.coverage * coverage + by.terms.fertility * fertility;
-    (0..trace.steps()).map(of_step).sum::<f64>() + divergence + penalties
+    (0..trace.steps()).map(of_step).sum::<f64>() + divergence
 }
 
 /// Holds every array of the derivatives to central differences of `number`; returns the names of those that are
@@ -357,69 +349,6 @@ fn check_weights(config: impl Into<ModelConfig>, sampling: NoiseMode) {
             },
         );
     }
-}
-
-/// Checks every score and weighting that such a machine can have.
-fn check_every_mechanism<D: Decoder>(plain: &EncoderDecoder<D>)
-where
-    ModelConfig: From<EncoderDecoder<D>>,
-{
-    let config = |score: Score, weighting: Weighting| {
-        let mut config = plain.clone();
-        config.attention.score = score.into();
-        config.attention.weighting = weighting.into();
-        let of = &mut config.attention.parameters;
-        (config.attention.units, config.attention.rows, of.window) = (3, 6, 1);
-        (of.position_units, of.prior_units) = (5, 3);
-        config
-    };
-    for &score in Score::ALL {
-        let absent = check(config(score, Weighting::Soft), NoiseMode::Mean);
-        assert_eq!(absent, ["output"], "{score:?}");
-        check_weights(config(score, Weighting::Soft), NoiseMode::Mean);
-    }
-    for &weighting in Weighting::ALL {
-        for sampling in [NoiseMode::Mean, NoiseMode::Sampled, NoiseMode::Expected] {
-            let mut absent = check(config(Score::Additive, weighting), sampling);
-            absent.retain(|name| !name.starts_with("read0"));
-            assert_eq!(absent, ["output"], "{weighting:?}");
-            // What leads to a drawn row has no derivative.
-            if weighting != Weighting::Hard || sampling == NoiseMode::Expected {
-                check_weights(config(Score::Additive, weighting), sampling);
-            }
-        }
-    }
-}
-
-#[test]
-fn heads_of_several_layers() {
-    for (causal, positions) in [
-        (Switch::On, Positions::Learned),
-        (Switch::Off, Positions::Sinusoidal),
-    ] {
-        let mut config = MultiHeadConfig::new(3, 2);
-        (config.size, config.layers, config.heads, config.head_size) = (5, 2, 2, 3);
-        (config.causal, config.positions, config.most) = (causal, positions, 6);
-        assert_eq!(check(config.clone(), NoiseMode::Mean), ["output", "memory"]);
-        check_weights(config, NoiseMode::Mean);
-    }
-}
-
-#[test]
-fn a_step_with_fertility_reads_the_weights_of_the_step_before_alone() {
-    let mut config = NtmConfig::new(3, 2);
-    config.rows = 6;
-    config.attention.score = Score::Additive.into();
-    config.attention.units = 3;
-    config.attention.biases.fertility = 3;
-    let (model, wanted) = recorded(config.into(), NoiseMode::Mean);
-    let (mut trace, last) = (wanted.clone(), STEPS - 1);
-    for t in 0..last - 1 {
-        trace.heads[0].weighting.row_mut(t).fill(f64::NAN);
-    }
-    model.run_again(&mut trace, last, |_, _, _, _| ());
-    let [again, wanted] = [&trace, &wanted].map(|trace| &trace.heads[0].similarity);
-    assert_eq!(again.row(last), wanted.row(last));
 }
 
 #[test]

@@ -18,7 +18,6 @@ use super::given::{Given, Setting};
 use super::intervention::{Intervention, apply_all};
 use super::kind::{AsKind, Kind};
 use super::machine::{Batch, Machine, TOGETHER, Upstream, Workspace, longest};
-use super::multi_head::MultiHeadConfig;
 use super::noise::{Draw, Noise};
 use super::params::Params;
 use super::plain::PlainConfig;
@@ -113,8 +112,6 @@ macro_rules! kinds_and {
             "sam": Sam(SamConfig),
             /// A controller alone, without memory.
             "plain": Plain(PlainConfig),
-            /// Multi-head attention over the steps of one sequence.
-            "multi-head": MultiHead(MultiHeadConfig),
             /// A machine whose equations stand in a file.
             "equations": Equations(EquationsConfig),
             $($more)*
@@ -376,9 +373,6 @@ impl<R: Number> Model<R> {
     /// change its values: it gets the part of the machine, the array and the step. What was computed before `from`, and
     /// the initial state, stay as they are in `trace`.
     ///
-    /// Pass after pass; in each, arrays that are computed backwards in time come first, from the last step to `from`, then the
-    /// others.
-    ///
     /// Without a change it is the same episode to the last bit.
     pub fn run_again(
         &self,
@@ -409,19 +403,8 @@ impl<R: Number> Model<R> {
             dependency.compute(trace, t);
             change(trace, dependency.place, dependency.array, t);
         };
-        for pass in step.chunk_by(|one, next| one.pass == next.pass) {
-            let (backwards, forwards): (Vec<_>, Vec<_>) =
-                pass.iter().partition(|dependency| dependency.is_backwards);
-            for t in steps.clone().rev() {
-                backwards
-                    .iter()
-                    .for_each(|dependency| compute(dependency, t));
-            }
-            for t in steps.clone() {
-                forwards
-                    .iter()
-                    .for_each(|dependency| compute(dependency, t));
-            }
+        for t in steps {
+            step.iter().for_each(|dependency| compute(dependency, t));
         }
     }
 
@@ -473,9 +456,7 @@ impl Model<f32> {
 
     /// True where no step depends on a later one.
     fn is_in_order(&self) -> bool {
-        let step = f32::machine(&self.config).step(&self.params);
         !self.config.is_recorded_apart()
-            && step.iter().all(|one| one.pass == 0 && !one.is_backwards)
     }
 
     /// Runs a recorded episode again with these interventions: see [`Model::run_again`]. The trace has the values that are

@@ -3,7 +3,7 @@
 use crate::figure::facts::equations::{InStep, added, n, product, through};
 use crate::model::attention::Score;
 use crate::model::score::{additive, general, location};
-use crate::model::{Array, HeadTrace};
+use crate::model::HeadTrace;
 
 /// The sum of a score of a machine file, whose learned tensors are in its weights and not in its trace.
 const IN_WEIGHTS: &str = "by learned tensors of the weights file";
@@ -65,14 +65,7 @@ const COSINE: ScoreText = ScoreText {
 const ADDITIVE: ScoreText = ScoreText {
     word: "additive",
     number: "Bahdanau 2015",
-    equation: |head| {
-        let mut biases = String::new();
-        for (_, name) in BIASES.iter().filter(|(of, _)| head.series(of).is_some()) {
-            biases.push_str(" + ");
-            biases.push_str(name);
-        }
-        format!("K(i) = v · tanh(k · W_k + M(i) · W_M{biases})")
-    },
+    equation: |_| "K(i) = v · tanh(k · W_k + M(i) · W_M)".to_owned(),
     about: "Additive: a small learned layer combines key and row, and its units vote.",
     step: "scores its key with every row by a learned layer",
     is_product: false,
@@ -86,65 +79,14 @@ const ADDITIVE: ScoreText = ScoreText {
         let weights = [additive::ADDITIVE_KEY, additive::ADDITIVE_ROW].map(|array| at.own(array));
         let (query, seen) = (through(key, weights[0]), through(&memory, weights[1]));
         let units = vector.iter().zip(query.iter().zip(seen));
-        let biases = biases(at, row);
         let terms = units.enumerate().map(|(unit, (&v, (q, m)))| {
-            let bias = biases.get(unit).copied();
-            let said = bias.map_or_else(String::new, |bias| format!(" + {}", n(bias)));
-            let text = format!("v({unit}) {} · tanh({} + {}{said})", n(v), n(*q), n(m));
-            (text, v * (q + m + bias.unwrap_or(0.0)).tanh())
+            let text = format!("v({unit}) {} · tanh({} + {})", n(v), n(*q), n(m));
+            (text, v * (q + m).tanh())
         });
         added(terms.collect())
     },
     ..DOT
 };
-
-/// The structural biases of the additive score (Cohn 2016).
-const BIASES: [(Array, &str); 3] = [
-    (additive::ADDITIVE_POSITION, "position"),
-    (additive::ADDITIVE_MARKOV, "Markov"),
-    (additive::ADDITIVE_FERTILITY, "fertility"),
-];
-
-/// The sum of these biases in a row, by unit; empty without biases.
-fn biases(at: &InStep<'_>, row: usize) -> Vec<f32> {
-    let (weighting, step) = (&at.head.weighting, at.step);
-    let rows = weighting.width();
-    let is_used = |t: &usize| weighting.row(*t).iter().any(|weight| *weight != 0.0);
-    let first = (0..step).find(is_used).unwrap_or(step);
-    let units = at.own(additive::ADDITIVE_VECTOR).len().max(1);
-    let mut sum = Vec::new();
-    for (array, _) in BIASES {
-        let weights = at.own(array);
-        let count = weights.len() / units;
-        let value = |index: usize| {
-            if array == additive::ADDITIVE_POSITION {
-                let x = [step - first, row, rows][index.min(2)];
-                return (1.0 + x as f32).ln();
-            }
-            // Of the rows about it, the last weight or the sum of all.
-            let other = (row + index).checked_sub(count / 2);
-            let Some(other) = other.filter(|other| *other < rows) else {
-                return 0.0;
-            };
-            let markov = array == additive::ADDITIVE_MARKOV;
-            let start = if markov {
-                step.saturating_sub(1).max(first)
-            } else {
-                first
-            };
-            (start..step).map(|t| weighting.row(t)[other]).sum()
-        };
-        let values: Vec<f32> = (0..count).map(value).collect();
-        if count > 0 {
-            sum.resize(units, 0.0);
-            let bias = through(&values, weights);
-            sum.iter_mut()
-                .zip(bias)
-                .for_each(|(sum, bias)| *sum += bias);
-        }
-    }
-    sum
-}
 
 const LOCATION: ScoreText = ScoreText {
     word: "location",

@@ -223,7 +223,7 @@ impl SourceSteps {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{EquationsConfig, Model, MultiHeadConfig, NtmConfig};
+    use crate::model::{EquationsConfig, Model, NtmConfig};
     use crate::task::{Caption, Copy, Frames, Text, Transduce};
 
     fn recording(task: &Task) -> Recording {
@@ -289,7 +289,8 @@ mod tests {
         let mut text = Text::NONE;
         text.symbols = "a b".to_owned();
         let task = Task::Text(text.clone());
-        let machine = MultiHeadConfig::new(task.inputs(), task.outputs());
+        let channels = [task.inputs(), task.outputs()];
+        let machine = EquationsConfig::included("multi_head_layers", channels, &[]).unwrap();
         let episode = text.episode_of("b c a").unwrap();
         let recording = Recording::of(&Model::new(machine, 1), &task, episode, None);
         let source = SourceSteps::of(&recording).unwrap();

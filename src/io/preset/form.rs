@@ -288,7 +288,7 @@ pub(in crate::io) fn complete_model(
     if model.reads_ahead() && !task.answers_last() {
         let (kind, task) = (model.word(), task.name());
         let problem = format!(
-            "is {kind}, which reads the whole input before it answers, but an answer of the task {task} is asked for before the input ends; use `ntm`, `plain`, `lstmn` or a causal `multi-head`"
+            "is {kind}, which reads the whole input before it answers, but an answer of the task {task} is asked for before the input ends; use `ntm`, `plain`, `lstmn.machine`, or `multi_head_layers.machine` with its mask causal"
         );
         return Err(Error::content(file, "model.kind", problem));
     }

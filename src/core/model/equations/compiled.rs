@@ -466,6 +466,39 @@ impl Compiled {
         self.quantities.iter().rposition(is_it)
     }
 
+    /// The most steps of the first input whose numbers select learned entries of a size, and the key of that size.
+    pub(super) fn most_steps(&self) -> Option<(usize, &'static str)> {
+        let axes = &self.program.axes;
+        let is_input = |axis: Axis| {
+            let steps = self.data[0].steps;
+            steps.is_some_and(|steps| axes[steps].origin == axes[axis].origin)
+        };
+        let mut least = None;
+        each(&self.program, &mut |value| {
+            let (Op::Pick(axis), [of, index]) = (&value.op, &value.parts[..]) else {
+                return;
+            };
+            let is_step = match index.op {
+                Op::Index(axis) => is_input(axis),
+                Op::Step(block) => self.page.blocks[block].axis.is_some_and(is_input),
+                _ => false,
+            };
+            let is_learned = match of.op {
+                Op::Linear(_) => true,
+                Op::Read(series, _) => {
+                    matches!(self.program.series[series].source, Source::Parameter(_))
+                }
+                _ => false,
+            };
+            let own = &axes[axes[*axis].origin];
+            if let (true, true, Length::Fixed(length)) = (is_step, is_learned, &own.length) {
+                let name = interned::text(&format!("sizes.{}", own.name));
+                least = least.min(Some((*length, name))).or(Some((*length, name)));
+            }
+        });
+        least
+    }
+
     /// The block of a first value: its axis, and whether it runs backwards.
     pub(super) fn block(&self, block: usize) -> Option<(Axis, bool)> {
         let block = &self.page.blocks[block];

@@ -490,6 +490,13 @@ impl Kind for EquationsConfig {
         }
     }
 
+    fn most_rows(&self) -> (usize, &'static str) {
+        let compiled = self.compiled();
+        let has_rows = compiled.familiar.is_some() || self.has_source_part();
+        let most = compiled.most_steps().filter(|_| has_rows);
+        most.unwrap_or((usize::MAX, ""))
+    }
+
     fn is_zero(&self, place: Place, array: Array, t: usize, source: usize) -> bool {
         let compiled = self.compiled();
         let own = compiled.quantity(place, array);

@@ -9,10 +9,9 @@ use crate::equations::page::Key;
 use crate::equations::program::Axis;
 use crate::keys::Words;
 use crate::model::array;
-use crate::model::attention::{AttentionConfig, Mechanism, Score, Sees, Weighting};
-use crate::model::encoder;
-use crate::model::multi_head::{ROW_KEY, ROW_VALUE};
-use crate::model::reader;
+use crate::model::attention::{
+    AttentionConfig, Mechanism, Score, Sees, ShiftForm, Strength, Switch, Weighting,
+};
 use crate::model::spec::{Array, ArraySpec, Place};
 use crate::model::weighting::bayesian::{DIVERGENCE, NOISE, NORMAL, PRIOR};
 use crate::model::weighting::hard::DRAW;
@@ -62,7 +61,9 @@ impl Familiar {
     pub(super) fn mechanism(&self, head: usize, source: usize) -> Mechanism {
         Mechanism {
             layer: head * self.layers.max(1) / self.heads.len().max(1),
-            ..self.attention.of_reader(self.memory.sees(head, source))
+            shift_form: ShiftForm::None,
+            sees: self.memory.sees(head, source),
+            ..self.attention.of(0)
         }
     }
 
@@ -145,7 +146,9 @@ fn find_rows(outline: &Outline, all: &[Quantity]) -> Option<(Rows, Score, usize)
         (named("controller.hidden"), Sees::Source(0))
     } else {
         let of_texts = named("rows").filter(|rows| !rows.pieces.is_empty());
-        let annotations = of_texts.or(named("encoder.annotations")).or(named("annotations"));
+        let annotations = of_texts
+            .or(named("encoder.annotations"))
+            .or(named("annotations"));
         (
             annotations,
             if is_answer { Sees::All } else { Sees::Sequence },
@@ -184,7 +187,14 @@ fn find_rows(outline: &Outline, all: &[Quantity]) -> Option<(Rows, Score, usize)
 
 /// The mechanism of the heads of a file, by its switches and constants.
 fn attention(outline: &Outline, score: Score) -> AttentionConfig {
-    let mut attention = reader::attention(score, 1);
+    let mut attention = AttentionConfig {
+        score: score.into(),
+        strength: Strength::One.into(),
+        gate: Switch::Off.into(),
+        sharpening: Switch::Off.into(),
+        erase: Switch::Off.into(),
+        ..AttentionConfig::DEFAULT
+    };
     let weighting = chosen(outline, "weighting").unwrap_or(Weighting::Soft);
     attention.weighting = weighting.into();
     let of = &mut attention.parameters;
@@ -341,7 +351,15 @@ fn place_of(
     // Penalties are those of the machine.
     let head = head_of(name).filter(|head| head.0 < heads && !own.array.is_penalty());
     if let Some((head, end)) = head {
-        let of_mechanism = [CENTRE, ROW_KEY, ROW_VALUE, NOISE, NORMAL, PRIOR, DIVERGENCE];
+        let of_mechanism = [
+            CENTRE,
+            array::ROW_KEY,
+            array::ROW_VALUE,
+            NOISE,
+            NORMAL,
+            PRIOR,
+            DIVERGENCE,
+        ];
         let mut known = array::ALL_OF_HEADS.iter().chain(&of_mechanism);
         let known = known.find(|known| known.name == end && own.time.is_some() && is_alike(known));
         let drawn = matches!(own.held, Held::Draw(_)).then_some(&DRAW);
@@ -359,7 +377,7 @@ fn place_of(
         *before += usize::from(!own.is_of_source());
         return (at < layers).then_some((Place::Layer(at), known));
     }
-    let mut known = encoder::ARRAYS.iter().chain(&[array::FEEDBACK]);
+    let mut known = array::OF_ENCODERS.iter().chain(&[array::FEEDBACK]);
     let known = known.find(|known| known.name == name && own.time.is_some() && is_alike(known));
     known.map(|known| (Place::Machine, *known))
 }

@@ -4,7 +4,7 @@ use tapescope_core::keys::{Choice as _, Field, Keys, Table};
 use tapescope_core::model::equations::Offer;
 use tapescope_core::model::{
     Array, Conventions, Draw, EquationsConfig, Intervention, Kind, Model, ModelConfig, NoiseMode,
-    Place, Trace,
+    Place, Trace, array,
 };
 use tapescope_core::model::{Change, Params, Told, Workspace};
 use tapescope_core::task::{AskedFor, Aspects, Caption, Copy, Span, Task, Transduce};
@@ -641,6 +641,7 @@ fn with_heads() -> [(&'static str, Task); 7] {
         ("caption", Task::Caption(Caption::DEFAULT)),
         ("lstmn_fusion", transduce()),
         ("lstmn", copy()),
+        ("multi_head_layers", copy()),
         ("self_attention", copy()),
         ("structured_self_attention", Task::Aspects(Aspects::DEFAULT)),
     ]
@@ -670,9 +671,14 @@ fn heads_that_read_the_steps_of_the_input_have_their_arrays_in_their_place() {
                     (sum - f32::from(u8::from(has_rows))).abs() < 1e-5,
                     "{name}: {sum}"
                 );
-                for (column, read) in head.read.row(t)[..memory.ncols()].iter().enumerate() {
-                    let rows = weights.iter().zip(memory.column(column));
-                    let expected: f32 = rows.map(|(weight, value)| weight * value).sum();
+                let values = head.series(array::ROW_VALUE);
+                let width = values.map_or(memory.ncols(), Series::width);
+                for (column, read) in head.read.row(t)[..width].iter().enumerate() {
+                    let row = |i: usize| {
+                        values.map_or_else(|| memory[[i, column]], |own| own.row(i)[column])
+                    };
+                    let rows = weights.iter().enumerate();
+                    let expected: f32 = rows.map(|(i, weight)| weight * row(i)).sum();
                     assert!((read - expected).abs() < 1e-5, "{name}");
                 }
             }
@@ -908,4 +914,26 @@ fn an_included_file_is_made_with_its_values() {
     }
     let none = EquationsConfig::included("none", [5, 4], &[]).unwrap_err();
     assert_eq!(none, "no included file none.machine");
+}
+
+#[test]
+fn sequences_longer_than_learned_positions_are_refused() {
+    let positions = ("positions", "6");
+    let location = ("attention.score", "location");
+    for (name, set, key) in [
+        ("multi_head_layers", vec![positions], "sizes.positions"),
+        (
+            "bahdanau",
+            vec![location, ("attention.places", "6")],
+            "sizes.attention.places",
+        ),
+    ] {
+        let config = ModelConfig::from(EquationsConfig::included(name, [3, 2], &set).unwrap());
+        assert_eq!(config.fits_episode([6, 6]), Ok(()), "{name}");
+        let error = config.fits_episode([7, 7]).unwrap_err();
+        assert_eq!((&*error.field, &*error.found), (key, "6"), "{name}");
+    }
+    let places = [positions, ("places", "sinusoidal")];
+    let config = EquationsConfig::included("multi_head_layers", [3, 2], &places).unwrap();
+    assert_eq!(ModelConfig::from(config).fits_episode([7, 7]), Ok(()));
 }

@@ -215,13 +215,9 @@ def tensor_shapes(preset: Union[Path, Preset]) -> Dict[str, Shape]:
     if of_file(preset):
         listed = native().tensor_shapes(named(preset)[1])
         return {str(name): tuple(shape)[name.endswith(".bias"):] for name, shape in listed}
-    own = _OWN_DEFAULTS.get(given.get("kind", ""), {})
-    given = {**given, **{section: {**keys, **given.get(section, {})} for section, keys in own.items()}}
     model = _with_defaults(given, TREE["model"])
     if model["kind"] in ("dnc", "sam"):
         return _managed_shapes(model, *channels(preset["task"]))
-    if model["kind"] not in ("ntm", "plain"):
-        return _sequence_shapes(model, *channels(preset["task"]))
     memory, controller, heads = model["memory"], model["controller"], model["heads"]
     shift, attention = heads["shift"], heads["attention"]
     n, m, c, layers = memory["rows"], memory["columns"], controller["size"], controller["layers"]

@@ -358,8 +358,8 @@ class Io(Test):
             (headed({"window": 0}), "`model.heads.attention.window`: is 0; expected 1 to 1048576"),
             (headed({"weibull_shape": 0}), "`model.heads.attention.weibull_shape`: is 0; expected a number from 0.001"),
             ({"task": task, "model": 3}, "`model`: is 3; expected an object"),
-            ({"task": task, "model": {"kind": "bahdanau", "heads": {}}}, "`model.heads`: is not a key of `bahdanau`; expected"),
-            ({"task": task, "model": {"encoder": {}}}, "`model.encoder`: is not a key of `ntm`; expected kind, memory"),
+            ({"task": task, "model": {"kind": "plain", "heads": {}}}, "`model.heads`: is not a key of `plain`; expected"),
+            ({"task": task, "model": {"sizes": {}}}, "`model.sizes`: is not a key of `ntm`; expected kind, memory"),
             ({"task": task, "training": {"sequence": 5}}, "`training.sequence`: unknown key; did you mean `sequences`?"),
         ):
             with self.assertRaises(WeightsError) as caught:
@@ -420,10 +420,7 @@ class Io(Test):
             check_preset(preset)
             of_heads -= keys(preset)
         # Or another kind of machine.
-        machines = [{"kind": "bahdanau", "attention": {"weighting": weighting}}
-                    for weighting in ("local-predictive", "weibull", "lognormal")]
-        for model in (*machines, {"kind": "equations", "file": "bahdanau.machine", "switches": {"attention": {"score": "location"}}}, {"kind": "equations", "file": "luong.machine"},
-                      {"kind": "dnc"}, {"kind": "sam"}):
+        for model in ({"kind": "equations", "file": "luong.machine"}, {"kind": "dnc"}, {"kind": "sam"}):
             task = {"kind": "copy", "bits": 2, "length": [1, 2]}
             with open(self.path("source.json"), "w", encoding="utf-8") as file:
                 json.dump({"task": task, "model": model}, file)

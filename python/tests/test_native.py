@@ -61,11 +61,12 @@ class Traces(support.Test):
         self.assert_same(ts.machine("copy").trace(length=9, seed=3), "t.npz")
 
     def test_machines_with_a_source_are_those_of_the_program(self):
-        both = {"encoder": {"size": 3}, "decoder": {"size": 5}}
-        for model in ({"kind": "bahdanau", **both},
-                      {"kind": "bahdanau", **both, "attention": {"score": "general", "weighting": "lognormal", "prior_units": 3}},
-                      {"kind": "bahdanau", **both, "attention": {"score": "location", "rows": 9}},
-                      {"kind": "bahdanau", **both, "attention": {"weighting": "local-predictive", "position_units": 5}},
+        own = {"kind": "equations", "file": "bahdanau.machine"}
+        both = {"encoder": {"units": 3}, "units": 5}
+        for model in ({**own, "sizes": both},
+                      {**own, "sizes": {**both, "attention": {"prior": 3}}, "switches": {"attention": {"score": "general", "weighting": "lognormal"}}},
+                      {**own, "sizes": {**both, "attention": {"places": 9}}, "switches": {"attention": {"score": "location"}}},
+                      {**own, "sizes": {**both, "attention": {"centre": 5}}, "switches": {"attention": {"weighting": "local_predictive"}}},
                       {"kind": "equations", "file": "bahdanau.machine", "sizes": {"encoder": {"embedding": 4}}, "switches": {"encoder": {"cell": "gru", "embedded": "yes"}}},
                       {"kind": "equations", "file": "bahdanau.machine", "sizes": {"coverage": {"units": 3}, "attention": {"markov": 3, "fertility": 1}}, "switches": {"coverage": {"kind": "fertility"}, "attention": {"biases": "weights_and_places"}}},
                       {"kind": "dnc"}, {"kind": "dnc", "heads": {"read": 3, "free_gates": "off"}, "controller": {"layers": 2}},
@@ -73,8 +74,7 @@ class Traces(support.Test):
                       {"kind": "sam"}, {"kind": "sam", "heads": {"count": 2, "rows": 3}, "memory": {"rows": 9, "initial": "learned"}},
                       {"kind": "equations", "file": "fixed_context.machine"}, {"kind": "equations", "file": "fixed_context.machine", "switches": {"encoder": {"cell": "gru", "direction": "both"}}},
                       {"kind": "equations", "file": "luong.machine"}, {"kind": "equations", "file": "luong.machine", "sizes": {"encoder": {"units": 3}, "combined": 7}, "switches": {"feeding": "input"}},
-                      {"kind": "multi-head", "embedding": 6, "heads": {"read": 2, "size": 3}},
-                      {"kind": "multi-head", "layers": 1, "attention": {"causal": "off"}, "positions": {"kind": "sinusoidal"}}):
+                      {"kind": "equations", "file": "multi_head_layers.machine"}):
             self.assert_shapes_and_traces({"task": SMALL["task"], "model": model})
         asked = {"kind": "span", "symbols": 4, "positions": 9, "length": [3, 9], "question": 1}
         for task, model in (({**asked, "span": [1, 1]}, {"kind": "equations", "file": "coattention.machine", "sizes": {"units": 3, "fusion": {"units": 2}}}),
@@ -91,7 +91,7 @@ class Traces(support.Test):
 
     def test_machines_with_a_source_learn_and_show_their_alignment(self):
         machine = ts.train(REVERSED, sequences=40, progress=None)
-        self.assertIn("bahdanau, LSTM encoder of 3 units in both directions, decoder of 5 units, additive score, soft weighting; ",
+        self.assertIn("bahdanau.machine",
                       repr(machine))
         self.assertIn("<th style", machine._repr_html_())
         (measured,) = machine.evaluate(lengths=3, episodes=2)
@@ -662,7 +662,7 @@ class PyTorch(support.Test):
         self.assertEqual(ts.machine_from(small.weights_by_name(), SMALL).sha256, trained.sha256)
         with self.assertRaises(ts.WeightsError):
             Module.of(ts.machine("copy_hard"))
-        with self.assertRaisesRegex(ts.WeightsError, "`model.kind`: is 'bahdanau'; expected `ntm` or `plain`"):
+        with self.assertRaisesRegex(ts.WeightsError, "`model.kind`: is 'equations'; expected `ntm` or `plain`"):
             Module(random_weights(REVERSED), REVERSED)
 
     def test_a_machine_of_pytorch_with_attention_is_ours(self):

@@ -865,23 +865,24 @@ fn sizes_are_compared_with_the_channels_of_the_file() {
     let place = place();
     let path = place.path().join("caption.json");
     let preset = |score: &str, rows: &str| {
-        let attention = format!(r#""attention": {{"score": "{score}"{rows}}}"#);
-        let sizes = r#""encoder": {"size": 1}, "decoder": {"size": 2}"#;
-        let model = format!(r#"{{"kind": "bahdanau", {sizes}, {attention}}}"#);
+        let sizes = format!(r#""sizes": {{"encoder": {{"units": 1}}, "units": 2{rows}}}"#);
+        let switches = format!(r#""switches": {{"attention": {{"score": "{score}"}}}}"#);
+        let file = r#""kind": "equations", "file": "bahdanau.machine""#;
+        let model = format!("{{{file}, {sizes}, {switches}}}");
         let task = r#"{"kind": "episodes", "file": "mine.npz"}"#;
         fs::write(&path, format!(r#"{{"task": {task}, "model": {model}}}"#)).unwrap();
         Experiment::read(&path, &[])
     };
-    for score in ["dot", "cosine", "scaled-dot"] {
+    for score in ["dot", "cosine", "scaled_dot"] {
         assert_eq!(preset(score, "").unwrap().model.inputs(), 2, "{score}");
     }
     // The longest episode has four steps; three of them come before its answer.
-    assert!(preset("location", r#", "rows": 3"#).is_ok());
-    let message = preset("location", r#", "rows": 2"#)
+    assert!(preset("location", r#", "attention": {"places": 3}"#).is_ok());
+    let message = preset("location", r#", "attention": {"places": 2}"#)
         .unwrap_err()
         .to_string();
     assert!(
-        message.contains("`model.attention.rows`: is 2; allowed: 3 or more"),
+        message.contains("`model.sizes.attention.places`: is 2; allowed: 3 or more"),
         "{message}"
     );
 }

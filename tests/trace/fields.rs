@@ -47,19 +47,8 @@ enum Base {
     Items,
     /// Every score and weighting, drawn.
     Sampled,
-    /// An encoder and a decoder, Weibull weights, drawn; local attention; lognormal weights, drawn.
+    /// An encoder and a decoder with attention, in a machine file.
     Encoder,
-    EncoderLocal,
-    EncoderLognormal,
-    /// Attention after the state of a decoder.
-    After,
-    /// Several heads in two layers; heads with fixed queries.
-    Layers,
-    Fixed,
-    /// Of coattention.
-    Pointing,
-    /// Of attention over attention.
-    Cloze,
     /// A Differentiable Neural Computer.
     Managed,
     /// Sparse access memory.
@@ -72,10 +61,7 @@ enum Base {
     Long,
 }
 
-use Base::{
-    After, Cloze, Encoder, EncoderLocal, EncoderLognormal, Fixed, Gradient, Items, Layers, Learned,
-    Long, Managed, OfFile, Plain, Pointing, Sampled, Sparse,
-};
+use Base::{Encoder, Gradient, Items, Learned, Long, Managed, OfFile, Plain, Sampled, Sparse};
 
 const COPY: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
     "model": {"memory": {"rows": 5, "columns": 3}, "controller": {"size": 4}}}"#;
@@ -86,10 +72,8 @@ const RECALL: &str = r#"{"task": {"kind": "associative_recall", "bits": 2, "item
     "model": {"memory": {"rows": 5, "columns": 3}, "controller": {"size": 4}}}"#;
 
 const ENCODER: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
-    "model": {"kind": "equations", "file": "bahdanau.machine", "sizes": {"encoder": {"units": 3}, "units": 4, "attention": {"units": 4, "prior": 2}}, "switches": {"attention": {"weighting": "weibull"}}}}"#;
-
-const AFTER: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
-    "model": {"kind": "equations", "file": "luong.machine", "sizes": {"encoder": {"units": 3}, "combined": 5, "attention": {"places": 9}}, "switches": {"feeding": "input", "attention": {"score": "location"}}}}"#;
+    "model": {"kind": "equations", "file": "bahdanau.machine",
+              "sizes": {"encoder": {"units": 3}, "units": 4, "attention": {"units": 4}}}}"#;
 pub(super) const PICTURES: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
     "model": {"kind": "equations", "file": "caption.machine", "sizes": {"filters": 3, "units": 4, "embedding": 2, "attention": {"units": 2}},
               "switches": {"rows": "convolution", "gate": "yes"}}}"#;
@@ -178,38 +162,11 @@ const FIELDS: &[Row] = &[
     ("model.heads.attention.prior_sigma", Sampled, "0.5", &[Verify, Diff]),
     ("model.heads.attention.prior", Sampled, r#""code""#, &[Verify, Diff]),
     ("model.heads.attention.prior_units", Sampled, "3", &[Refused]),
-    ("model.encoder.cell", Encoder, r#""gru""#, &[Refused]),
-    ("model.encoder.direction", Encoder, r#""forward""#, &[Refused]),
-    ("model.encoder.size", Encoder, "4", &[Refused]),
-    ("model.encoder.embedding", Encoder, "4", &[Named, Weights, Diff]),
-    ("model.encoder.fertility", EncoderLocal, "5", &[Named, Weights, Diff]),
-    ("model.decoder.attentional", After, "4", &[Refused]),
-    ("model.decoder.input_feeding", After, r#""off""#, &[Named, Weights, Diff]),
-    ("model.attention.bias.position", EncoderLocal, r#""off""#, &[Refused]),
-    ("model.attention.bias.markov", EncoderLocal, "1", &[Refused]),
-    ("model.attention.bias.fertility", EncoderLocal, "3", &[Refused]),
-    ("model.decoder.size", Encoder, "5", &[Refused]),
-    ("model.attention.score", Encoder, r#""general""#, &[Refused]),
-    ("model.attention.units", Encoder, "5", &[Refused]),
-    ("model.attention.rows", After, "12", &[Named, Weights, Diff]),
-    ("model.attention.weighting", Encoder, r#""soft""#, &[Refused]),
-    ("model.attention.window", EncoderLocal, "2", &[Verify, Diff]),
-    ("model.attention.position_units", EncoderLocal, "3", &[Refused]),
-    ("model.attention.weibull_shape", Encoder, "3.5", &[Verify, Diff]),
-    ("model.attention.gamma_rate", Encoder, "2.5", &[Verify, Diff]),
-    ("model.attention.lognormal_sigma", EncoderLognormal, "0.5", &[Verify, Diff]),
-    ("model.attention.prior_sigma", EncoderLognormal, "0.5", &[Verify, Diff]),
-    ("model.attention.prior", Encoder, r#""code""#, &[Verify, Diff]),
-    ("model.attention.prior_units", Encoder, "3", &[Refused]),
     ("model.file", OfFile, r#""other.machine""#, &[Named, Weights, Diff]),
     ("model.text", OfFile, r#""machine""#, &[Refused]),
     ("model.sizes", OfFile, r#"{"units": 5}"#, &[Refused]),
     ("model.switches", OfFile, r#"{"reads": "one"}"#, &[Verify, Diff]),
     ("model.constants", OfFile, r#"{"rate": 0.25}"#, &[Verify, Diff]),
-    ("model.heads.size", Layers, "4", &[Refused]),
-    ("model.attention.causal", Layers, r#""off""#, &[Verify, Diff]),
-    ("model.positions.kind", Layers, r#""sinusoidal""#, &[Refused]),
-    ("model.positions.most", Layers, "9", &[Named, Weights, Diff]),
     ("model.heads.key_activation", Plain, r#""identity""#, &[Named, Weights, Diff]),
     ("model.heads.add_activation", Plain, r#""identity""#, &[Named, Weights, Diff]),
     ("model.heads.initial_weighting", Plain, r#""learned""#, &[Named, Weights, Diff]),
@@ -245,15 +202,6 @@ const ARRAYS: &[(&str, Base, &[By])] = &[
     ("logit", Plain, &[Verify, Diff]),
     ("output", Plain, &[Verify, Diff]),
     ("loss", Plain, &[Verify, Diff]),
-    ("feedback", Encoder, &[Verify, Diff]),
-    ("encoder.forward.hidden", Encoder, &[Verify, Diff]),
-    ("encoder.forward.cell", Encoder, &[Named, Weights, Diff]),
-    ("encoder.backward.hidden", Encoder, &[Verify, Diff]),
-    ("encoder.backward.cell", Encoder, &[Named, Weights, Diff]),
-    ("fertility.mean", EncoderLocal, &[Named, Weights, Diff]),
-    ("fertility.variance", EncoderLocal, &[Named, Weights, Diff]),
-    ("attentional", After, &[Verify, Diff]),
-    ("embedded", Layers, &[Verify, Diff]),
     ("controller.hidden", Plain, &[Named, Weights, Diff]),
     ("controller.cell", Plain, &[Named, Weights, Diff]),
     ("memory.initial", Plain, &[Verify, Diff]),
@@ -278,14 +226,6 @@ const ARRAYS: &[(&str, Base, &[By])] = &[
     ("HEAD.additive_key", Sampled, &[Verify, Diff]),
     ("HEAD.additive_row", Sampled, &[Verify, Diff]),
     ("HEAD.additive_vector", Sampled, &[Verify, Diff]),
-    ("HEAD.additive_position", EncoderLocal, &[Verify, Diff]),
-    ("HEAD.additive_markov", EncoderLocal, &[Verify, Diff]),
-    ("HEAD.additive_fertility", EncoderLocal, &[Verify, Diff]),
-    ("HEAD.query_weight", Layers, &[Verify, Diff]),
-    ("HEAD.key_weight", Layers, &[Verify, Diff]),
-    ("HEAD.value_weight", Layers, &[Verify, Diff]),
-    ("HEAD.row_key", Layers, &[Verify, Diff]),
-    ("HEAD.row_value", Layers, &[Verify, Diff]),
     ("HEAD.distribution", Sampled, &[Verify, Diff]),
     ("HEAD.bilinear", Sampled, &[Verify, Diff]),
     ("HEAD.position_weight", Sampled, &[Verify, Diff]),
@@ -335,24 +275,9 @@ impl Honest {
             Items => RECALL.to_owned(),
             Sampled => EVERY.to_owned(),
             Encoder => ENCODER.to_owned(),
-            EncoderLocal => {
-                let local = r#""local-predictive", "window": 1, "position_units": 2"#;
-                let biases = r#", "bias": {"position": "on", "markov": 3, "fertility": 1}"#;
-                let local = ENCODER.replace(
-                    r#""weibull", "prior_units": 2"#,
-                    &(local.to_owned() + biases),
-                );
-                local.replace(r#"{"size": 3}"#, r#"{"size": 3, "fertility": 2}"#)
-            }
-            After => AFTER.to_owned(),
-            Layers => LAYERS.to_owned(),
-            Fixed => FIXED.to_owned(),
-            Pointing => POINTING.to_owned(),
-            Cloze => CLOZE.to_owned(),
             Managed => MANAGED.to_owned(),
             Sparse => SPARSE.to_owned(),
             Learned => SPARSE.replace("3}", r#"3, "initial": "learned"}"#),
-            EncoderLognormal => ENCODER.replace("weibull", "lognormal"),
             OfFile => OF_FILE.to_owned(),
             Long => COPY.replace("[3, 3]", "[40, 40]"),
         };
@@ -362,7 +287,7 @@ impl Honest {
         let all = machine.params.slices_mut().flatten();
         all.for_each(|weight| *weight *= 2.0);
         let mut draw = Draw::of(7, 2);
-        if matches!(base, Sampled | Encoder | EncoderLognormal) {
+        if base == Sampled {
             (draw.sampling, draw.sample) = (NoiseMode::Sampled, 4);
         }
         let (task, episode) = (&experiment.task, experiment.task.episode(7, 2));
@@ -457,10 +382,8 @@ impl Bench {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let bases = [Plain, Gradient, Items, Sampled, Long];
-        let encoders = [Encoder, EncoderLocal, EncoderLognormal, After];
-        let bases = bases.into_iter().chain(encoders).chain([
-            Layers, Fixed, Pointing, Cloze, Managed, Sparse, Learned, OfFile,
-        ]);
+        let bases = bases.into_iter();
+        let bases = bases.chain([Encoder, Managed, Sparse, Learned, OfFile]);
         let honest = bases.map(|base| (base, Honest::new(base, folder.path())));
         let bench = Self {
             honest: honest.collect(),

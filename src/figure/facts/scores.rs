@@ -1,9 +1,9 @@
 //! What figures and window say about each score: name, equation, sentences, and the sum of one row.
 
 use crate::figure::facts::equations::{InStep, added, n, product, through};
+use crate::model::HeadTrace;
 use crate::model::attention::Score;
 use crate::model::score::{additive, general, location};
-use crate::model::HeadTrace;
 
 /// The sum of a score of a machine file, whose learned tensors are in its weights and not in its trace.
 const IN_WEIGHTS: &str = "by learned tensors of the weights file";

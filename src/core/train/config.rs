@@ -112,12 +112,6 @@ impl TrainingConfig {
         })
     }
 
-    /// The key of the agreement, which machines that attend to a source have.
-    #[rustfmt::skip] // A row for every key.
-    pub fn agreement_key(&mut self, to: &mut Table<'_>) {
-        to.key("agreement", Number(&mut self.agreement, &WEIGHT), "γ: weight of the agreement −Σ_ij α→_ji·α←_ij with a second machine, which learns the opposite direction beside the first one (Cohn et al. 2016); above 0 only for `transduce` and `pairs`, with one soft head over the source");
-    }
-
     /// Number of machines that learn together: 2 with the agreement.
     pub fn machines(&self) -> usize {
         1 + usize::from(self.agreement > 0.0)
@@ -169,6 +163,7 @@ impl Keys for TrainingConfig {
         if let Redundancy::Read(weight) | Redundancy::Write(weight) | Redundancy::Both(weight) = &mut self.head_divergence {
             apart.key("weight", Number(weight, &WEIGHT), "weight of the divergence (mean over the steps, in nats) that the loss subtracts; it has no upper bound, so a large weight can outgrow the answers; 0 only measures it. Weights below 1e-12 count as 1e-12 in logarithms");
         }
+        to.added("agreement", Number(&mut self.agreement, &WEIGHT), "γ: weight of the agreement −Σ_ij α→_ji·α←_ij with a second machine, which learns the opposite direction beside the first one (Cohn et al. 2016); above 0 only for `transduce` and `pairs`, with one soft head over the source");
         to.added("fewest_rows", Integer(&mut self.fewest_rows, 0..=NtmConfig::MAX_ROWS), "fewest memory rows in training: every 32 sequences, at the next batch, a bound is drawn from this number to `memory.rows`, and the number of rows from this number to the bound, so that few rows are more frequent; 0 for always `memory.rows`");
         to.key("batch", Integer(&mut self.batch, 1..=4096), "sequences per update; the gradient is their mean");
         to.key("sequences", Integer64(&mut self.sequences, 1..=Self::MAX_SEQUENCES), "training sequences in the whole run");

@@ -32,9 +32,6 @@ impl Keys for Experiment {
         self.model.keys(&mut to.section("model"));
         self.training.keys(&mut to.section("training"));
         let is_file = self.model.is_recorded_apart();
-        if self.model.has_feedback() && self.model.heads() > 0 {
-            self.training.agreement_key(&mut to.section("training"));
-        }
         if self.model.is_hard() {
             let (hard, mut to) = (&mut self.training.hard, to.section("training.hard"));
             if is_file { hard.episode_keys(&mut to) } else { hard.keys(&mut to) }

@@ -1,6 +1,7 @@
 //! Machine files as machines: episodes that are recorded, verified, changed, learned from, and of other sizes.
 
 use tapescope_core::keys::{Choice as _, Field, Keys, Table};
+use tapescope_core::math::Series;
 use tapescope_core::model::equations::Offer;
 use tapescope_core::model::{
     Array, Conventions, Draw, EquationsConfig, Intervention, Kind, Model, ModelConfig, NoiseMode,
@@ -633,7 +634,7 @@ fn an_input_longer_than_any_memory_is_counted_before_room_is_made() {
 }
 
 /// Files whose heads have the places of those of other machines.
-fn with_heads() -> [(&'static str, Task); 7] {
+fn with_heads() -> [(&'static str, Task); 8] {
     let transduce = || Task::Transduce(Transduce::DEFAULT);
     [
         ("bahdanau", transduce()),

@@ -32,7 +32,6 @@ struct Case {
     batch: usize,
 }
 
-#[expect(clippy::too_many_lines, reason = "a list")]
 fn cases() -> Vec<Case> {
     let ntm = || hand::NtmConfig::new(9, 8).into();
     let dnc = |heads| {

@@ -126,7 +126,7 @@ impl Compiled {
         let mut arrays: Vec<Array> = Vec::new();
         for own in &compiled.quantities {
             let is_there =
-                own.array == array::LOGIT || own.is_shared && arrays.contains(&own.array);
+                own.array == array::LOGIT || own.is_shared() && arrays.contains(&own.array);
             if own.place == Place::Machine && !is_there {
                 arrays.push(own.array);
             }

@@ -142,12 +142,12 @@ impl EquationsConfig {
         let mut config = Self::of_file(&file, &text)?;
         (config.inputs, config.outputs) = (inputs, outputs);
         for (path, value) in set {
-            match value.parse() {
-                Ok(value) => drop(config.settings.numbers.insert((*path).to_owned(), value)),
-                Err(_) => {
-                    let words = value.split(' ').map(str::to_owned).collect();
-                    config.settings.choices.insert((*path).to_owned(), words);
-                }
+            let path = (*path).to_owned();
+            if let Ok(number) = value.parse() {
+                config.settings.numbers.insert(path, number);
+            } else {
+                let words = value.split(' ').map(str::to_owned).collect();
+                config.settings.choices.insert(path, words);
             }
         }
         config.compile().map_err(|mistake| mistake.to_string())?;
@@ -501,7 +501,7 @@ impl Kind for EquationsConfig {
         let compiled = self.compiled();
         let own = compiled.quantity(place, array);
         // Noise is drawn in all steps.
-        own.filter(|(_, own)| !own.is_noise() && !own.is_shared)
+        own.filter(|(_, own)| !own.is_noise() && !own.is_shared())
             .is_some_and(|(_, own)| {
                 if !own.pieces.is_empty() {
                     let mut pieces = own.pieces.iter();

@@ -4,7 +4,7 @@
 use super::assembled::assemble;
 use super::interned;
 use super::parts::{Outline, Part};
-use super::quantities::{Held, Quantity};
+use super::quantities::{Held, Quantity, Same};
 use crate::equations::page::Key;
 use crate::equations::program::Axis;
 use crate::keys::Words;
@@ -241,7 +241,9 @@ fn share_rows(all: &mut [Quantity], memory: &Rows) {
     }
     let arrays: Vec<_> = all.iter().map(|own| (own.place, own.array)).collect();
     for (own, array) in all.iter_mut().zip(&arrays) {
-        own.is_shared = arrays.iter().filter(|other| *other == array).count() > 1;
+        if arrays.iter().filter(|other| *other == array).count() > 1 {
+            own.same = Same::InOtherPart;
+        }
     }
 }
 
@@ -263,7 +265,7 @@ fn add_contents(all: &mut Vec<Quantity>) {
         if is_of_head && own.array == last && !has(own.place, array::CONTENT) {
             with_contents.push(Quantity {
                 array: array::CONTENT,
-                is_copy: true,
+                same: Same::Here,
                 ..own.clone()
             });
         }

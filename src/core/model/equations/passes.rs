@@ -205,7 +205,7 @@ impl EquationsConfig {
         has_copies: bool,
     ) {
         for (index, own) in self.compiled().quantities.iter().enumerate() {
-            let is_left_out = own.is_copy && !has_copies;
+            let is_left_out = own.is_copy() && !has_copies;
             if own.array != array::LOGIT && !own.is_noise() && !is_left_out {
                 self.record_one(trace, running, (index, 0), from);
             }
@@ -267,7 +267,7 @@ impl EquationsConfig {
         // Of derivatives there is none yet.
         series.reshape(steps, width);
         let values = series.as_mut_slice();
-        if !own.is_shared {
+        if !own.is_shared() {
             values.fill(R::ZERO);
         }
         let to = values.get_mut(first * width..).unwrap_or_default();
@@ -281,7 +281,7 @@ impl EquationsConfig {
     fn put_recorded<R: Real>(&self, trace: &Trace<R>, running: &mut Running<R>) {
         let compiled = self.compiled();
         let all = compiled.quantities.iter().enumerate();
-        for (index, own) in all.filter(|(_, own)| !own.is_noise() && !own.is_copy) {
+        for (index, own) in all.filter(|(_, own)| !own.is_noise() && !own.is_copy()) {
             let Some(series) = trace.series_of(own) else {
                 continue;
             };
@@ -543,7 +543,7 @@ impl<R: Real> Machine<R> for EquationsConfig {
     fn computed(&self, _: &Params<R>) -> Vec<(Place, Array)> {
         let all = self.compiled().quantities.iter();
         let all = all
-            .filter(|own| matches!(own.held, Held::Values(_)) && !own.is_noise() && !own.is_copy);
+            .filter(|own| matches!(own.held, Held::Values(_)) && !own.is_noise() && !own.is_copy());
         all.map(|own| (own.place, own.array)).collect()
     }
 
@@ -564,7 +564,7 @@ impl<R: Real> Machine<R> for EquationsConfig {
         let compiled = self.compiled();
         // Copies first: they show what was made, not what is set.
         let mut quantities: Vec<_> = compiled.quantities.iter().enumerate().collect();
-        quantities.sort_by_key(|(_, own)| !own.is_copy);
+        quantities.sort_by_key(|(_, own)| !own.is_copy());
         let Running { engine, arrays, .. } = &mut running;
         let program = &compiled.program;
         let mut entries: Vec<usize> = Vec::new();
@@ -597,7 +597,7 @@ impl<R: Real> Machine<R> for EquationsConfig {
                         continue;
                     }
                     self.copy_row(trace, own, t, (all, made.arena));
-                    if own.is_copy {
+                    if own.is_copy() {
                         continue;
                     }
                     change(trace, own.place, own.array, t);
@@ -665,7 +665,7 @@ impl EquationsConfig {
             return;
         }
         let of_row = row.checked_sub(first).filter(|row| *row < count);
-        if of_row.is_none() && own.is_shared {
+        if of_row.is_none() && own.is_shared() {
             return;
         }
         let places = of_row.map_or(&[][..], |row| &places[row * width..(row + 1) * width]);

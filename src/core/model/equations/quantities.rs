@@ -31,6 +31,16 @@ impl Held {
     }
 }
 
+/// Whether another quantity is the same array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Same {
+    No,
+    /// It repeats another one, and cannot be set.
+    Here,
+    /// Another one has its values in the other part of the episode.
+    InOtherPart,
+}
+
 /// An array that an episode records.
 #[derive(Clone, Debug)]
 pub(super) struct Quantity {
@@ -52,10 +62,8 @@ pub(super) struct Quantity {
     pub follows: bool,
     /// Whether an episode that is not recorded keeps it as well.
     pub is_kept: bool,
-    /// Whether it repeats another quantity, and cannot be set.
-    pub is_copy: bool,
-    /// Whether another quantity is the same array in the other part of the episode.
-    pub is_shared: bool,
+    /// Whether another quantity is the same array.
+    pub same: Same,
     /// The part of the episode that its last axis counts, of an array with a column for each step.
     pub columns: Option<Part>,
     /// What several series give to it, each in its part of the episode; empty for what one series holds.
@@ -63,6 +71,16 @@ pub(super) struct Quantity {
 }
 
 impl Quantity {
+    /// Whether it repeats another quantity, and cannot be set.
+    pub(super) fn is_copy(&self) -> bool {
+        self.same == Same::Here
+    }
+
+    /// Whether another quantity is the same array in the other part of the episode.
+    pub(super) fn is_shared(&self) -> bool {
+        self.same == Same::InOtherPart
+    }
+
     /// Whether it is drawn and not computed.
     pub(super) fn is_noise(&self) -> bool {
         matches!(self.array.range, Range::Normal | Range::Uniform)
@@ -374,8 +392,7 @@ fn of_heads(
             needs: Vec::new(),
             follows: false,
             is_kept: false,
-            is_copy: false,
-            is_shared: false,
+            same: Same::No,
             columns: None,
             pieces: Vec::new(),
         }
@@ -409,7 +426,7 @@ fn needs(outline: &Outline, flat: &Flat, all: &[Quantity], index: usize) -> (Vec
         });
         let is_needed = |(other, own): &(usize, &Quantity)| {
             *other != index
-                && !own.is_copy
+                && !own.is_copy()
                 && match own.held {
                     Held::Values(_) => own.series().any(|own| reads.contains(&own)),
                     Held::First(own, _) => reads.contains(&own),

@@ -7,9 +7,8 @@ use serde_json::Value;
 
 use super::error::{nearest, short};
 use super::{Error, file};
-use crate::equations::included::{INCLUDED, included};
 use crate::keys::Words as _;
-use crate::model::equations::Unfit;
+use crate::model::equations::{INCLUDED, Unfit, included};
 use crate::model::{EquationsConfig, Kind as _, ModelConfig};
 use crate::task::Task;
 use crate::train::offer;

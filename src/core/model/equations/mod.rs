@@ -17,6 +17,7 @@ mod pool;
 mod quantities;
 mod settings;
 
+pub use crate::equations::included::{INCLUDED, included};
 pub use compiled::Compiled;
 pub use config::EquationsConfig;
 pub use parts::{Document, Offer, Outline, Unfit};

@@ -100,7 +100,6 @@ fn attention_learns_to_copy_and_is_verified_without_tolerance() {
         "feedback",
         "memory",
         "read0.key",
-        "read0.similarity",
         "read0.weighting",
         "read0.read",
         "output",

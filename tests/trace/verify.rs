@@ -246,9 +246,10 @@ fn a_false_parameter_of_the_task_contradicts_the_file() {
     let honest = written(&machine, &recording);
     assert_eq!(verified(&honest).outcome(), Outcome::Holds);
     for (key, value, expected) in [
-        ("rounds", 3, Some(Outcome::Differs)),
+        ("rounds", 1, Some(Outcome::Differs)),
         ("question", 2, Some(Outcome::Differs)),
-        // Channels of another task are refused.
+        // More rounds than the machine has and channels of another task are refused.
+        ("rounds", 3, None),
         ("symbols", 5, None),
     ] {
         let mut false_one = honest.clone();
@@ -331,7 +332,7 @@ fn an_intervention_in_rows_that_do_not_change_holds() {
 fn a_document_of_another_program_needs_no_task() {
     let (machine, recording) = record(fields::POINTING);
     let mut value = written(&machine, &recording);
-    value["task"] = json!({"name": "squad"});
+    value["task"] = json!({"name": "squad", "answer": "symbols"});
     let found = verified(&value);
     assert_eq!(found.outcome(), Outcome::Holds);
     assert!(found.undrawn.unwrap().0.contains("squad"));

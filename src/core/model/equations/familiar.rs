@@ -217,6 +217,7 @@ fn join_tapes(all: &mut [Quantity]) {
     if !all.iter().any(is_tape) {
         return;
     }
+    let arrays: Vec<Array> = all.iter().map(|own| own.array).collect();
     for own in all {
         let name = match own.array.name.strip_prefix("encoder.") {
             Some(end @ ("hidden" | "cell")) => format!("controller.{end}"),
@@ -224,7 +225,9 @@ fn join_tapes(all: &mut [Quantity]) {
             Some(end @ "attended_cell") => end.to_owned(),
             _ => continue,
         };
-        own.array = interned::array(own.array.called(interned::text(&name)));
+        let of_decoder = arrays.iter().find(|array| array.name == name).copied();
+        own.array =
+            of_decoder.unwrap_or_else(|| interned::array(own.array.called(interned::text(&name))));
     }
 }
 

@@ -23,7 +23,8 @@ fn copy() -> Task {
 /// The text of a machine file with all components.
 fn text(name: &str) -> String {
     let of = |name: &str| std::fs::read_to_string(format!("{MACHINES}/{name}")).unwrap();
-    let parts = ["attention", "encoder", "head"].map(|part| of(&format!("{part}.component")));
+    let parts =
+        ["attention", "coverage", "encoder", "head"].map(|part| of(&format!("{part}.component")));
     format!("{}\n{}", of(&format!("{name}.machine")), parts.join("\n"))
 }
 

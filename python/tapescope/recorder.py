@@ -651,9 +651,11 @@ def _check_attention(attention: Mapping[str, Any]) -> None:
 
 
 # Switches of the encoders of machine files, with their words; and what each file has where nothing is said.
-_SWITCHES = {"encoder": {"cell": ("lstm", "gru"), "direction": ("both", "forward")},
-             "attention": {"score": ("additive", "cosine", "dot", "scaled_dot", "general", "location"),
-                           "weighting": ("soft", "local_monotonic", "local_predictive", "hard", "weibull", "lognormal")}}
+_SWITCHES: Dict[str, Dict[str, Tuple[str, ...]]] = {
+    "encoder": {"cell": ("lstm", "gru"), "direction": ("both", "forward")},
+    "attention": {"score": ("additive", "cosine", "dot", "scaled_dot", "general", "location"),
+                  "weighting": ("soft", "local_monotonic", "local_predictive", "hard", "weibull", "lognormal")},
+}
 _OWN_ENCODER = {"bahdanau": {"direction": "both"}, "luong": {"direction": "forward"}}
 # The axis of their rows, and an axis with the size that it shows.
 _ROWS = {"bahdanau": "encoder_annotation", "luong": "units"}

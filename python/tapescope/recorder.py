@@ -59,9 +59,12 @@ def _field(array: ArraySpec) -> Field:
     return Field(axes, array.least, array.most, rule if array.shares else None, array.heads, HINTS.get(array.name, ""))
 
 
+# Of machine files: the states of an encoder, and what a decoder has beside its own.
+OF_FILES = (*(ArraySpec(f"encoder.{way}.hidden", (), ("t", "u"), -1, 1, False) for way in ("forward", "backward")),
+            ArraySpec("feedback", (), ("t", "y"), 0, 1, False), ArraySpec("attentional", (), ("t", "d"), -1, 1, False))
 # By the names of the arguments of `step`.
 STEP = {array.name.replace("controller.", ""): _field(array)
-        for array in ARRAYS if array.dims[0] == "t" and not array.heads}
+        for array in (*ARRAYS, *OF_FILES) if array.dims[0] == "t" and not array.heads}
 PARTS = {name: _field(array) for name, array in OF_HEADS.items() if array.dims[0] == "t"}
 INITIAL = _field(OF_HEADS["initial"])
 CONSTANT = {name: _field(OF_HEADS[name]) for name, *_ in LEARNED}

@@ -575,7 +575,7 @@ fn every_fault_of_a_file_of_pairs_is_named_with_its_line() {
         ),
         (
             &*located(6),
-            "`model.attention.rows`: is 6; allowed: 7 or more, because a source may have as many steps",
+            "`model.sizes.attention.places`: is 6; allowed: 7 or more, because a source may have as many steps",
         ),
     ] {
         let output = tapescope(place.path(), &["train", "mine.json", "--set", set]);
@@ -747,7 +747,7 @@ fn every_fault_of_a_text_is_named_with_its_line() {
         ),
         (
             r#"model={"kind": "equations", "file": "bahdanau.machine"}"#,
-            "a task whose whole input comes before its answer",
+            "`model.file`: is bahdanau.machine, which reads the whole input before it answers",
         ),
     ] {
         let output = tapescope(place.path(), &["train", "mine.json", "--set", set]);

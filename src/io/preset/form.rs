@@ -283,11 +283,15 @@ pub(in crate::io) fn complete_model(
     };
     valid(checked, "model.", file)?;
     if model.reads_ahead() && !task.answers_last() {
-        let (kind, task) = (model.word(), task.name());
+        let task = task.name();
+        let (key, own) = match &model {
+            ModelConfig::Equations(own) => ("model.file", &*own.file),
+            _ => ("model.kind", model.word()),
+        };
         let problem = format!(
-            "is {kind}, which reads the whole input before it answers, but an answer of the task {task} is asked for before the input ends; use `ntm`, `plain`, `lstmn.machine`, or `multi_head_layers.machine` with its mask causal"
+            "is {own}, which reads the whole input before it answers, but an answer of the task {task} is asked for before the input ends; use `ntm`, `plain`, `lstmn.machine`, or `multi_head_layers.machine` with its mask causal"
         );
-        return Err(Error::content(file, "model.kind", problem));
+        return Err(Error::content(file, key, problem));
     }
     if task.is_loaded() {
         let steps = [task.longest(), task.longest_source()];

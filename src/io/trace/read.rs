@@ -576,14 +576,14 @@ fn build(
     let config = machine.config;
     let (t, weighting) = (form.axes.t.size, from.shape("read0.weighting"));
     let sparse = || from.shape("recorded_rows")?.first().copied();
-    let is_file = config.is_recorded_apart();
+    let has_others = config.is_recorded_apart() && !config.has_source_rows();
     let mut source = weighting
-        .filter(|_| !is_file)
+        .filter(|_| !has_others)
         .and_then(|shape| shape.get(1).copied())
         .or_else(sparse);
     let has_rows = source == Some(t) && !config.has_source_rows();
-    if config.has_source() && (is_file || has_rows) {
-        // With a row for every step, the scored steps say how many the source has.
+    if config.has_source() && (has_others || has_rows) {
+        // With a row for every step, or other rows, the scored steps say how many the source has.
         let mask = Described::new(&Trace::new(&config), t, Place::Machine, MASK);
         let mask = from.has("mask").then(|| from.values(&mask));
         // What is wrong with them is said where all arrays are read.

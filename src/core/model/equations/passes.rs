@@ -542,8 +542,10 @@ impl<R: Real> Machine<R> for EquationsConfig {
 
     fn computed(&self, _: &Params<R>) -> Vec<(Place, Array)> {
         let all = self.compiled().quantities.iter();
-        let all = all
-            .filter(|own| matches!(own.held, Held::Values(_)) && !own.is_noise() && !own.is_copy());
+        let all = all.filter(|own| {
+            let is_value = matches!(own.held, Held::Values(_)) && !own.is_noise();
+            is_value && !own.is_copy() && !own.shows_twice()
+        });
         all.map(|own| (own.place, own.array)).collect()
     }
 

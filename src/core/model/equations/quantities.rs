@@ -129,6 +129,16 @@ impl Quantity {
         self.pieces.iter().any(|piece| piece.rows.is_some())
     }
 
+    /// Whether each number of a table stands in the steps of a document and again in those of a question.
+    pub(super) fn shows_twice(&self) -> bool {
+        let mut pieces = self.pieces.iter().enumerate();
+        pieces.any(|(at, piece)| {
+            self.pieces[..at]
+                .iter()
+                .any(|own| own.series == piece.series)
+        })
+    }
+
     /// The sizes of its axes, without that of the steps, in an episode with this number of source steps.
     pub(super) fn sizes(&self, lengths: &[usize], source: usize) -> Vec<usize> {
         if self.is_map() {

@@ -1222,7 +1222,9 @@ fn keys_of_untaken_choices_are_not_listed() {
     let listed = |choices: &[(&str, &[&str])]| {
         let (page, program) =
             read_with(machine("bahdanau"), &given(&[("units", 64.0)], choices)).expect("a page");
-        keys(&page, &program)
+        let mut all = keys(&page, &program);
+        assert_eq!(all.pop().unwrap(), "coverage.kind");
+        all
     };
     let encoder = [
         "units",

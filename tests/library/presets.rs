@@ -670,7 +670,7 @@ fn overrides_are_as_strict_as_the_file() {
     );
     assert_eq!(
         message("rows=64"),
-        "--set: `rows`: unknown key; did you mean `model.attention.rows` or `model.heads.rows` or `model.memory.rows`?"
+        "--set: `rows`: unknown key; did you mean `model.heads.rows` or `model.memory.rows`?"
     );
     assert_eq!(
         message("training.learning_rate=1e-3"),

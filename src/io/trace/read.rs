@@ -576,7 +576,8 @@ fn build(
     let config = machine.config;
     let (t, weighting) = (form.axes.t.size, from.shape("read0.weighting"));
     let sparse = || from.shape("recorded_rows")?.first().copied();
-    let has_others = config.is_recorded_apart() && !config.has_source_rows();
+    let has_source_rows = weighting.is_some() && config.has_source_rows();
+    let has_others = config.is_recorded_apart() && !has_source_rows;
     let mut source = weighting
         .filter(|_| !has_others)
         .and_then(|shape| shape.get(1).copied())

@@ -694,7 +694,7 @@ pub fn check_training(experiment: &Experiment, count: usize) -> Result<(), Strin
         batch,
         samples: experiment.training.hard.samples as usize,
         threads,
-        machines: experiment.training.machines(),
+        machines: experiment.training.source.machines(),
     };
     let demand = demand.of_task(&experiment.model, &experiment.task);
     let snapshots = (Snapshots::LIMIT / count) as u64;

@@ -1,6 +1,6 @@
 //! Traces: what is written and read back, what travels, what is verified and compared.
 
-mod attention;
+mod bahdanau;
 mod compare;
 mod fields;
 mod file;

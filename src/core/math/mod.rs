@@ -17,6 +17,7 @@ pub mod lstm;
 pub mod matrix;
 mod median;
 pub(crate) mod pack;
+pub mod projected;
 mod random;
 mod real;
 mod series;

@@ -4,8 +4,10 @@
 use super::attention::{PriorForm, Score, Strength, Switch, Weighting};
 use super::weighting::bayesian::DIVERGENCE;
 use super::{
-    Draw, HeadTrace, Kind, Model, ModelConfig, NoiseMode, NtmConfig, Params, PlainConfig, Terms,
-    Trace, Workspace,
+    AttentionOverAttentionConfig, BahdanauConfig, CaptionConfig, CoattentionConfig, Direction,
+    Draw, EncoderCell, EncoderConfig, FixedContextConfig, Fusion, Given, HeadTrace, Kind,
+    LstmnDecoderConfig, LuongConfig, Model, ModelConfig, MultiHeadConfig, NoiseMode, NtmConfig,
+    Number, Params, PlainConfig, Terms, Trace, Workspace,
 };
 use crate::math::Real;
 use crate::math::check::{assert_gradient, random_vector};
@@ -95,6 +97,155 @@ fn episodes_side_by_side_have_the_sum_of_their_gradients() {
             for (found, wanted) in slices {
                 let close = |(x, y): (&f64, &f64)| (x - y).abs() < 1e-10;
                 assert!(found.iter().zip(wanted).all(close), "{kind:?} {lengths:?}");
+            }
+        }
+    }
+}
+
+/// Machines whose memory has a row for each step, or for each source step; with weights of the size of 1 everything matters.
+fn with_sources() -> Vec<Model<f64>> {
+    let mut luong = LuongConfig::new(3, 2);
+    luong.source = EncoderConfig::new(Direction::Both, 5);
+    luong.source.cell = EncoderCell::Gru;
+    luong.decoder.input_feeding = Switch::On;
+    let mut caption = CaptionConfig::new(3, 2);
+    (caption.source.filters, caption.decoder.gate) = (6, Switch::On);
+    let mut bahdanau = BahdanauConfig::new(3, 2);
+    (bahdanau.source.embedding, bahdanau.source.fertility) = (4, 3);
+    let mut general = BahdanauConfig::new(3, 2);
+    general.attention.score = Score::General.into();
+    let mut deep = LstmnDecoderConfig::new(3, 2);
+    deep.fusion = Fusion::Deep;
+    let configs: [ModelConfig; 10] = [
+        bahdanau.into(),
+        general.into(),
+        luong.into(),
+        FixedContextConfig::new(3, 2).into(),
+        caption.into(),
+        LstmnDecoderConfig::new(3, 2).into(),
+        deep.into(),
+        MultiHeadConfig::new(3, 2).into(),
+        CoattentionConfig::new(3, 2).into(),
+        AttentionOverAttentionConfig::new(3, 2).into(),
+    ];
+    configs
+        .into_iter()
+        .map(|config| Model::new(config, 3))
+        .collect()
+}
+
+/// Runs episodes, each with its steps and its source steps, in traces that longer ones used before; returns the traces and
+/// the gradient.
+fn learned<R: Number>(
+    machine: &Model<R>,
+    episodes: &[[usize; 2]],
+    limit: usize,
+) -> (Vec<Trace<R>>, Params<R>) {
+    learned_after(machine, episodes, limit, &[3])
+}
+
+/// [`learned`], in traces and workspaces used for episodes with these numbers of further steps before.
+fn learned_after<R: Number>(
+    machine: &Model<R>,
+    episodes: &[[usize; 2]],
+    limit: usize,
+    before: &[usize],
+) -> (Vec<Trace<R>>, Params<R>) {
+    let mut traces = vec![Trace::new(&machine.config); episodes.len()];
+    let workspace = |_: &_| Workspace::new(&machine.config);
+    let mut workspaces: Vec<_> = episodes.iter().map(workspace).collect();
+    let mut gradient = Params::zeros(&machine.config);
+    for longer in before.iter().copied().chain([0]) {
+        let series = |width: usize| {
+            let one = |[steps, source]: &[usize; 2]| {
+                // With other ends of document and question.
+                let of = |(t, x)| ((source * 31 + 18 * longer + t * width + x) as f32).sin();
+                Array2::from_shape_fn((steps + longer, width), of)
+            };
+            episodes.iter().map(one).collect::<Vec<_>>()
+        };
+        let (inputs, targets) = (series(3), series(2));
+        let given = inputs.iter().zip(&targets).zip(episodes);
+        let given = given.map(|((input, target), [steps, source])| Given {
+            source: *source,
+            // Some of them run freely.
+            forced: Some(target).filter(|_| steps % 3 > 0),
+            ..input.into()
+        });
+        let given = given.map(|given| (given, Draw::default()));
+        machine.run_together(given, limit, &mut traces);
+        for (workspace, [steps, _]) in workspaces.iter_mut().zip(episodes) {
+            let logit = &mut workspace.upstream.logit;
+            logit.resize(steps + longer);
+            for (t, values) in random_vector(*steps as u64, 2 * (steps + longer))
+                .chunks(2)
+                .enumerate()
+            {
+                let to = logit.row_mut(t).iter_mut().zip(values);
+                to.for_each(|(to, &from)| *to = R::from_f64(from));
+            }
+            workspace.upstream.terms.coverage = R::from_f64(0.5);
+            workspace.upstream.terms.fertility = R::from_f64(0.5);
+        }
+        machine.backward(&traces, &mut workspaces, &mut gradient);
+    }
+    (traces, gradient)
+}
+
+#[test]
+fn episodes_with_a_source_side_by_side_have_the_sum_of_their_gradients() {
+    for machine in with_sources() {
+        for episodes in [
+            &[[12, 4], [11, 7], [9, 1], [8, 3], [8, 8], [5, 4]][..],
+            &[[10, 5], [10, 5]],
+        ] {
+            for limit in [0, 1 << 24, usize::MAX] {
+                let (traces, together) = learned(&machine, episodes, limit);
+                let mut sum = Params::zeros(&machine.config);
+                for (trace, episode) in traces.iter().zip(episodes) {
+                    let (alone, gradient) = learned(&machine, &[*episode], usize::MAX);
+                    let pairs = alone[0]
+                        .output
+                        .as_slice()
+                        .iter()
+                        .zip(trace.output.as_slice());
+                    let name = format!("{:?} {episode:?} {limit}", machine.config);
+                    assert!(pairs.clone().all(|(x, y)| (x - y).abs() < 1e-12), "{name}");
+                    sum.add(&gradient);
+                }
+                for (found, wanted) in together.slices().zip(sum.slices()) {
+                    let close = |(x, y): (&f64, &f64)| (x - y).abs() < 1e-9;
+                    assert!(
+                        found.iter().zip(wanted).all(close),
+                        "{:?} {limit}",
+                        machine.config
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_used_workspace_gives_the_gradient_of_a_new_one() {
+    for machine in with_sources() {
+        for episodes in [&[[11, 7]][..], &[[12, 4], [9, 1]]] {
+            let of = |before: &[usize]| learned_after(&machine, episodes, usize::MAX, before).1;
+            assert!(of(&[3]) == of(&[]), "{:?}", machine.config);
+        }
+    }
+}
+
+#[test]
+fn the_last_memory_alone_gives_the_same_bits() {
+    for machine in with_sources() {
+        let machine = Model::<f32>::new(machine.config, 5);
+        for episode in [[12, 4], [11, 7]] {
+            let (traces, all) = learned(&machine, &[episode], usize::MAX);
+            for limit in [0, 1 << 24] {
+                let (again, gradient) = learned(&machine, &[episode], limit);
+                assert!(traces[0].memory_every == 1);
+                assert!(traces[0].output == again[0].output && all == gradient);
             }
         }
     }

@@ -6,7 +6,6 @@ use std::sync::{Mutex, PoisonError};
 
 use web_time::Instant;
 
-use super::agreement::agree;
 use super::aux_losses::AuxLosses;
 use super::config::TrainingConfig;
 use super::diagnostics::{Diagnostics, HeadDiagnostics};
@@ -15,8 +14,9 @@ use super::given::forced;
 use super::loss::{Score, logit_gradient, score};
 use super::optimizer::{all_finite, clip};
 use super::state::{HistoryPoint, State};
+use crate::model::agreement::agree;
 use crate::model::weighting::hard;
-use crate::model::{Draw, Model, ModelConfig, Params, TOGETHER, Trace, Workspace};
+use crate::model::{Draw, Model, ModelConfig, Params, TOGETHER, Trace, Workspace, fertility};
 use crate::pool::Pool;
 use crate::task::{Episode, Task};
 
@@ -222,7 +222,7 @@ impl Tape {
         {
             let reversed = episodes.iter().map(|(of, draw)| (of.reversed(), *draw));
             tape.answer(machine, &reversed.collect::<Vec<_>>(), context, results);
-            let scale = (context.scale * context.config.agreement) as f32;
+            let scale = (context.scale * context.config.source.agreement) as f32;
             let traces = self.traces.iter().zip(&tape.traces);
             let by = self.workspaces.iter_mut().zip(&mut tape.workspaces);
             let answered = group.answered.iter_mut().map(|(.., score)| score);
@@ -263,7 +263,7 @@ impl Tape {
             let mut result = score(episode, trace, &mut self.loss);
             let (scale, by) = (context.scale, &mut workspace.upstream);
             logit_gradient(episode, trace, scale as f32, &mut by.logit);
-            if context.config.agreement > 0.0 {
+            if context.config.source.agreement > 0.0 {
                 by.weightings[0].reshape(0, 0);
             }
             let (redundancy, apart) = (context.config.redundancy, context.config.head_divergence);
@@ -272,6 +272,9 @@ impl Tape {
             }
             result.aux.redundancy = redundancy.gradient(trace, scale, by);
             result.aux.head_divergence = apart.divergence_gradient(trace, scale, by);
+            if context.config.source.coverage > 0.0 {
+                result.aux.coverage = fertility::doubly_stochastic(trace);
+            }
             group.answered.push((draw.episode, episode.size, result));
         }
         for (at, (trace, workspace)) in traces.iter().zip(&mut *workspaces).enumerate() {
@@ -627,7 +630,7 @@ fn first_broken(params: &Params<f32>) -> Option<String> {
 mod tests {
     use super::*;
     use crate::model::attention::{Score, Weighting};
-    use crate::model::{EquationsConfig, NtmConfig};
+    use crate::model::{BahdanauConfig, NtmConfig};
     use crate::task::{Copy, Transduce};
     use crate::train::{Clip, Optimizer, OptimizerConfig, Redundancy};
 
@@ -1062,16 +1065,11 @@ mod tests {
             fertility: 2,
             ..Transduce::DEFAULT
         });
-        let sizes = [
-            ("encoder.units", "4"),
-            ("units", "6"),
-            ("attention.units", "4"),
-        ];
-        let channels = [task.inputs(), task.outputs()];
-        let model = EquationsConfig::included("bahdanau", channels, &sizes).unwrap();
+        let mut model = BahdanauConfig::new(task.inputs(), task.outputs());
+        (model.source.size, model.decoder.size, model.attention.units) = (4, 6, 4);
         let mut config = small(6, 600, 1).config;
-        config.agreement = agreement;
-        assert_eq!(config.fits_agreement(&task, &model.clone().into()), Ok(()));
+        config.source.agreement = agreement;
+        assert_eq!(config.source.fits(&task, &model.clone().into()), Ok(()));
         Trainer::new(task, model, config, threads)
     }
 
@@ -1138,7 +1136,7 @@ mod tests {
         let diverged = trainer.update().unwrap_err();
         assert_eq!(
             (diverged.tensor.as_str(), diverged.weights),
-            ("reverse.attention.v", true)
+            ("reverse.encoder.forward.weight", true)
         );
     }
 
@@ -1147,7 +1145,7 @@ mod tests {
         let mut trainer = both_ways(0.0, 2);
         for agreement in [0.0, 0.2, 0.0, 0.1] {
             let mut config = trainer.config.clone();
-            config.agreement = agreement;
+            config.source.agreement = agreement;
             trainer.change(trainer.task.clone(), config);
             let update = trainer.update().unwrap();
             assert_eq!(update.aux.agreement.is_some(), agreement > 0.0);
@@ -1155,18 +1153,15 @@ mod tests {
         }
         let copy = Task::Copy(Copy::EXAMPLE);
         let model = trainer.state.machine.config.clone();
-        let message = trainer.config.fits_agreement(&copy, &model).unwrap_err();
+        let message = trainer.config.source.fits(&copy, &model).unwrap_err();
         assert!(
             message.allowed.contains("cannot change places"),
             "{message}"
         );
         let ntm = NtmConfig::new(4, 4).into();
-        let message = trainer
-            .config
-            .fits_agreement(&trainer.task, &ntm)
-            .unwrap_err();
+        let message = trainer.config.source.fits(&trainer.task, &ntm).unwrap_err();
         assert!(
-            message.allowed.contains("as in `bahdanau.machine`"),
+            message.allowed.contains("`bahdanau` and `luong`"),
             "{message}"
         );
     }

@@ -5,6 +5,7 @@
 
 pub(super) mod cell;
 pub mod feedforward;
+pub mod gru;
 
 use std::ops::Range;
 

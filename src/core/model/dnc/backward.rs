@@ -235,6 +235,7 @@ impl<R: Real> Gradient<R> {
             t,
             seen,
             d_memory: &mut by.memory,
+            is_fixed: false,
             scratch: &mut by.rows,
         };
         score::backward(of, gradients, back);

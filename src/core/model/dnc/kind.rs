@@ -6,7 +6,8 @@ use crate::keys::Field::{Choice, Integer, Number};
 use crate::keys::{ConfigError, Keys, PerHead, Switch, Table};
 use crate::model::array;
 use crate::model::attention::{
-    AttentionConfig, HeadColumns, Mechanism, Parameters, Score, ShiftForm, Strength, Weighting,
+    AttentionConfig, Biases, HeadColumns, Mechanism, Parameters, Score, ShiftForm, Strength,
+    Weighting,
 };
 use crate::model::config::{ControllerConfig, EPSILON, InitialMemory, MAX_HEADS, Order};
 use crate::model::head;
@@ -108,12 +109,14 @@ const MAX_ROWS: usize = 1 << 14;
 const ATTENTION: AttentionConfig = AttentionConfig {
     score: PerHead::all(Score::Cosine),
     units: 4,
+    rows: 1,
     strength: PerHead::all(Strength::Emitted),
     gate: PerHead::all(Switch::Off),
     sharpening: PerHead::all(Switch::Off),
     erase: PerHead::all(Switch::On),
     weighting: PerHead::all(Weighting::Soft),
     parameters: Parameters::DEFAULT,
+    biases: Biases::NONE,
 };
 
 impl DncConfig {

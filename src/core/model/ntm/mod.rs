@@ -96,6 +96,7 @@ impl MemoryMachine for NtmConfig {
             columns: before,
             epsilon: R::from_f64(self.similarity_epsilon),
             norms,
+            is_fixed: false,
         };
         match self.order {
             Order::ReadFirst => {
@@ -221,6 +222,7 @@ impl NtmConfig {
                 t,
                 seen,
                 d_memory: &mut *d_memory,
+                is_fixed: false,
                 scratch: &mut *scratch,
             };
             let recorder = recorder.as_deref_mut();
@@ -254,6 +256,7 @@ impl NtmConfig {
             t,
             seen,
             d_memory,
+            is_fixed: false,
             scratch,
         };
         heads_backward(trace, heads, gradients, upstream, recorder, back);

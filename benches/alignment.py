@@ -32,29 +32,35 @@ TASKS = {
 }
 
 
-def luong(weighting="soft", feeding="off", score="general"):
-    return {"kind": "luong", "encoder": {"size": 100},
-            "decoder": {"attentional": 100, "input_feeding": feeding}, "attention": {"score": score, "weighting": weighting}}
+def of_file(file, sizes, switches, **constants):
+    """A machine file with these sizes, switches and constants of its attention."""
+    return {"kind": "equations", "file": f"{file}.machine", "sizes": sizes, "switches": switches,
+            **({"constants": {"attention": constants}} if constants else {})}
 
 
-def bahdanau(cell="lstm", **attention):
-    return {"kind": "bahdanau", "encoder": {"cell": cell, "size": 50}, "decoder": {"size": 100},
-            "attention": {"score": "additive", "units": 64, **attention}}
+def luong(weighting="soft", feeding="no", score="general"):
+    return of_file("luong", {"encoder": {"units": 100}, "combined": 100},
+                   {"feeding": feeding, "attention": {"score": score, "weighting": weighting}})
+
+
+def bahdanau(cell="lstm", sizes=(), **attention):
+    return of_file("bahdanau", {"encoder": {"units": 50}, "units": 100, "attention": {"units": 64, **dict(sizes)}},
+                   {"encoder": {"cell": cell}, "attention": {"score": "additive", **attention}})
 
 
 MACHINES = {
     "NTM": {"memory": {"rows": 128, "columns": 20}, "controller": {"kind": "lstm", "size": 100},
             "heads": {"read": 1, "write": 1, "shift": {"form": "softmax", "range": 1}}},
     "LSTM": {"kind": "plain", "controller": {"kind": "lstm", "size": 200}},
-    "fixed context": {"kind": "fixed-context", "encoder": {"size": 128}},
+    "fixed context": of_file("fixed_context", {"encoder": {"units": 128}}, {}),
     "Bahdanau": bahdanau(),
     "Bahdanau, GRU": bahdanau("gru"),
-    "Bahdanau, position and Markov bias": bahdanau(bias={"position": "on", "markov": 3}),
+    "Bahdanau, position and Markov bias": bahdanau(biases="weights_and_places", sizes={"markov": 3, "fertility": 0}),
     "Luong": luong(),
     "Luong, dot": luong(score="dot"),
-    "Luong, input feeding": luong(feeding="on"),
-    "Luong, local monotonic": luong("local-monotonic"),
-    "Luong, local predictive": luong("local-predictive"),
+    "Luong, input feeding": luong(feeding="input"),
+    "Luong, local monotonic": luong("local_monotonic"),
+    "Luong, local predictive": luong("local_predictive"),
 }
 
 

@@ -329,8 +329,8 @@ class Maker:
             for key in ("inputs", "answer", "held_out"):
                 if self.random.random() < 0.3:
                     task[key] = self.random.choice([1, 3, 4, "symbols", "bits", {"kind": "last", "count": 1}])
-        model = self.random.choice([{}, {"kind": "bahdanau"}, {"kind": "luong"}, {"kind": "caption", "attention": {"score": self.random.choice(["dot", "cosine", "scaled-dot", "additive"])}},
-                                    {"kind": "ntm"}, {"kind": "plain"}, {"kind": "lstmn-decoder"}])
+        model = self.random.choice([{}, {"kind": "equations", "file": "bahdanau.machine"}, {"kind": "equations", "file": "luong.machine"}, {"kind": "equations", "file": "caption.machine", "switches": {"attention": {"score": self.random.choice(["dot", "cosine", "scaled_dot", "additive"])}}},
+                                    {"kind": "ntm"}, {"kind": "plain"}, {"kind": "equations", "file": "lstmn_fusion.machine"}])
         preset = {"task": task}
         if model:
             preset["model"] = model

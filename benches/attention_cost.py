@@ -17,7 +17,7 @@ import os
 import statistics
 import subprocess
 
-from alignment import asked, bahdanau, measured, name_of, preset, processor_seconds, sweep
+from alignment import asked, bahdanau, measured, name_of, of_file, preset, processor_seconds, sweep
 
 # The lengths of short and long sources and of measurements, in symbols: a symbol of `frames` lasts 3 to 8 steps.
 TASKS = {
@@ -27,30 +27,45 @@ TASKS = {
 }
 
 
-def reader(weighting, **more):
+def reader(weighting, **constants):
     """Luong's attention with input feeding on an encoder in both directions."""
-    return {"kind": "luong", "encoder": {"size": 32, "direction": "both"},
-            "decoder": {"attentional": 64, "input_feeding": "on"},
-            "attention": {"score": "general", "weighting": weighting, **more}}
+    switches = {"encoder": {"direction": "both"}, "feeding": "input", "attention": {"score": "general", "weighting": weighting}}
+    return of_file("luong", {"encoder": {"units": 32}, "combined": 64}, switches, **constants)
 
 
-HARD = {"hard": {"reward": 0.1, "entropy": 0.01, "expected": 0.5}}
+def hard():
+    """The same with sampled rows: the weights of reward and entropy are constants of the file."""
+    machine = reader("hard")
+    machine["constants"] = {"attention": {"drawn": {"lambda_r": 0.1, "lambda_e": 0.01}}}
+    return machine
+
+
+HARD = {"hard": {"expected": 0.5}}
 WEIGHTINGS = {
     "soft": (reader("soft"), {}),
-    "local monotonic": (reader("local-monotonic", window=8), {}),
-    "local predictive": (reader("local-predictive", window=8), {}),
-    "hard": (reader("hard"), HARD),
+    "local monotonic": (reader("local_monotonic", D=8), {}),
+    "local predictive": (reader("local_predictive", D=8), {}),
+    "hard": (hard(), HARD),
 }
 # Sequences; and rates on long sources, of which the first one that does not diverge is taken.
 SHORT, LONG = 20000, {"frames": 8000, "transduce": 2500}
 RATES = [4e-3, 2e-3, 1e-3, 5e-4]
 
 UNCERTAIN = {"transduce": 0.0, "transduce, ambiguous": 0.25}
-BAYESIAN = {"bayesian": {"weight": 1e-3, "warmup": 10000}}
+BAYESIAN = {"bayesian": {"warmup": 10000}}
+
+
+def bayesian(weighting):
+    machine = bahdanau(weighting=weighting)
+    machine["constants"] = {"attention": {"rho": 1e-3}}
+    return machine
+
+
+
 WEIGHTS = {
     "soft": (bahdanau(), {}),
-    "Weibull": (bahdanau(weighting="weibull"), BAYESIAN),
-    "lognormal": (bahdanau(weighting="lognormal"), BAYESIAN),
+    "Weibull": (bayesian("weibull"), BAYESIAN),
+    "lognormal": (bayesian("lognormal"), BAYESIAN),
 }
 
 

@@ -32,17 +32,11 @@ struct Case {
     batch: usize,
 }
 
-#[expect(clippy::too_many_lines, reason = "a list")]
 fn cases() -> Vec<Case> {
     let ntm = || hand::NtmConfig::new(9, 8).into();
     let dnc = |heads| {
         let mut model = hand::DncConfig::new(9, 8);
         model.read_heads = heads;
-        model.into()
-    };
-    let bahdanau = || {
-        let mut model = hand::BahdanauConfig::new(9, 8);
-        (model.source.size, model.decoder.size, model.attention.units) = (50, 100, 64);
         model.into()
     };
     let one = |name, file, numbers, choices, lengths, model, steps, source, answers, batch| Case {
@@ -61,12 +55,6 @@ fn cases() -> Vec<Case> {
     let tanh: &[_] = &[("head.keys", "tanh"), ("adds", "tanh")];
     let dnc_1: &[_] = &[("rows", 128.0), ("columns", 20.0)];
     let dnc_4: &[_] = &[("rows", 128.0), ("columns", 20.0), ("read", 4.0)];
-    let b_numbers: &[_] = &[("encoder.units", 50.0), ("attention.units", 64.0)];
-    let b_lengths: &[_] = &[("source", 21), ("answer", 20), ("symbols", 9), ("words", 8)];
-    let mut multi = hand::MultiHeadConfig::new(9, 8);
-    multi.layers = 1;
-    let mut coattention = hand::CoattentionConfig::new(18, 20);
-    (coattention.size, coattention.pool) = (32, 4);
     vec![
         one("ntm", "ntm", &[], tanh, copy, ntm(), 41, 41, 0..41, 1),
         one("ntm 16", "ntm", &[], tanh, copy, ntm(), 41, 41, 0..41, 16),
@@ -96,73 +84,6 @@ fn cases() -> Vec<Case> {
             0..41,
             16,
         ),
-        one(
-            "bahdanau",
-            "bahdanau",
-            b_numbers,
-            &[],
-            b_lengths,
-            bahdanau(),
-            41,
-            21,
-            21..41,
-            1,
-        ),
-        one(
-            "bahdanau 32",
-            "bahdanau",
-            b_numbers,
-            &[],
-            b_lengths,
-            bahdanau(),
-            41,
-            21,
-            21..41,
-            32,
-        ),
-        one(
-            "multi_head",
-            "multi_head",
-            &[],
-            &[("mask", "causal")],
-            &[("source", 41), ("symbols", 9), ("labels", 8)],
-            multi.into(),
-            41,
-            41,
-            0..41,
-            1,
-        ),
-        one(
-            "coattention",
-            "coattention",
-            &[
-                ("units", 32.0),
-                ("decoder", 32.0),
-                ("hidden", 32.0),
-                ("pool", 4.0),
-                ("rounds", 1.0),
-                ("fusion.units", 32.0),
-            ],
-            &[],
-            &[("document", 20), ("question", 4), ("symbols", 18)],
-            coattention.into(),
-            27,
-            25,
-            25..27,
-            1,
-        ),
-        one(
-            "attention_over",
-            "attention_over_attention",
-            &[("units", 32.0)],
-            &[("cell", "lstm"), ("embedded", "no")],
-            &[("document", 20), ("question", 4), ("symbols", 18)],
-            hand::AttentionOverAttentionConfig::new(18, 18).into(),
-            26,
-            25,
-            25..26,
-            1,
-        ),
     ]
 }
 
@@ -185,16 +106,6 @@ impl ByHand {
         let marks = input.ncols();
         for (t, mut row) in input.rows_mut().into_iter().enumerate() {
             row[(t * 7) % marks.saturating_sub(2).max(1)] = 1.0;
-        }
-        // Document and question of the machines that read both.
-        if case.name.starts_with("coattention") || case.name.starts_with("attention_over") {
-            for t in 0..case.steps {
-                input[[t, marks - 2]] = f32::from((20..24).contains(&t));
-                input[[t, marks - 1]] = f32::from(t == 24);
-                if t >= 24 {
-                    (0..marks - 2).for_each(|m| input[[t, m]] = 0.0);
-                }
-            }
         }
         let group = (case.batch / 4).clamp(1, 4);
         let forced = Array2::zeros((case.steps, case.model.outputs()));

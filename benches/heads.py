@@ -29,7 +29,7 @@ TASK = {"kind": "aspects", "symbols": 8, "length": [10, 20], "aspects": [4, 4]}
 MACHINES = {
     "structured": (60000, {"kind": "equations", "file": "structured_self_attention.machine",
                            "sizes": {"encoder": {"units": 24}, "depth": 24, "mlp": 48}}),
-    "multi-head": (60000, {"kind": "multi-head", "embedding": 48, "layers": 1, "heads": {"size": 12}}),
+    "multi-head": (60000, {"kind": "equations", "file": "multi_head_layers.machine", "sizes": {"embedding": 48, "depth": 12, "layers": 1}}),
 }
 HEADS, SEEDS, EPISODES, RATE, DIVERGED = [1, 2, 4, 6], [1, 2, 3, 4, 5], 100, 3e-3, 4
 # The key of the term in a preset, and its weight.

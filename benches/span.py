@@ -25,14 +25,17 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
 BASE = {"kind": "span", "symbols": 10, "positions": 160, "question": 2}
 ENDS, AGAIN, SYMBOL = {"span": [1, 3]}, {"span": [1, 3], "rounds": 4}, {"asked_for": "symbol"}
-BAHDANAU = {"kind": "bahdanau", "encoder": {"size": 32}, "decoder": {"size": 64}, "attention": {"units": 32}}
+BAHDANAU = {"kind": "equations", "file": "bahdanau.machine", "sizes": {"encoder": {"units": 32}, "units": 64, "attention": {"units": 32}}}
+COATTENTION = {"kind": "equations", "file": "coattention.machine", "switches": {"stop": "repeats"}}
+SIZES = {"units": 32, "fusion": {"units": 32}, "decoder": 32, "hidden": 32, "pool": 4}
+OVER = {"kind": "equations", "file": "attention_over_attention.machine", "switches": {"cell": "lstm", "embedded": "no"}, "sizes": {"units": 32}}
 PLAIN = {"kind": "plain", "controller": {"size": 100}}
 MACHINES = {
-    "coattention, one round": (ENDS, {"kind": "coattention"}),
-    "coattention, four rounds": (AGAIN, {"kind": "coattention"}),
+    "coattention, one round": (ENDS, {**COATTENTION, "sizes": {**SIZES, "rounds": 1}}),
+    "coattention, four rounds": (AGAIN, {**COATTENTION, "sizes": {**SIZES, "rounds": 4}}),
     "Bahdanau, both ends": (ENDS, BAHDANAU),
     "LSTM, both ends": (ENDS, PLAIN),
-    "attention over attention": (SYMBOL, {"kind": "attention-over-attention"}),
+    "attention over attention": (SYMBOL, OVER),
     "Bahdanau, the symbol": (SYMBOL, BAHDANAU),
     "LSTM, the symbol": (SYMBOL, PLAIN),
 }

@@ -15,7 +15,7 @@ use std::time::Instant;
 use tapescope::math::simd::instruction_set;
 use tapescope::model::config::ControllerKind;
 use tapescope::model::{
-    BahdanauConfig, DncConfig, Draw, Given, Model, ModelConfig, NtmConfig, Trace,
+    DncConfig, Draw, EquationsConfig, Given, Model, ModelConfig, NtmConfig, Trace,
 };
 use tapescope::task::{Copy, Task};
 use tapescope::train::Trainer;
@@ -36,11 +36,16 @@ fn main() {
     let model = match options.value::<String>("--machine", "ntm").as_str() {
         "ntm" => model(&task, &controller, rows, columns),
         "bahdanau" => {
-            let mut model = BahdanauConfig::new(task.inputs(), task.outputs());
-            model.source.size = number("--encoder", "50");
-            model.decoder.size = number("--hidden", "100");
-            model.attention.units = number("--score", "64");
-            model.into()
+            let size = |name, default| options.value::<String>(name, default);
+            let sizes = [
+                ("encoder.units", size("--encoder", "50")),
+                ("units", size("--hidden", "100")),
+                ("attention.units", size("--score", "64")),
+            ];
+            let set = sizes.each_ref().map(|(path, size)| (*path, &**size));
+            let channels = [task.inputs(), task.outputs()];
+            let model = EquationsConfig::included("bahdanau", channels, &set);
+            model.unwrap_or_else(|fault| panic!("{fault}")).into()
         }
         "dnc" => {
             let mut model = DncConfig::new(task.inputs(), task.outputs());

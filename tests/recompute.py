@@ -34,37 +34,18 @@ def softmax(x):
     return power / power.sum()
 
 
-def beside(values, reach):
-    """Of every row the values of the rows around it, 0 beyond the first and the last."""
-    padded = np.pad(values, reach)
-    return np.stack([padded[i:i + len(values)] for i in range(2 * reach + 1)], axis=1)
-
-
-def biases_of(own, t, first, rows):
-    """What is added inside the tanh for every row (Cohn 2016), at step t of an answer that begins at step `first`."""
-    before, total = own("weighting")[first:t], 0.0
-    last = before[-1] if len(before) else np.zeros(rows)
-    if own("additive_position") is not None:
-        place = np.stack([np.full(rows, t - first), np.arange(rows), np.full(rows, rows)], axis=1)
-        total = total + np.log1p(place) @ own("additive_position")
-    for name, values in (("additive_markov", last), ("additive_fertility", before.sum(0))):
-        if own(name) is not None:
-            total = total + beside(values, len(own(name)) // 2) @ own(name)
-    return total
-
-
 def cosines(memory, key, epsilon):
     """The cosine of a key with every row."""
     return memory @ key / (np.sqrt((memory**2).sum(1) + epsilon) * np.sqrt((key**2).sum() + epsilon))
 
 
-def score_of(own, t, first, kind, memory, epsilon):
+def score_of(own, t, kind, memory, epsilon):
     """What a head makes of its key and every row (Graves 2014, Bahdanau 2015, Luong 2015, Vaswani 2017)."""
     key = own("key")[t]
     if kind == "cosine":
         return cosines(memory, key, epsilon)
     if kind == "additive":
-        units = key @ own("additive_key") + memory @ own("additive_row") + biases_of(own, t, first, len(memory))
+        units = key @ own("additive_key") + memory @ own("additive_row")
         return np.tanh(units) @ own("additive_vector")
     if kind == "location":
         return key @ own("location")
@@ -128,8 +109,8 @@ def erases(config, head):
     return word_of(config, head, "erase", "on") == "on"
 
 
-def weighting(config, arrays, head, t, first, memory, sampling):
-    """The stages of one head at step t, of an answer or a run that begins at step `first`, from its recorded parameters: equations 5 to 9, or what stands in their place.
+def weighting(config, arrays, head, t, memory, sampling):
+    """The stages of one head at step t from its recorded parameters: equations 5 to 9, or what stands in their place.
 
     Each from the recorded stage before it: sharpening by 15 of a softmax at strength 37 makes 1e-5 of the
     last bits of a similarity, which no tolerance should have to cover.
@@ -144,10 +125,10 @@ def weighting(config, arrays, head, t, first, memory, sampling):
 
     kind, made = of_head("weighting", "soft"), {}
     epsilon = config.get("similarity_epsilon", 0)
-    made["similarity"] = score_of(own, t, first, of_head("score", "cosine"), memory, epsilon)
+    made["similarity"] = score_of(own, t, of_head("score", "cosine"), memory, epsilon)
     energies = own("similarity")[t] * (1 if own("strength") is None else own("strength")[t])
     if kind == "local-monotonic":
-        made["centre"] = min(t - first, len(energies) - 1)
+        made["centre"] = min(t, len(energies) - 1)
     if kind == "local-predictive":
         unit = np.tanh(own("key")[t] @ own("position_weight")) @ own("position_vector")
         made["centre"] = len(energies) / (1 + np.exp(-unit))
@@ -174,28 +155,6 @@ def weighting(config, arrays, head, t, first, memory, sampling):
     return made
 
 
-def source_rows(config, arrays):
-    """What each step of the source leaves in the memory: the states of the encoder, or a patch (Bahdanau 2015, Xu 2015)."""
-    if config["kind"] == "caption":
-        return arrays.get("annotations", arrays["input"])
-    directions = (arrays.get(f"encoder.{direction}.hidden") for direction in ("forward", "backward"))
-    return np.concatenate([states for states in directions if states is not None], axis=1)
-
-
-def recompute_source(config, arrays, task, compare):
-    """A machine that answers after its source: the memory has a row of each source step, and a head reads in the answer."""
-    first = int(arrays["mask"].argmax())
-    if "read0.weighting" in arrays:
-        rows = source_rows(config, arrays)[:first]
-        for t in range(len(arrays["memory"])):
-            compare("memory", np.where(np.arange(first)[:, None] < t, rows, 0), arrays["memory"][t])
-        for t in range(first, len(arrays["input"])):
-            for stage, values in weighting(config, arrays, "read0", t, first, rows, task.get("sampling", "mean")).items():
-                compare(stage, values, arrays[f"read0.{stage}"][t])
-            compare("read", arrays["read0.weighting"][t] @ rows, arrays["read0.read"][t])
-    recompute_feedback(arrays, task, first, compare)
-
-
 def recompute_feedback(arrays, task, first, compare):
     """What is fed back: the last answer, and nothing in the first step."""
     logit = arrays["logit"]
@@ -213,105 +172,27 @@ def over(seen, energies):
     return weights
 
 
-def recompute_heads(arrays, head, first, seen, energies, size, values, compare):
-    """Similarity, weighting and read of every step from `first` on; `seen(t)` tells which rows a step sees, `size` how large
-    the terms of an energy are.
-    """
-    for t in range(first, len(arrays["input"])):
-        similarity, weights = arrays[f"{head}.similarity"][t], arrays[f"{head}.weighting"][t]
-        compare("similarity", np.where(seen(t), energies[t], 0), similarity, size[t])
-        for stage in ("content", "weighting"):
-            compare(stage, over(seen(t), similarity), arrays[f"{head}.{stage}"][t])
-        compare("read", weights @ values, arrays[f"{head}.read"][t])
-
-
-def recompute_sequence(config, arrays, compare):
-    """A machine with a row for each step (Vaswani 2017)."""
-    steps, hidden, is_causal = len(arrays["input"]), arrays.get("controller.hidden"), config["attention"]["causal"] == "on"
-    heads = sorted({name.split(".")[0] for name in arrays if name.startswith("read")})
-    number, rows = np.arange(arrays["read0.weighting"].shape[1]), arrays["embedded"]
-    of_layer = len(heads) // (hidden.shape[1] if hidden.ndim == 3 else 1)
-    seen = lambda t: (number <= t) | (not is_causal)
-    for index in range(len(heads)):
-        head, layer = f"read{index}", index // of_layer
-        x = rows if layer == 0 else hidden[:, layer - 1]
-        made = {name: x @ arrays[f"{head}.{weight}_weight"]
-                for name, weight in (("key", "query"), ("row_key", "key"), ("row_value", "value"))}
-        for name, found in made.items():
-            compare(name, found, arrays[f"{head}.{name}"])
-        key, row_key, values = (arrays[f"{head}.{name}"] for name in made)
-        energies = key @ row_key.T / np.sqrt(key.shape[1])
-        size = np.abs(key) @ np.abs(row_key).T / np.sqrt(key.shape[1])
-        recompute_heads(arrays, head, 0, seen, energies, size, values, compare)
-    for t in range(steps):
-        compare("memory", np.where(seen(t)[:, None], rows, 0), arrays["memory"][t + 1])
-
-
-def recompute_file(arrays, compare):
-    """A machine file whose heads see rows that do not change: a read is the sum of all rows by their weights."""
-    has_rows = "memory" in arrays and len(arrays["memory"]) > len(arrays["input"])
+def recompute_file(model, arrays, task, compare):
+    """A machine file whose heads see rows that do not change: a read is the sum of all rows by their weights, or of values of
+    the rows, which have keys, too (Vaswani 2017)."""
+    number, has_rows = np.arange(len(arrays["input"])), len(arrays.get("memory", ())) > len(arrays["input"])
+    seen = lambda t: (number <= t) | (model.get("switches", {}).get("mask") != "causal")
     for name in sorted(name[:-len(".weighting")] for name in arrays if name.endswith(".weighting")):
-        if has_rows and f"{name}.read" in arrays and f"{name}.row_value" not in arrays:
-            compare("read", arrays[f"{name}.weighting"] @ arrays["memory"][-1], arrays[f"{name}.read"])
-
-
-def recompute_question(config, arrays, compare):
-    """Document and question that attend to each other (Xiong 2016, Cui 2016). The last channel but one ends the document."""
-    asked, source = int(arrays["input"][:, -2].argmax()), int(arrays["mask"].argmax())
-    points, rows = config["kind"] == "coattention", arrays["memory"][1]
-    ends = 1 if points else 0
-    sides = np.arange(0, asked + ends), np.arange(asked + 1, source - 1 + ends)
-    document, question = np.arange(asked), sides[1]
-    if not points:
-        made = source_rows(config, arrays)[:source]
-        compare("row", made, rows)
-    else:
-        compare("row", arrays["encoder.forward.hidden"][document], rows[document])
-    weights, number = arrays["read0.weighting"], np.arange(len(rows))
-    for t, memory in enumerate(arrays["memory"][1:]):
-        compare("memory", rows, memory)
-        seen = np.isin(number, np.concatenate([sides[1 - side] for side in (0, 1) if t in sides[side]] or [[]]))
-        if t >= source:
-            seen = np.isin(number, document) & points
-            energies = arrays["pointing"][t] if points else np.zeros(len(rows))
-        else:
-            energies = np.where(seen, rows @ rows[t], 0)
-        compare("similarity", energies, arrays["read0.similarity"][t], np.abs(rows).sum(1))
-        compare("content", over(seen, arrays["read0.similarity"][t]), arrays["read0.content"][t])
-        if points or t < source:
-            compare("weighting", arrays["read0.content"][t], weights[t])
-        if points:
-            read = arrays["read0.read"]
-            compare("read", weights[t] @ rows if t < source else np.zeros(rows.shape[1]), read[t])
-            context = weights[t][question] @ read[question] if t < asked else np.zeros(rows.shape[1])
-            compare("context", context, arrays["attended_context"][t])
-        elif t >= source:
-            rates = weights[document].mean(0)
-            compare("importance", rates, arrays["importance"][t])
-            compare("weighting", arrays["importance"][t][question] @ weights[question], weights[t])
-            symbols = weights[t][:source] @ arrays["input"][:source, :arrays["logit"].shape[1]]
-            compare("logit", np.log(np.maximum(symbols, 1e-30)), arrays["logit"][t])
-    if points:
-        shown = arrays["logit"][source:, :asked]
-        compare("logit", arrays["pointing"][source:, :shown.shape[1]], shown)
-        compare("beyond", np.full_like(arrays["logit"][source:, asked:], -100), arrays["logit"][source:, asked:])
-
-
-def recompute_fusion(arrays, task, compare):
-    """Encoder and decoder that attend to their earlier states (Cheng 2016): `read0` sees the source, `read1` its own part."""
-    first, steps = int(arrays["mask"].argmax()), len(arrays["input"])
-    rows, number = arrays["controller.hidden"], np.arange(steps)
-    seen = {"read0": lambda t: number < first, "read1": lambda t: (number < t) & ((number < first) == (t < first))}
-    for head, begins, cells in (("read0", first, "source_cell"), ("read1", 0, "attended_cell")):
-        vector = [arrays[f"{head}.{'encoder' if head == 'read1' and t < first else 'additive'}_vector"] for t in range(steps)]
-        row_key, key = arrays[f"{head}.row_key"], arrays[f"{head}.key"]
-        energies = np.array([np.tanh(key[t] + row_key) @ vector[t] for t in range(steps)])
-        recompute_heads(arrays, head, begins, seen[head], energies, np.zeros(steps), rows, compare)
-        if cells in arrays:
-            compare(cells, arrays[f"{head}.weighting"] @ arrays["controller.cell"], arrays[cells])
-    for t in range(steps):
-        compare("memory", np.where((number <= t)[:, None], rows, 0), arrays["memory"][t + 1])
-    recompute_feedback(arrays, task, first, compare)
+        weights, values = arrays[f"{name}.weighting"], arrays["memory"][-1] if has_rows else None
+        if f"{name}.row_value" in arrays:
+            key, row_key, similarity, values = (arrays[f"{name}.{part}"] for part in ("key", "row_key", "similarity", "row_value"))
+            energies, size = (a @ b.T / np.sqrt(key.shape[1]) for a, b in ((key, row_key), (np.abs(key), np.abs(row_key))))
+            compare("similarity", energies, similarity, size)
+            compare("weighting", np.array([over(seen(t), similarity[t]) for t in number]), weights)
+        if values is not None and f"{name}.read" in arrays:
+            # In some steps a head points and does not read.
+            reads = arrays[f"{name}.read"].any(1)
+            compare("read", (weights @ values)[reads], arrays[f"{name}.read"][reads])
+    if has_rows and "embedded" in arrays and "read0.row_value" in arrays:
+        for t in number:
+            compare("memory", np.where(seen(t)[:, None], arrays["embedded"], 0), arrays["memory"][t + 1])
+    if "feedback" in arrays:
+        recompute_feedback(arrays, task, int(arrays["mask"].argmax()), compare)
 
 
 def recompute_memory(config, arrays, task, compare):
@@ -329,7 +210,7 @@ def recompute_memory(config, arrays, task, compare):
         memory = before * kept + added
         for head in heads:
             seen = memory if write_first and head.startswith("read") else before
-            for stage, values in weighting(config, arrays, head, t, 0, seen, task.get("sampling", "mean")).items():
+            for stage, values in weighting(config, arrays, head, t, seen, task.get("sampling", "mean")).items():
                 compare(stage, values, arrays[f"{head}.{stage}"][t])
             if head.startswith("read"):
                 compare("read", arrays[f"{head}.weighting"][t] @ seen, arrays[f"{head}.read"][t])
@@ -441,16 +322,8 @@ def recompute(path):
         difference = np.abs(found - recorded) / np.maximum(1, np.maximum(np.abs(recorded), size))
         worst[name] = max(worst.get(name, 0.0), float(difference.max()))
 
-    if model.get("kind") == "lstmn-decoder":
-        recompute_fusion(arrays, task, compare)
-    elif "feedback" in arrays:
-        recompute_source(model, arrays, task, compare)
-    elif model.get("kind") == "multi-head":
-        recompute_sequence(model, arrays, compare)
-    elif model.get("kind") in ("coattention", "attention-over-attention"):
-        recompute_question(model, arrays, compare)
-    elif model.get("kind") == "equations":
-        recompute_file(arrays, compare)
+    if model.get("kind") == "equations":
+        recompute_file(model, arrays, task, compare)
     elif model.get("kind") == "dnc":
         recompute_dnc(model["heads"], arrays, compare)
     elif model.get("kind") == "sam":
@@ -461,7 +334,7 @@ def recompute(path):
     # -log2 of the probability of what was wanted, from the logit: no output of exactly 1 loses it.
     if task.get("answer") == "symbols":
         compare("output", np.array([softmax(values) for values in logit]), arrays["output"])
-        nats = np.logaddexp.reduce(logit, axis=1) - (target * logit).sum(1)
+        nats = np.logaddexp.reduce(logit, axis=1) - np.where(target > 0, target * logit, 0).sum(1)
     else:
         compare("output", 1 / (1 + np.exp(-logit.clip(-80, 80))), arrays["output"])
         nats = np.logaddexp(0, np.where(target > 0.5, -logit, logit)).sum(1)

@@ -9,7 +9,7 @@
 The machine learns to spell words backwards. With the extension installed the script runs Tapescope's machine on the same
 words and compares the outputs; they agree within 1e-4.
 
-Replace `Attention` with your own machine. `convert` says what Tapescope's machine of the kind `bahdanau` needs; the four lines
+Replace `Attention` with your own machine. `convert` says what the machine file `bahdanau.machine` needs; the four lines
 with `recorder` record any encoder-decoder, also one that cannot be converted.
 
 Needs torch and the tapescope module: `pip install ./python torch`.
@@ -81,26 +81,28 @@ class Attention(nn.Module):
 def convert(machine: Attention) -> Tuple[Dict[str, Any], Dict[str, Any]]:
     """Returns the tensors of a weights file and the `model` of its preset.
 
-    PyTorch stores [outputs, inputs] and Tapescope [inputs, outputs], so linear maps are transposed. `lstm_tensors` does so for
-    an LSTM, whose two biases become their sum. The input of the decoder is the fed-back answer, then the context; the input of
+    Both store [outputs, inputs], and the gates of an LSTM in the same order. `lstm_tensors` makes one matrix of its two, and one
+    bias; it gives the matrix as [inputs, outputs]. The input of the decoder is the fed-back answer, then the context; the input of
     the output layer is the state, then the context; the score has no biases (that of `score` alone would change nothing).
     """
+    networks = {
+        **ts.lstm_tensors("encoder.h", machine.encoder),
+        **ts.lstm_tensors("encoder.h_b", machine.encoder, reverse=True),
+        **ts.lstm_tensors("s", machine.decoder),
+    }
     tensors = {
-        **ts.lstm_tensors("encoder.forward", machine.encoder),
-        **ts.lstm_tensors("encoder.backward", machine.encoder, reverse=True),
-        **ts.lstm_tensors("decoder", machine.decoder),
-        "start.weight": machine.start.weight.T,
-        "read0.additive_key": machine.query.weight.T,
-        "read0.additive_row": machine.row.weight.T,
-        "read0.additive_vector": machine.score.weight,
-        "output.weight": machine.output.weight.T,
-        "output.bias": machine.output.bias,
+        **{name: tensor.T for name, tensor in networks.items()},
+        "s.start.weight": machine.start.weight,
+        "attention.e.weight": torch.cat((machine.query.weight, machine.row.weight), 1),
+        "attention.v": machine.score.weight,
+        "z.weight": machine.output.weight,
+        "z.bias": machine.output.bias,
     }
     model = {
-        "kind": "bahdanau",
-        "encoder": {"cell": "lstm", "direction": "both", "size": machine.encoder.hidden_size},
-        "decoder": {"size": machine.decoder.hidden_size},
-        "attention": {"score": "additive", "units": machine.query.out_features},
+        "kind": "equations",
+        "file": "bahdanau.machine",
+        "sizes": {"encoder": {"units": machine.encoder.hidden_size}, "units": machine.decoder.hidden_size,
+                  "attention": {"units": machine.query.out_features}},
     }
     return tensors, model
 
@@ -143,8 +145,7 @@ def main(weights: str, trace: str, seconds: float) -> None:
     ts.write_weights(weights, tensors, {"name": "words", "task": task, "model": model}, "python " + " ".join(sys.argv))
 
     # The first held-out episode, which `tapescope trace` shows, too.
-    recorder = ts.Recorder("words", kind="bahdanau", answer="symbols", attention=model["attention"], learned={
-        "read0": {name: tensors[f"read0.{name}"] for name in ("additive_key", "additive_row", "additive_vector")}})
+    recorder = ts.Recorder("words", kind="bahdanau", answer="symbols", attention={"score": "additive"})
     answers = []
     for index in range(9, len(words), 10):
         inputs, targets, mask = (torch.tensor(array, dtype=torch.float32) for array in words[index])

@@ -31,7 +31,7 @@ PRESET = {
     "title": "Dates",
     "description": "Read dates as people write them.",
     "task": {"kind": "pairs", "file": "dates.tsv", "tokens": "characters"},
-    "model": {"kind": "bahdanau", "encoder": {"size": 32}, "decoder": {"size": 64}, "attention": {"units": 32}},
+    "model": {"kind": "equations", "file": "bahdanau.machine", "sizes": {"encoder": {"units": 32}, "units": 64, "attention": {"units": 32}}},
     "training": {"sequences": 30_000, "batch": 8, "optimizer": {"kind": "adam", "learning_rate": 3e-3},
                  "final_lr_factor": 0.01},
 }

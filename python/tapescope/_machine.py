@@ -190,7 +190,7 @@ class Machine:
         return f"<Machine {self.name}: {self.words()}{validated}{stopped}>"
 
     def words(self) -> str:
-        """Returns a description of controller, heads and memory, or of encoder, decoder and attention."""
+        """Returns a description of controller, heads and memory, or the machine file with its sizes."""
         config = self._preset["model"]
         is_of_file = bool(of_file(self._preset))
         memory, heads = (None if is_of_file else config.get(key) for key in ("memory", "heads"))
@@ -198,23 +198,11 @@ class Machine:
         if is_of_file:
             sizes = ", ".join(part for key in ("sizes", "heads") for part in _listed(config.get(key, {})))
             parts.append(config["file"] + (f" with {sizes}" if sizes else ""))
-        elif "controller" in config:
+        else:
             controller = config["controller"]
             layers = controller.get("layers", 1)
             what = {"lstm": "LSTM", "feedforward": "feedforward"}[controller.get("kind", "lstm")]
             parts.append(f"{what} of {controller['size']} units" + (f" in {layers} layers" if layers > 1 else ""))
-        else:
-            parts.append(config["kind"])
-        if "encoder" in config:
-            encoder = config["encoder"]
-            both = " in both directions" if encoder.get("direction") == "both" else ""
-            parts.append(f"{encoder.get('cell', 'lstm').upper()} encoder of {encoder['size']} units{both}")
-        if "size" in config.get("decoder", {}):
-            parts.append(f"decoder of {config['decoder']['size']} units")
-        if "weighting" in config.get("attention", {}):
-            parts.append(f"{config['attention'].get('score', 'additive')} score, {config['attention']['weighting']} weighting")
-        if heads and not memory:
-            parts.append(_count(heads["read"], "read head") + (" in each layer" if "layers" in config else ""))
         if memory and heads:
             # Sparse access memory has as many heads of each kind, and a DNC one write head.
             read = heads["count"] if "count" in heads else heads["read"]

@@ -41,18 +41,8 @@ def read_preset(source: Union[Path, Preset]) -> Dict[str, Any]:
     return read
 
 # The keys of `model` of every kind of machine.
-_SECTIONS = {"ntm": ("memory", "controller", "heads"), "dnc": ("memory", "controller", "heads"), "sam": ("memory", "controller", "heads"), "plain": ("controller",), "bahdanau": ("encoder", "decoder", "attention"),
-             "fixed-context": ("encoder",), "luong": ("encoder", "decoder", "attention"),
-             "caption": ("annotations", "decoder", "attention"),
-             "lstmn-decoder": ("decoder", "attention"),
-             "multi-head": ("embedding", "layers", "heads", "attention", "positions"), "coattention": ("encoder", "fusion", "decoder"),
-             "attention-over-attention": ("encoder",), "equations": ("file", "text", "sizes", "heads", "switches", "constants")}
-# Defaults that differ from those of the first kind with the key.
-_FORWARD = {"direction": "forward", "size": 64}
-_OWN_DEFAULTS: Dict[str, Dict[str, Dict[str, Any]]] = {
-    "fixed-context": {"encoder": _FORWARD}, "luong": {"encoder": _FORWARD, "attention": {"score": "general"}},
-    "lstmn-decoder": {"attention": {"units": 64}},
-    "multi-head": {"heads": {"read": 4}}, "coattention": {"decoder": {"size": 32}}}
+_SECTIONS = {"ntm": ("memory", "controller", "heads"), "dnc": ("memory", "controller", "heads"), "sam": ("memory", "controller", "heads"), "plain": ("controller",),
+             "equations": ("file", "text", "sizes", "heads", "switches", "constants")}
 
 
 def named(source: Union[Path, Preset]) -> Tuple[str, Optional[str]]:
@@ -225,13 +215,9 @@ def tensor_shapes(preset: Union[Path, Preset]) -> Dict[str, Shape]:
     if of_file(preset):
         listed = native().tensor_shapes(named(preset)[1])
         return {str(name): tuple(shape)[name.endswith(".bias"):] for name, shape in listed}
-    own = _OWN_DEFAULTS.get(given.get("kind", ""), {})
-    given = {**given, **{section: {**keys, **given.get(section, {})} for section, keys in own.items()}}
     model = _with_defaults(given, TREE["model"])
     if model["kind"] in ("dnc", "sam"):
         return _managed_shapes(model, *channels(preset["task"]))
-    if model["kind"] not in ("ntm", "plain"):
-        return _sequence_shapes(model, *channels(preset["task"]))
     memory, controller, heads = model["memory"], model["controller"], model["heads"]
     shift, attention = heads["shift"], heads["attention"]
     n, m, c, layers = memory["rows"], memory["columns"], controller["size"], controller["layers"]
@@ -285,99 +271,4 @@ def _managed_shapes(model: Mapping[str, Any], x: int, y: int) -> Dict[str, Shape
         shapes["initial.hidden"] = shapes["initial.cell"] = (layers, c)
     if is_sparse and model["memory"]["initial"] == "learned":
         shapes["initial.memory"] = (model["memory"]["rows"], m)
-    return shapes
-
-
-def _sequence_shapes(model: Mapping[str, Any], x: int, y: int) -> Dict[str, Shape]:
-    """Returns the shapes of a machine whose memory rows are steps."""
-    kind, decoder, attention, heads = model["kind"], model["decoder"], model["attention"], model["heads"]
-    shapes: Dict[str, Shape] = {}
-
-    def linear(name: str, inputs: int, outputs: int) -> None:
-        shapes[name + ".weight"], shapes[name + ".bias"] = (inputs, outputs), (outputs,)
-
-    if kind == "lstmn-decoder":
-        c, a, is_deep = decoder["size"], attention["units"], decoder["fusion"] == "deep"
-        seen = y + c * (1 if is_deep else 2)
-        linear("encoder", x + c, 4 * c)
-        linear("decoder", seen, 4 * c)
-        linear("output", seen - y, y)
-        for name, keys in (("encoder.own", x + c), ("decoder.own", seen), ("decoder.source", y + c if is_deep else c)):
-            shapes[name + ".key_weight"], shapes[name + ".row_weight"] = (keys, a), (c, a)
-        if is_deep:
-            shapes["fusion.weight"] = (c + y, c)
-        vectors = "read0.additive_vector", "read1.additive_vector", "read1.encoder_vector"
-        return {**shapes, **dict.fromkeys(vectors, (1, a))}
-    if kind == "multi-head":
-        c, size, layers = model["embedding"], heads["size"], model["layers"]
-        linear("output", c, y)
-        shapes["embedding.weight"] = (x, c)
-        if model["positions"]["kind"] == "learned":
-            shapes["positions"] = (model["positions"]["most"], c)
-        shapes.update({f"combine{layer}.weight": (heads["read"] * size, c) for layer in range(layers)})
-        shapes.update({f"read{head}.{part}_weight": (c, size) for head in range(layers * heads["read"])
-                       for part in ("query", "key", "value")})
-        return shapes
-    if kind == "caption":
-        u, m = 0, model["annotations"]["filters"] or x
-        if model["annotations"]["filters"]:
-            linear("annotations", 9 * x, m)
-    else:
-        encoder = model["encoder"]
-        points = kind == "coattention"
-        directions = ("forward", "backward") if not points and encoder["direction"] == "both" else ("forward",)
-        u, embedding = encoder["size"], encoder["embedding"]
-        of = ("document", "question") if kind == "attention-over-attention" else ("encoder",)
-        for name, direction in ((name, direction) for name in of for direction in directions):
-            parts = {"": 4} if points or encoder["cell"] == "lstm" else {".gates": 2, ".candidate": 1}
-            for part, blocks in parts.items():
-                linear(f"{name}.{direction}{part}", (embedding or x) + u, blocks * u)
-        if embedding:
-            shapes["encoder.embedding"] = (x, embedding)
-        m = len(directions) * u
-        if encoder.get("fertility"):
-            linear("fertility", m, encoder["fertility"])
-            linear("fertility.normal", encoder["fertility"], 2)
-    if kind == "coattention":
-        f, c, units, pool = model["fusion"]["size"], decoder["size"], decoder["maxout"], decoder["pool"]
-        linear("question", m, m)
-        for direction in ("forward", "backward"):
-            linear(f"fusion.{direction}", 3 * m + f, 4 * f)
-        linear("decoder", 4 * f + c, 4 * c)
-        for side in ("start", "end"):
-            linear(f"{side}.first", 2 * f + units, pool * units)
-            linear(f"{side}.second", units, pool * units)
-            linear(f"{side}.third", 2 * units, pool)
-            shapes[f"{side}.seen"] = (c + 4 * f, units)
-        return {**shapes, "sentinel.document": (1, m), "sentinel.question": (1, m)}
-    if kind == "attention-over-attention":
-        return shapes
-    c = decoder["size"] if kind in ("bahdanau", "caption") else m
-    if kind == "caption":
-        e = decoder["embedding"]
-        seen = e + m
-        for name in ("start.hidden", "start.cell"):
-            linear(name, m, c)
-        if decoder["gate"] == "on":
-            linear("context.gate", c, 1)
-        shapes.update({"embedding.weight": (y, e), "output.weight": (e, y), "output.hidden": (c, e), "output.context": (m, e)})
-    elif kind == "bahdanau":
-        seen, shapes["start.weight"] = y + m, (u, c)
-        linear("output", c + m, y)
-    elif kind == "luong":
-        d = decoder["attentional"]
-        seen, shapes["combine.weight"] = y + d * (decoder["input_feeding"] == "on"), (2 * c, d)
-        linear("output", d, y)
-    else:
-        seen = y
-        linear("output", c, y)
-    linear("decoder", seen + c, 4 * c)
-    if kind != "fixed-context":
-        # No tensor depends on the number of source steps.
-        rows = attention["rows"]
-        shapes.update({f"read0.{part}": shape for part, shape in learned(attention, 0, rows, m, c).items()})
-        if attention["score"] == "additive":
-            bias, units = attention["bias"], attention["units"]
-            rows = {"position": 3 * (bias["position"] == "on"), "markov": bias["markov"], "fertility": bias["fertility"]}
-            shapes.update({f"read0.additive_{name}": (count, units) for name, count in rows.items() if count})
     return shapes

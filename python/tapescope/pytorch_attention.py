@@ -7,7 +7,8 @@
 
 Every `nn.MultiheadAttention` in the model that attends to its own sequence is a layer, in the order of the calls. A memory row is
 a position of the sequence. The weightings are those that PyTorch computed, of every head; queries, keys and values are the
-projections of the module, with their biases.
+projections of the module, with their biases. The equations of the trace are those of the included `multi_head_layers.machine`;
+its tensors, and what the model does between its layers, are not recorded.
 """
 
 from __future__ import annotations
@@ -20,12 +21,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from ._extension import is_built, native
 from .errors import RecordError, meant
 from .recorder import meta_of
 from .trace import Trace
 
-# The most heads of a trace, and the tolerance for weights that are computed again.
-MOST_HEADS, MOST_LAYERS, SLACK = 64, 16, 1e-3
+# The machine file, the most heads and layers that it has, and the tolerance for weights that are computed again.
+MACHINE, MOST_HEADS, MOST_LAYERS, SLACK = "multi_head_layers.machine", 64, 16, 1e-3
 Array = npt.NDArray[np.float32]
 
 
@@ -162,7 +164,7 @@ def _trace(layers: Sequence[_Layer], input: Any, task: str) -> Trace:
     above = np.triu(np.ones((steps, steps), bool), 1)
     is_causal = steps > 1 and not any(layer.weights[:, above].any() for layer in layers)
     arrays: Dict[str, Array] = {"input": rows, "embedded": first.rows}
-    dims: Dict[str, Tuple[str, ...]] = {"input": ("t", "x"), "embedded": ("t", "m")}
+    dims: Dict[str, Tuple[str, ...]] = {"input": ("t", "x"), "embedded": ("t", "embedding")}
     for index in range(count * len(layers)):
         layer, head = layers[index // count], index % count
         query, key, value, weights = (part[head] for part in (layer.query, layer.key, layer.value, layer.weights))
@@ -171,13 +173,12 @@ def _trace(layers: Sequence[_Layer], input: Any, task: str) -> Trace:
         again = np.exp(seen - seen.max(1, keepdims=True))
         parts = {"key": (query, "k"), "weighting": (weights, "n"), "read": (weights @ value, "r"), "row_value": (value, "r")}
         if np.abs(again / again.sum(1, keepdims=True) - weights).max() < SLACK:  # not so under another mask: then no scores
-            similarity = np.where(above, 0, scores) if is_causal else scores
-            parts.update(row_key=(key, "k"), similarity=(similarity, "n"), content=(weights, "n"))
+            parts.update(row_key=(key, "k"), similarity=(scores, "n"), content=(weights, "n"))
         for part, (array, axis) in parts.items():
             arrays[f"read{index}.{part}"], dims[f"read{index}.{part}"] = np.asarray(array, np.float32), ("t", axis)
-    model = {"kind": "multi-head", "embedding": first.rows.shape[1], "layers": len(layers),
-             "heads": {"read": count, "size": size}, "attention": {"causal": "on" if is_causal else "off"},
-             "positions": {"most": steps}}
+    model = {"kind": "equations", "file": MACHINE, **({"text": native().machine_text(None, MACHINE)} if is_built() else {}),
+             "sizes": {"embedding": first.rows.shape[1], "depth": size, "layers": len(layers), "positions": steps},
+             "heads": {"read": count}, "switches": {"mask": "causal" if is_causal else "full"}}
     axes = {"t": {"size": steps, "phases": [["sequence", 0, steps]]}, "n": {"size": steps}}
     return Trace(meta_of({"name": task, "params": {}, "seed": None, "episode": None}, model, axes), arrays, dims)
 

@@ -22,8 +22,8 @@ ORDERS = ("read-first", "write-first", "in-turn")
 # Variants of the cosine: k.m / (sqrt(|k|^2 + epsilon) * sqrt(|m|^2 + epsilon)), k.m / (|k| * |m| + epsilon),
 # k.m / max(|k| * |m|, epsilon), k.m / (max(|k|, epsilon) * max(|m|, epsilon)).
 SIMILARITIES = ("cosine", "cosine-plus-epsilon", "cosine-clamped-product", "cosine-clamped-norms")
-# Kinds of machines whose memory rows are the steps of a source.
-SOURCES = ("bahdanau", "luong", "caption")
+# Included machine files whose memory rows are the steps of a source.
+SOURCES = ("bahdanau", "luong")
 # Arrays of a Differentiable Neural Computer, by the key of `model.heads` without which it does not have them.
 MECHANISMS = {"links": ("read_modes", "backward", "forward", "precedence"),
               "allocation": ("usage", "allocation", "allocation_gate"), "free_gates": ("free_gate",)}
@@ -59,17 +59,19 @@ def _field(array: ArraySpec) -> Field:
     return Field(axes, array.least, array.most, rule if array.shares else None, array.heads, HINTS.get(array.name, ""))
 
 
+# Of machine files: the states of an encoder, and what a decoder has beside its own.
+OF_FILES = (*(ArraySpec(f"encoder.{way}.hidden", (), ("t", "u"), -1, 1, False) for way in ("forward", "backward")),
+            ArraySpec("feedback", (), ("t", "y"), 0, 1, False), ArraySpec("attentional", (), ("t", "d"), -1, 1, False))
 # By the names of the arguments of `step`.
 STEP = {array.name.replace("controller.", ""): _field(array)
-        for array in ARRAYS if array.dims[0] == "t" and not array.heads}
+        for array in (*ARRAYS, *OF_FILES) if array.dims[0] == "t" and not array.heads}
 PARTS = {name: _field(array) for name, array in OF_HEADS.items() if array.dims[0] == "t"}
 INITIAL = _field(OF_HEADS["initial"])
 CONSTANT = {name: _field(OF_HEADS[name]) for name, *_ in LEARNED}
 INITIAL_USAGE = _field(OF_HEADS["initial_usage"])
 MEMORY = next(_field(array) for array in ARRAYS if array.name == "memory.initial")
-# Of machines with a source: k is the size of a key, and n of the source. They have no stages after `content`.
-KEYED = {"key": ("k",), **{tensor.array: tensor.axes for tensor in LEARNED}}
-BIASES = {name: _field(array) for name, array in OF_HEADS.items() if name.startswith("additive_") and name not in CONSTANT}
+# Of machines with a source: k is the size of a key. They have no stages after `content`.
+KEYED = {"key": ("k",)}
 OF_DNC = ("write_gate", *(part for parts in MECHANISMS.values() for part in parts))
 # Those of them that sum to at most 1.
 AT_MOST_ONE = ("allocation", "backward", "forward", "precedence")
@@ -80,7 +82,7 @@ ALSO_OF_DNC = ("key", "strength", "similarity", "content", "weighting", "read", 
 NO_OPTIONS = {"ntm": ("encoder", "heads"),
               "dnc": ("encoder", "order", "shifts", "shift_form", "attention", "learned", "sampling", "partial_weightings",
                "sharpening_epsilon"),
-              **dict.fromkeys(SOURCES, ("encoder", "memory", "order", "layers", "shifts", "shift_form", "epsilon",
+              **dict.fromkeys(SOURCES, ("memory", "order", "layers", "learned", "shifts", "shift_form", "epsilon",
                                         "sharpening_epsilon", "heads"))}
 INPUTS, ROWS = Field(("n", "x")), Field(("n", "m"))
 AXES = {"memory": "[rows, columns]", "inputs": "[source steps, inputs]", "rows": "[source steps, columns]"}
@@ -123,13 +125,14 @@ class Recorder:
     read0=, …   [rows]: weighting of each head before the first step; all zeros if the machine starts without one, None
                 if it is unknown. These arguments declare the heads; without them the first step does, and those of "dnc"
                 are zeros
-    kind        "ntm"; "dnc"; or a machine with a source: "bahdanau", whose key is the state of the decoder after the step
-                before; "luong", the state of the same step; "caption", as in bahdanau, where rows are places of a picture.
-                Their head is read0, and `attention` has the keys of `model.attention` of a preset
+    kind        "ntm"; "dnc"; or an included machine file with a source: "bahdanau", whose key is the state of the decoder
+                after the step before; "luong", the state of the same step. Their head is read0, and `attention` has the
+                switches of the attention of the file, such as {"score": "dot", "weighting": "local_predictive"}. Rows may be
+                places of a picture, with encoder={"direction": "forward"}
     usage       [rows] before the first step of "dnc"; zeros if absent
     heads       mechanisms that a "dnc" does not have, as `model.heads` of a preset: {"links": "off"}, also "allocation" and
                 "free_gates"
-    encoder     its `cell`, "lstm" or "gru", and `direction`, "both" or "forward", as `model.encoder` of a preset
+    encoder     the switches of the encoder of the file: its `cell`, "lstm" or "gru", and `direction`, "both" or "forward"
     answer      "bits", or "symbols" if one channel of every target is 1 and the output is a softmax
     params      parameters of a task of Tapescope, as in a preset: {"bits": 8}
     length, items, repeats
@@ -189,14 +192,15 @@ class Recorder:
         self._encoder = {**_OWN_ENCODER.get(kind, {}), **(encoder or {})}
         self._has_source = kind in SOURCES
         if self._has_source:
-            _check_parts(TREE["model"], attention=self._attention, encoder=self._encoder)
+            for name, given in (("attention", self._attention), ("encoder", self._encoder)):
+                _check_switches(name, given)
         else:
             _check_attention(self._attention)
         given = {"encoder": encoder is not None, "memory": memory is not None, "order": order != ORDERS[0],
                  "layers": layers not in (None, 1), "shifts": shifts is not None, "shift_form": shift_form != "softmax",
                  "epsilon": epsilon != 0, "attention": bool(attention), "learned": bool(learned), "sampling": sampling != "mean",
                  "partial_weightings": partial_weightings, "sharpening_epsilon": sharpening_epsilon != 0, "heads": heads is not None}
-        foreign = [name for name in NO_OPTIONS[kind] if given[name] and (name != "encoder" or kind not in _OWN_ENCODER)]
+        foreign = [name for name in NO_OPTIONS[kind] if given[name]]
         for name in [*foreign, *(initial if self._has_source else ())]:
             raise RecordError(f"is not an option of `{kind}`", place=f"`{name}`")
         self._mechanisms = {} if heads is None else heads
@@ -410,28 +414,26 @@ class Recorder:
             silent = np.zeros((len(rows), *arrays[name].shape[1:]), np.float32)
             start = source.get(name.replace("controller.", ""))
             if start is not None:
-                silent[-1] = start
+                arrays[f"{name}.initial"], dims[f"{name}.initial"] = start, ("units",)
             arrays[name] = np.concatenate([before.get(name, silent), arrays[name]])
         # A key that is as long as a row has the axis of its values.
         if "c" in self._sizes and self._sizes["c"][0] == rows.shape[1] or self._kind == "luong":
             for name in (name for name in dims if name.startswith("read0.")):
                 dims[name] = tuple("m" if axis == "k" else axis for axis in dims[name])
         arrays["memory.initial"], dims["memory.initial"] = np.zeros_like(rows), ("n", "m")
-        made, after = self._made_of(source), np.zeros((self._recorded, rows.shape[1]), np.float32)
-        if all((part >= STEP[name].low).all() and (part <= STEP[name].high).all() for name, part in made.items()):
-            arrays["memory.last"], dims["memory.last"] = rows, ("n", "m")
-            for name, part in made.items():
-                arrays[name], dims[name] = np.concatenate([part, after[:, :part.shape[1]]]), ("t", *STEP[name].axes)
-        else:  # not the states of an LSTM or a GRU
-            written = np.arange(self.steps + 1)[:, None] > np.arange(len(rows))
-            arrays["memory"], dims["memory"] = np.where(written[:, :, None], rows, 0), ("t+1", "n", "m")
+        arrays["memory.last"], dims["memory.last"] = rows, ("n", "m")
+        after = np.zeros((self._recorded, rows.shape[1]), np.float32)
+        for name, part in self._made_of(source).items():
+            if name.endswith(".hidden"):  # the encoder starts with zeros
+                arrays[f"{name}.initial"], dims[f"{name}.initial"] = after[0, :part.shape[1]], ("encoder_units",)
+            arrays[name], dims[name] = np.concatenate([part, after[:, :part.shape[1]]]), ("t", _ROWS[self._kind] if name == "encoder.annotations" else STEP[name].axes[0])
 
     def _made_of(self, source: Mapping[str, Vector]) -> Dict[str, Vector]:
-        """Returns the arrays that the rows are made of, besides the input."""
+        """Returns the arrays that the rows are made of."""
         rows = source["rows"]
-        if self._kind == "caption":
-            return {} if np.array_equal(rows, source["inputs"]) else {"annotations": rows}
-        return dict(zip(("encoder.forward.hidden", "encoder.backward.hidden"), np.split(rows, self._directions, 1)))
+        names = ("encoder.forward.hidden", "encoder.backward.hidden")
+        parts = dict(zip(names, np.split(rows, self._directions, 1))) if (np.abs(rows) <= 1).all() else {}
+        return {**parts, "encoder.annotations": rows}  # other rows are not the states of an LSTM or a GRU
 
     @property
     def _directions(self) -> int:
@@ -447,7 +449,7 @@ class Recorder:
 
     def _field_of_part(self, part: str) -> Field:
         """Returns the field of an array of a head."""
-        field = {**PARTS, **CONSTANT, **BIASES}[part]
+        field = {**PARTS, **CONSTANT}[part]
         return field._replace(axes=KEYED.get(part, field.axes)) if self._has_source else field
 
     def _field_of(self, array: str) -> Field:
@@ -457,9 +459,9 @@ class Recorder:
 
     def _constant(self, head: str, part: str, given: Any) -> Vector:
         """Returns a learned tensor of a head, which is the same in every step."""
-        where, known = f"learned, {head}", {**CONSTANT, **BIASES} if self._has_source else CONSTANT
-        if part not in known:
-            raise RecordError(f"is not a learned tensor of a head{meant(part, known)}", place=f"{where}: `{part}`")
+        where = f"learned, {head}"
+        if part not in CONSTANT:
+            raise RecordError(f"is not a learned tensor of a head{meant(part, CONSTANT)}", place=f"{where}: `{part}`")
         return self._value(where, part, self._field_of_part(part), given, self._sizes)
 
     def _is_partial(self, names: Sequence[str], head: str) -> bool:
@@ -469,7 +471,7 @@ class Recorder:
         if isinstance(words, (list, tuple)) and len(words) != len(names):
             raise RecordError(f"is a list of {len(words)}", place="`attention.weighting`",
                               expected=f"one word for all heads, or a list of {len(names)}, read heads first")
-        return self._kind == "dnc" or chosen(self._attention, "weighting", index) == "local-predictive"
+        return self._kind == "dnc" or chosen(self._attention, "weighting", index).replace("_", "-") == "local-predictive"
 
     def _value(self, where: str, name: str, field: Field, given: Any, sizes: Dict[str, Tuple[int, str]]) -> Vector:
         """Returns a value as an array; checks its axes, its sizes against earlier ones, and its range."""
@@ -614,10 +616,13 @@ class Recorder:
         if self._kind == "dnc":
             model = {"kind": "dnc", "heads": {**self._mechanisms, "similarity_epsilon": self._epsilon}}
         if self._source is not None:
-            made, columns = self._made_of(self._source), self._source["rows"].shape[1]
-            part = {"annotations": {"filters": columns if made else 0}} if self._kind == "caption" else {
-                "encoder": {**self._encoder, "size": columns // self._directions}}
-            model = {"kind": self._kind, **part, **({"attention": self._attention} if self._attention else {})}
+            columns = self._source["rows"].shape[1]
+            axis, key = _SIZES[self._kind]
+            sizes: Dict[str, Any] = {"encoder": {"units": columns // self._directions}}
+            if axis in self._sizes:
+                sizes[key] = self._sizes[axis][0]
+            switches = {"encoder": self._encoder, **({"attention": self._attention} if self._attention else {})}
+            model = {"kind": "equations", "file": f"{self._kind}.machine", "sizes": sizes, "switches": switches}
         axes: Dict[str, Any] = {"t": {"size": self.steps, "phases": phases}}
         axes.update({axis: {"size": size} for axis, (size, _) in self._sizes.items()})
         return meta_of(self._task, model, axes, conventions)
@@ -648,8 +653,26 @@ def _check_attention(attention: Mapping[str, Any]) -> None:
                 raise RecordError(f"is {word!r}{meant(str(word), words)}", place=f"`attention.{key}`")
 
 
-# Of `model.encoder` of a preset.
+# Switches of the encoders of machine files, with their words; and what each file has where nothing is said.
+_SWITCHES: Dict[str, Dict[str, Tuple[str, ...]]] = {
+    "encoder": {"cell": ("lstm", "gru"), "direction": ("both", "forward")},
+    "attention": {"score": ("additive", "cosine", "dot", "scaled_dot", "general", "location"),
+                  "weighting": ("soft", "local_monotonic", "local_predictive", "hard", "weibull", "lognormal")},
+}
 _OWN_ENCODER = {"bahdanau": {"direction": "both"}, "luong": {"direction": "forward"}}
+# The axis of their rows, and an axis with the size that it shows.
+_ROWS = {"bahdanau": "encoder_annotation", "luong": "units"}
+_SIZES = {"bahdanau": ("c", "units"), "luong": ("d", "combined")}
+
+
+def _check_switches(part: str, given: Mapping[str, Any]) -> None:
+    """Raises RecordError for what a part of a machine file does not have."""
+    known = _SWITCHES[part]
+    for name, word in given.items():
+        if name not in known:
+            raise RecordError(f"is no switch{meant(name, known)}", place=f"`{part}.{name}`")
+        if word not in known[name]:
+            raise RecordError(f"is {word!r}{meant(str(word), known[name])}", place=f"`{part}.{name}`")
 
 
 def _check_parts(known: Mapping[str, Any], **parts: Mapping[str, Any]) -> None:

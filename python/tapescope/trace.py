@@ -215,13 +215,12 @@ class Trace:
         if not -last - 1 <= step <= last:
             raise StepError(f"there is no memory after {step} steps", expected=f"0 to {last}, or -{last + 1} to -1")
         step = step % (last + 1)
-        if self._of_file:
-            # As any other quantity: one for every step, and one before the first; or one for all steps.
-            has_steps = self.dims.get("memory", ("t",))[:1] == ("t",)
-            own: Array = self["memory"] if not has_steps else self["memory"][step - 1] if step else self["memory.initial"]
-            return own
         if "memory" in self:
-            memory: Array = self["memory"][step]
+            axis, memory = (self.dims.get("memory") or ("t+1",))[0], self["memory"]
+            if axis == "t":  # in some machine files as any other quantity: one for every step, and one before the first
+                memory = memory[step - 1] if step else self["memory.initial"]
+            elif axis == "t+1":
+                memory = memory[step]
             return memory
         if step == last and "memory.last" in self:
             return self["memory.last"]
@@ -231,7 +230,7 @@ class Trace:
             return written
         if "embedded" in self:  # a row for every step; without a causal head all rows from the first step on
             rows = self["embedded"]
-            is_causal = self.meta["model"].get("attention", {}).get("causal", "on") == "on"
+            is_causal = self.meta["model"].get("switches", {}).get("mask") == "causal"
             seen = step if is_causal else len(rows) * (step > 0)
             appended: Array = np.where(np.arange(len(rows))[:, None] < seen, rows, np.zeros_like(rows))
             return appended

@@ -28,7 +28,7 @@ SMALL = {
 }
 REVERSED = {
     "name": "reversed", "task": {"kind": "transduce", "symbols": 4, "order": "reverse", "length": [1, 4]},
-    "model": {"kind": "bahdanau", "encoder": {"size": 3}, "decoder": {"size": 5}, "attention": {"units": 6}},
+    "model": {"kind": "equations", "file": "bahdanau.machine", "sizes": {"encoder": {"units": 3}, "units": 5, "attention": {"units": 6}}},
     "training": {"batch": 4, "sequences": 400, "validation_every": 20, "validation_episodes": 10},
 }
 WRONG = [
@@ -61,28 +61,25 @@ class Traces(support.Test):
         self.assert_same(ts.machine("copy").trace(length=9, seed=3), "t.npz")
 
     def test_machines_with_a_source_are_those_of_the_program(self):
-        both = {"encoder": {"size": 3}, "decoder": {"size": 5}}
-        for model in ({"kind": "bahdanau", **both},
-                      {"kind": "bahdanau", **both, "attention": {"score": "general", "weighting": "lognormal", "prior_units": 3}},
-                      {"kind": "bahdanau", **both, "attention": {"score": "location", "rows": 9}},
-                      {"kind": "bahdanau", **both, "attention": {"weighting": "local-predictive", "position_units": 5}},
-                      {"kind": "bahdanau", "encoder": {"cell": "gru", "embedding": 4}},
-                      {"kind": "bahdanau", "encoder": {"fertility": 3}, "attention": {"bias": {"position": "on", "markov": 3, "fertility": 1}}},
+        own = {"kind": "equations", "file": "bahdanau.machine"}
+        both = {"encoder": {"units": 3}, "units": 5}
+        for model in ({**own, "sizes": both},
+                      {**own, "sizes": {**both, "attention": {"prior": 3}}, "switches": {"attention": {"score": "general", "weighting": "lognormal"}}},
+                      {**own, "sizes": {**both, "attention": {"places": 9}}, "switches": {"attention": {"score": "location"}}},
+                      {**own, "sizes": {**both, "attention": {"centre": 5}}, "switches": {"attention": {"weighting": "local_predictive"}}},
+                      {"kind": "equations", "file": "bahdanau.machine", "sizes": {"encoder": {"embedding": 4}}, "switches": {"encoder": {"cell": "gru", "embedded": "yes"}}},
+                      {"kind": "equations", "file": "bahdanau.machine", "sizes": {"coverage": {"units": 3}, "attention": {"markov": 3, "fertility": 1}}, "switches": {"coverage": {"kind": "fertility"}, "attention": {"biases": "weights_and_places"}}},
                       {"kind": "dnc"}, {"kind": "dnc", "heads": {"read": 3, "free_gates": "off"}, "controller": {"layers": 2}},
                       {"kind": "dnc", "heads": {"links": "off", "allocation": "off"}, "controller": {"kind": "feedforward"}},
                       {"kind": "sam"}, {"kind": "sam", "heads": {"count": 2, "rows": 3}, "memory": {"rows": 9, "initial": "learned"}},
-                      {"kind": "fixed-context"}, {"kind": "fixed-context", "encoder": {"cell": "gru", "direction": "both"}},
-                      {"kind": "luong"}, {"kind": "luong", "encoder": {"size": 3}, "decoder": {"input_feeding": "on", "attentional": 7}},
-                      {"kind": "caption"}, {"kind": "caption", "annotations": {"filters": 3}, "decoder": {"gate": "on", "embedding": 6}},
-                      {"kind": "lstmn-decoder", "decoder": {"size": 5}},
-                      {"kind": "lstmn-decoder", "decoder": {"fusion": "deep"}, "attention": {"units": 3}}, {"kind": "multi-head", "embedding": 6, "heads": {"read": 2, "size": 3}},
-                      {"kind": "multi-head", "layers": 1, "attention": {"causal": "off"}, "positions": {"kind": "sinusoidal"}}):
+                      {"kind": "equations", "file": "fixed_context.machine"}, {"kind": "equations", "file": "fixed_context.machine", "switches": {"encoder": {"cell": "gru", "direction": "both"}}},
+                      {"kind": "equations", "file": "luong.machine"}, {"kind": "equations", "file": "luong.machine", "sizes": {"encoder": {"units": 3}, "combined": 7}, "switches": {"feeding": "input"}},
+                      {"kind": "equations", "file": "multi_head_layers.machine"}):
             self.assert_shapes_and_traces({"task": SMALL["task"], "model": model})
         asked = {"kind": "span", "symbols": 4, "positions": 9, "length": [3, 9], "question": 1}
-        for task, model in (({**asked, "span": [1, 1]}, {"kind": "coattention", "encoder": {"size": 3, "embedding": 2}, "fusion": {"size": 2}}),
-                            ({**asked, "asked_for": "symbol"}, {"kind": "attention-over-attention", "encoder": {"size": 3}}),
+        for task, model in (({**asked, "span": [1, 1]}, {"kind": "equations", "file": "coattention.machine", "sizes": {"units": 3, "fusion": {"units": 2}}}),
                             ({**asked, "asked_for": "symbol"},
-                             {"kind": "attention-over-attention", "encoder": {"cell": "gru", "embedding": 2}})):
+                             {"kind": "equations", "file": "attention_over_attention.machine", "sizes": {"units": 3, "embedding": 2}})):
             self.assert_shapes_and_traces({"task": task, "model": model}, 6)
 
     def assert_shapes_and_traces(self, preset, length=3):
@@ -94,7 +91,7 @@ class Traces(support.Test):
 
     def test_machines_with_a_source_learn_and_show_their_alignment(self):
         machine = ts.train(REVERSED, sequences=40, progress=None)
-        self.assertIn("bahdanau, LSTM encoder of 3 units in both directions, decoder of 5 units, additive score, soft weighting; ",
+        self.assertIn("bahdanau.machine",
                       repr(machine))
         self.assertIn("<th style", machine._repr_html_())
         (measured,) = machine.evaluate(lengths=3, episodes=2)
@@ -111,7 +108,7 @@ class Traces(support.Test):
                              ("abc", "expected symbols such as"), ({"bits": [[1]]}, "the task `transduce` has no bits")):
             with self.assertRaisesRegex(ts.FormatError, words):
                 machine.trace(input=wrong)
-        caption = {"task": {"kind": "caption", "grid": 2, "glyphs": [1, 2]}, "model": {"kind": "caption"}}
+        caption = {"task": {"kind": "caption", "grid": 2, "glyphs": [1, 2]}, "model": {"kind": "equations", "file": "caption.machine"}}
         trace = ts.machine_from(random_weights(caption), caption).trace(input=[None, 3, None, 1])
         self.assertEqual(trace["target"].argmax(1)[trace["mask"] > 0].tolist(), [3, 1, 8])
 
@@ -665,7 +662,7 @@ class PyTorch(support.Test):
         self.assertEqual(ts.machine_from(small.weights_by_name(), SMALL).sha256, trained.sha256)
         with self.assertRaises(ts.WeightsError):
             Module.of(ts.machine("copy_hard"))
-        with self.assertRaisesRegex(ts.WeightsError, "`model.kind`: is 'bahdanau'; expected `ntm` or `plain`"):
+        with self.assertRaisesRegex(ts.WeightsError, "`model.kind`: is 'equations'; expected `ntm` or `plain`"):
             Module(random_weights(REVERSED), REVERSED)
 
     def test_a_machine_of_pytorch_with_attention_is_ours(self):
@@ -750,7 +747,7 @@ class Figures(support.Test):
         with open(self.path("pairs.tsv"), "w", encoding="utf-8") as file:
             file.write("a \U0010fffd\tb\n" * 4)
         preset = {"task": {"kind": "pairs", "file": "pairs.tsv", "held_out": {"kind": "last", "count": 1}},
-                  "model": {"kind": "bahdanau", "encoder": {"size": 4}, "decoder": {"size": 4}, "attention": {"units": 4}}}
+                  "model": {"kind": "equations", "file": "bahdanau.machine", "sizes": {"encoder": {"units": 4}, "units": 4, "attention": {"units": 4}}}}
         with open(self.path("pairs.json"), "w", encoding="utf-8") as file:
             json.dump(preset, file)
         figure = ts.train(self.path("pairs.json"), sequences=4, progress=None).trace().figure("weightings")
@@ -765,7 +762,7 @@ class Figures(support.Test):
         with open(self.path("pairs.tsv"), "w", encoding="utf-8") as file:
             file.write("a b\tx y\nb a\ty x\n" * 10)
         preset = {"task": {"kind": "pairs", "file": "pairs.tsv"},
-                  "model": {"kind": "bahdanau", "encoder": {"size": 4}, "decoder": {"size": 4}, "attention": {"units": 4}}}
+                  "model": {"kind": "equations", "file": "bahdanau.machine", "sizes": {"encoder": {"units": 4}, "units": 4, "attention": {"units": 4}}}}
         with open(self.path("pairs.json"), "w", encoding="utf-8") as file:
             json.dump(preset, file)
         trained = ts.train(self.path("pairs.json"), sequences=4, progress=None)

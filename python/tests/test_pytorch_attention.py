@@ -42,7 +42,7 @@ class PyTorchAttention(Test):
             trace = pytorch_attention.record(model, batch, mask=later(5), input=torch.eye(5))
             torch.testing.assert_close(model(batch, mask=later(5)), before)
             self.assertEqual(trace.heads, ["read0", "read1", "read2", "read3"])
-            self.assertEqual(trace.meta["model"]["attention"], {"causal": "on"})
+            self.assertEqual(trace.meta["model"]["switches"], {"mask": "causal"})
             np.testing.assert_array_equal(trace["input"], np.eye(5))
             for layer, module in enumerate(block.self_attn for block in model.layers):
                 if layer == 0:
@@ -55,8 +55,9 @@ class PyTorchAttention(Test):
                                                atol=1e-6)
                 rows = model.layers[layer](rows, src_mask=later(5))
             trace.save(self.path("t.npz"))
-            said = self.run_program("verify", "t.npz", "--tolerance", "1e-5", code=3)
-            self.assertIn("holds in part: 16 of 28 dependent arrays", said)
+            said = self.run_program("verify", "t.npz", "--tolerance", "1e-5")
+            self.assertIn("every stage holds: 380 values compared", said)
+            self.assertIn("needs the weights: embedded, memory.initial, key, row_key, row_value of read0", said)
             self.run_program("render", "t.npz", "--layout", "debug", "--out", "t.svg")
             np.testing.assert_array_equal(load(self.path("t.npz")).memory(5), x)
 
@@ -77,7 +78,7 @@ class PyTorchAttention(Test):
                 return x
 
         trace = pytorch_attention.record(Model(), x)
-        self.assertEqual((len(trace.heads), trace.meta["model"]["attention"]), (12, {"causal": "off"}))
+        self.assertEqual((len(trace.heads), trace.meta["model"]["switches"]), (12, {"mask": "full"}))
         for found, options in zip(seen, ({}, {"average_attn_weights": False}, {"need_weights": False})):
             for mine, theirs in zip(found, module(x, x, values, **options)):
                 self.assertTrue(mine is theirs is None or torch.allclose(mine, theirs, atol=1e-6))

@@ -145,7 +145,7 @@ pub(super) fn check_alignment(name: &str, config: &ModelConfig, task: &Task) -> 
     );
     ensure!(
         has_single_reader(config),
-        "--alignment: {name}: the machine has no single read head on a memory with a row per step; `model.kind` bahdanau, luong, caption and lstmn-decoder have one, and so have the files lstmn and self_attention"
+        "--alignment: {name}: the machine has no single read head on a memory with a row per step; the files bahdanau, luong, caption, lstmn, lstmn_fusion and self_attention have one"
     );
     let task_name = task.name();
     ensure!(
@@ -205,7 +205,7 @@ pub(super) fn check_training(
         batch,
         samples: experiment.training.hard.samples as usize,
         threads: threads.min(batch),
-        machines: experiment.training.source.machines(),
+        machines: experiment.training.machines(),
     };
     check_size(&experiment.model, &experiment.task, demand, preset)
 }

@@ -301,8 +301,8 @@ mod tests {
     #[test]
     fn the_machine_in_the_opposite_direction_is_restored() {
         let text = r#"{"task": {"kind": "transduce", "symbols": 3, "length": [1, 3]},
-            "model": {"kind": "bahdanau", "encoder": {"size": 3}, "decoder": {"size": 4}},
-            "training": {"source": {"agreement": 0.5}, "sequences": 60}}"#;
+            "model": {"kind": "equations", "file": "bahdanau.machine", "sizes": {"encoder": {"units": 3}, "units": 4}},
+            "training": {"agreement": 0.5, "sequences": 60}}"#;
         let experiment = Experiment::from_json(text, "tiny.json", &[]).unwrap();
         let (task, training) = (experiment.task.clone(), experiment.training.clone());
         let mut trainer = Trainer::new(task, experiment.model.clone(), training, 1);

@@ -166,7 +166,7 @@ impl Experiment {
             Error::content(label, format!("task.{}", fault.array), fault.problem)
         })?;
         self.model = complete_model(&self.model, &self.task, label)?;
-        let agreement = self.training.source.fits(&self.task, &self.model);
+        let agreement = self.training.fits_agreement(&self.task, &self.model);
         valid(agreement, "", label)?;
         for (index, &length) in self.evaluation.sizes.iter().enumerate() {
             if let Some(problem) = none_of(&self.task, length) {

@@ -1,7 +1,6 @@
 //! Machine files: found beside a preset or among the included ones, with the components that they use.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 
 use serde_json::Value;
@@ -9,36 +8,13 @@ use serde_json::Value;
 use super::error::{nearest, short};
 use super::{Error, file};
 use crate::keys::Words as _;
-use crate::model::equations::Unfit;
+use crate::model::equations::{INCLUDED, Unfit, included};
 use crate::model::{EquationsConfig, Kind as _, ModelConfig};
 use crate::task::Task;
 use crate::train::offer;
 
 /// The largest file that is read, in bytes.
 const LIMIT: u64 = 1 << 18;
-
-/// Embeds files by their names in `src/core/machines/`.
-macro_rules! included {
-    ($($name:literal)*) => {
-        [$(($name, include_str!(concat!("../core/machines/", $name)))),*]
-    };
-}
-
-/// The files inside the binary: name and text.
-const INCLUDED: [(&str, &str); 29] = included! {
-    "attention.component" "encoder.component" "head.component"
-    "attention_over_attention.machine" "bahdanau.machine" "caption.machine" "coattention.machine" "delta_rule.machine"
-    "dnc.machine" "fast_weights.machine" "fixed_context.machine" "gated_delta.machine" "hopfield.machine"
-    "lstmn.machine" "lstmn_fusion.machine" "luong.machine" "memory_network.machine" "mlstm.machine"
-    "multi_head.machine" "multi_head_layers.machine" "ntm.machine" "ntm_in_turn.machine" "ntm_one_page.machine"
-    "plain.machine" "sam.machine" "self_attention.machine" "structured_self_attention.machine" "tape_reader.machine"
-    "titans.machine"
-};
-
-fn included(name: &str) -> Option<&'static str> {
-    let found = INCLUDED.into_iter().find(|(known, _)| *known == name);
-    found.map(|(_, text)| text)
-}
 
 /// The names of the included machine files.
 pub fn included_names() -> impl Iterator<Item = &'static str> {
@@ -119,7 +95,7 @@ fn beside(path: &Path, folder: Option<&Path>, label: &str) -> Result<Option<Stri
 pub fn read(name: &str, folder: Option<&Path>, label: &str) -> Result<String, Error> {
     let text = text(name, folder, label)?;
     let parent = Path::new(name).parent().unwrap_or(Path::new(""));
-    let (used, unreadable) = (RefCell::new(BTreeMap::new()), RefCell::new(None));
+    let unreadable = RefCell::new(None);
     let library = |component: &str| {
         let name = format!("{component}.component");
         let own = match beside(&parent.join(&name), folder, label) {
@@ -129,32 +105,17 @@ pub fn read(name: &str, folder: Option<&Path>, label: &str) -> Result<String, Er
                 return None;
             }
         };
-        used.borrow_mut().insert(name.clone(), own.clone());
         Some((name, own.into_bytes()))
     };
     let label = Path::new(name)
         .file_name()
         .unwrap_or_default()
         .to_string_lossy();
-    let checked = EquationsConfig::check_text(&text, &label, &library);
-    if let Some(error) = unreadable.into_inner() {
-        return Err(error);
+    let whole = EquationsConfig::with_components(&text, &label, &library);
+    match unreadable.into_inner() {
+        Some(error) => Err(error),
+        None => whole.map_err(|mistake| Error::machine(&mistake)),
     }
-    checked.map_err(|mistake| Error::machine(&mistake))?;
-    let mut whole = without_returns(&text);
-    for own in used.into_inner().values() {
-        if !whole.ends_with('\n') {
-            whole.push('\n');
-        }
-        whole.push('\n');
-        whole.push_str(&without_returns(own));
-    }
-    Ok(whole)
-}
-
-/// A text with the ends of lines that this program writes.
-fn without_returns(text: &str) -> String {
-    file::without_mark(text).replace("\r\n", "\n")
 }
 
 /// Puts the text of its machine file into a preset that only names it.

@@ -694,7 +694,7 @@ pub fn check_training(experiment: &Experiment, count: usize) -> Result<(), Strin
         batch,
         samples: experiment.training.hard.samples as usize,
         threads,
-        machines: experiment.training.source.machines(),
+        machines: experiment.training.machines(),
     };
     let demand = demand.of_task(&experiment.model, &experiment.task);
     let snapshots = (Snapshots::LIMIT / count) as u64;

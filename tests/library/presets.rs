@@ -670,7 +670,7 @@ fn overrides_are_as_strict_as_the_file() {
     );
     assert_eq!(
         message("rows=64"),
-        "--set: `rows`: unknown key; did you mean `model.attention.rows` or `model.heads.rows` or `model.memory.rows`?"
+        "--set: `rows`: unknown key; did you mean `model.heads.rows` or `model.memory.rows`?"
     );
     assert_eq!(
         message("training.learning_rate=1e-3"),
@@ -678,7 +678,7 @@ fn overrides_are_as_strict_as_the_file() {
     );
     assert_eq!(
         message("model.layers.size=7"),
-        "--set: `model.layers.size`: unknown key; did you mean `model.controller.size` or `model.decoder.size` or `model.encoder.size` or `model.fusion.size` or `model.heads.size`?"
+        "--set: `model.layers.size`: unknown key; did you mean `model.controller.size` or `model.decoder.size` or `model.encoder.size`?"
     );
     assert_eq!(
         message("optimizer.kind=adam"),

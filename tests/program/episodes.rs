@@ -455,7 +455,7 @@ fn a_stopped_run_on_an_episode_file_resumes_identically() {
 }
 
 const PAIRS: &str = r#"{"task": {"kind": "pairs", "file": "mine.tsv", "tokens": "characters"},
-    "model": {"kind": "bahdanau", "encoder": {"size": 3}, "decoder": {"size": 4}, "attention": {"units": 3}},
+    "model": {"kind": "equations", "file": "bahdanau.machine", "sizes": {"encoder": {"units": 3}, "units": 4, "attention": {"units": 3}}},
     "training": {"sequences": 60, "batch": 4, "validation_every": 20, "seed": 3}}"#;
 
 /// 20 pairs: a word and the word backwards, aligned; the letter y is in a held-out line only.
@@ -481,7 +481,8 @@ fn lines() -> String {
 /// A machine whose score knows this number of source steps.
 fn located(rows: usize) -> String {
     format!(
-        r#"model={{"kind": "bahdanau", "encoder": {{"size": 3}}, "decoder": {{"size": 4}}, "attention": {{"score": "location", "rows": {rows}}}}}"#
+        r#"model={{"kind": "equations", "file": "bahdanau.machine", "sizes": {{"encoder": {{"units": 3}}, "units": 4, "attention": {{"places": {rows}}}}},
+            "switches": {{"attention": {{"score": "location"}}}}}}"#
     )
 }
 
@@ -574,7 +575,7 @@ fn every_fault_of_a_file_of_pairs_is_named_with_its_line() {
         ),
         (
             &*located(6),
-            "`model.attention.rows`: is 6; allowed: 7 or more, because a source may have as many steps",
+            "`model.sizes.attention.places`: is 6; allowed: 7 or more, because a source may have as many steps",
         ),
     ] {
         let output = tapescope(place.path(), &["train", "mine.json", "--set", set]);
@@ -745,8 +746,8 @@ fn every_fault_of_a_text_is_named_with_its_line() {
             "`evaluation.lengths[0]`: is 4: none of the 2 held-out episodes with 3 to 3 tokens has 4",
         ),
         (
-            "model.kind=bahdanau",
-            "an answer of the task text is asked for before the input ends",
+            r#"model={"kind": "equations", "file": "bahdanau.machine"}"#,
+            "`model.file`: is bahdanau.machine, which reads the whole input before it answers",
         ),
     ] {
         let output = tapescope(place.path(), &["train", "mine.json", "--set", set]);
@@ -864,22 +865,24 @@ fn sizes_are_compared_with_the_channels_of_the_file() {
     let place = place();
     let path = place.path().join("caption.json");
     let preset = |score: &str, rows: &str| {
-        let attention = format!(r#""attention": {{"score": "{score}"{rows}}}"#);
-        let model = format!(r#"{{"kind": "caption", "decoder": {{"size": 2}}, {attention}}}"#);
+        let sizes = format!(r#""sizes": {{"encoder": {{"units": 1}}, "units": 2{rows}}}"#);
+        let switches = format!(r#""switches": {{"attention": {{"score": "{score}"}}}}"#);
+        let file = r#""kind": "equations", "file": "bahdanau.machine""#;
+        let model = format!("{{{file}, {sizes}, {switches}}}");
         let task = r#"{"kind": "episodes", "file": "mine.npz"}"#;
         fs::write(&path, format!(r#"{{"task": {task}, "model": {model}}}"#)).unwrap();
         Experiment::read(&path, &[])
     };
-    for score in ["dot", "cosine", "scaled-dot"] {
+    for score in ["dot", "cosine", "scaled_dot"] {
         assert_eq!(preset(score, "").unwrap().model.inputs(), 2, "{score}");
     }
     // The longest episode has four steps; three of them come before its answer.
-    assert!(preset("location", r#", "rows": 3"#).is_ok());
-    let message = preset("location", r#", "rows": 2"#)
+    assert!(preset("location", r#", "attention": {"places": 3}"#).is_ok());
+    let message = preset("location", r#", "attention": {"places": 2}"#)
         .unwrap_err()
         .to_string();
     assert!(
-        message.contains("`model.attention.rows`: is 2; allowed: 3 or more"),
+        message.contains("`model.sizes.attention.places`: is 2; allowed: 3 or more"),
         "{message}"
     );
 }

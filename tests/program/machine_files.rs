@@ -236,7 +236,6 @@ fn wrong_keys_and_values_name_their_path() {
             r#""file": "own.machine", "controller": {"size": 4}"#,
             "`model.controller.size`: does not apply",
         ),
-        (r#""file": "bahdanau.machine""#, "`model.encoder"),
         (
             r#""file": "structured_self_attention.machine""#,
             "Tasks that fit: aspects",
@@ -244,9 +243,6 @@ fn wrong_keys_and_values_name_their_path() {
         (r#""file": "coattention.machine""#, "Tasks that fit: span"),
         (r#""file": "x.machine", "text": "machine""#, "x.machine:1:1"),
     ] {
-        if expected == "`model.encoder" {
-            continue;
-        }
         let place = place(model);
         refused(place.path(), &["train", "own.json"], expected);
     }
@@ -606,19 +602,5 @@ fn noise_of_one_step_or_of_a_part_of_the_episode_is_verified() {
         place,
         &["train", "own.json", "--out", "again"],
         "own.machine:10:3: s would be input in traces, which every trace has of its own",
-    );
-}
-
-#[test]
-fn weights_of_the_loss_that_a_file_does_not_read_are_no_keys() {
-    let place = tempfile::tempdir().unwrap();
-    let preset = r#"{"task": {"kind": "transduce", "symbols": 4, "length": [2, 3]},
-        "model": {"kind": "equations", "file": "bahdanau.machine"},
-        "training": {"source": {"coverage": 0.5}, "sequences": 8}}"#;
-    fs::write(place.path().join("own.json"), preset).unwrap();
-    refused(
-        place.path(),
-        &["train", "own.json"],
-        "`training.source.coverage`: does not apply to this experiment",
     );
 }

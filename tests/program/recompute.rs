@@ -15,32 +15,21 @@ use tapescope::train::Recording;
 
 /// Machines other than the Neural Turing Machine: their task and `model`, which have every score, weighting and bias.
 #[rustfmt::skip]
-const OTHERS: [(&str, &str); 20] = [
+const OTHERS: [(&str, &str); 11] = [
     (BITS, r#"{"kind": "dnc", "memory": {"rows": 9, "columns": 5}, "heads": {"read": 2}}"#),
     (BITS, r#"{"kind": "dnc", "memory": {"rows": 9}, "heads": {"free_gates": "off"}, "controller": {"kind": "feedforward"}}"#),
     (BITS, r#"{"kind": "dnc", "memory": {"rows": 9}, "heads": {"links": "off", "allocation": "off"}}"#),
     (BITS, r#"{"kind": "sam", "memory": {"rows": 9, "columns": 5}, "heads": {"count": 2, "rows": 3}}"#),
     (BITS, r#"{"kind": "sam", "memory": {"rows": 5000, "index": "hashed"}, "controller": {"kind": "feedforward"}}"#),
     (BITS, r#"{"kind": "sam", "memory": {"rows": 30, "initial": "learned"}, "heads": {"threshold": 0.2}}"#),
-    (SYMBOLS, r#"{"kind": "bahdanau", "attention": {"bias": {"position": "on", "markov": 1, "fertility": 3}}}"#),
-    (SYMBOLS, r#"{"kind": "bahdanau", "encoder": {"cell": "gru"}, "attention": {"score": "location", "rows": 12, "weighting": "hard"}}"#),
-    (BITS, r#"{"kind": "bahdanau", "attention": {"score": "cosine", "weighting": "weibull"}}"#),
-    (BITS, r#"{"kind": "luong", "attention": {"score": "dot", "weighting": "local-monotonic", "window": 2}}"#),
-    (SYMBOLS, r#"{"kind": "luong", "attention": {"score": "scaled-dot", "weighting": "local-predictive", "window": 2}}"#),
-    (PICTURE, r#"{"kind": "caption", "annotations": {"filters": 3}, "attention": {"weighting": "lognormal"}}"#),
-    (BITS, r#"{"kind": "fixed-context"}"#),
-    (BITS, r#"{"kind": "multi-head", "embedding": 10, "heads": {"read": 2, "size": 3}}"#),
-    (SYMBOLS, r#"{"kind": "multi-head", "embedding": 10, "attention": {"causal": "off"}, "positions": {"kind": "sinusoidal"}}"#),
-    (BITS, r#"{"kind": "lstmn-decoder", "decoder": {"size": 9}}"#),
-    (SYMBOLS, r#"{"kind": "lstmn-decoder", "decoder": {"size": 7, "fusion": "deep"}}"#),
-    (ROUNDS, r#"{"kind": "coattention", "encoder": {"size": 5}, "fusion": {"size": 4}, "decoder": {"size": 3, "maxout": 4}}"#),
-    (CLOZE, r#"{"kind": "attention-over-attention", "encoder": {"size": 5}}"#),
-    (CLOZE, r#"{"kind": "attention-over-attention", "encoder": {"size": 5, "cell": "gru", "embedding": 3}}"#),
+    (PICTURE, r#"{"kind": "equations", "file": "caption.machine", "sizes": {"filters": 3}, "switches": {"rows": "convolution", "attention": {"weighting": "lognormal"}}}"#),
+    (BITS, r#"{"kind": "equations", "file": "multi_head_layers.machine", "sizes": {"embedding": 10, "depth": 3}, "heads": {"read": 2}}"#),
+    (SYMBOLS, r#"{"kind": "equations", "file": "multi_head_layers.machine", "sizes": {"embedding": 10}, "switches": {"mask": "full", "places": "sinusoidal"}}"#),
+    (BITS, r#"{"kind": "equations", "file": "lstmn_fusion.machine", "sizes": {"units": 9}}"#),
+    (SYMBOLS, r#"{"kind": "equations", "file": "lstmn_fusion.machine", "sizes": {"units": 7}, "switches": {"fusion": "deep"}}"#),
 ];
 const SYMBOLS: &str = r#"{"kind": "transduce", "length": [6, 6]}"#;
 const BITS: &str = r#"{"kind": "copy", "bits": 3, "length": [5, 5]}"#;
-const ROUNDS: &str = r#"{"kind": "span", "rounds": 4}"#;
-const CLOZE: &str = r#"{"kind": "span", "asked_for": "symbol"}"#;
 const PICTURE: &str = r#"{"kind": "caption"}"#;
 
 /// Random weights, three times as large as usual: nothing saturates, and no weighting is flat.

@@ -47,23 +47,8 @@ enum Base {
     Items,
     /// Every score and weighting, drawn.
     Sampled,
-    /// An encoder and a decoder, Weibull weights, drawn; local attention; lognormal weights, drawn.
+    /// An encoder and a decoder with attention, in a machine file.
     Encoder,
-    EncoderLocal,
-    EncoderLognormal,
-    /// Attention after the state of a decoder; annotations of a picture by a convolution.
-    After,
-    Pictures,
-    /// Attention to earlier states; several heads in two layers; heads with fixed queries.
-    Earlier,
-    Layers,
-    Fixed,
-    /// Of coattention.
-    Pointing,
-    /// Of attention over attention.
-    Cloze,
-    /// Attention to earlier states of encoder and decoder.
-    Both,
     /// A Differentiable Neural Computer.
     Managed,
     /// Sparse access memory.
@@ -76,10 +61,7 @@ enum Base {
     Long,
 }
 
-use Base::{
-    After, Both, Cloze, Earlier, Encoder, EncoderLocal, EncoderLognormal, Fixed, Gradient, Items,
-    Layers, Learned, Long, Managed, OfFile, Pictures, Plain, Pointing, Sampled, Sparse,
-};
+use Base::{Encoder, Gradient, Items, Learned, Long, Managed, OfFile, Plain, Sampled, Sparse};
 
 const COPY: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
     "model": {"memory": {"rows": 5, "columns": 3}, "controller": {"size": 4}}}"#;
@@ -90,30 +72,28 @@ const RECALL: &str = r#"{"task": {"kind": "associative_recall", "bits": 2, "item
     "model": {"memory": {"rows": 5, "columns": 3}, "controller": {"size": 4}}}"#;
 
 const ENCODER: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
-    "model": {"kind": "bahdanau", "encoder": {"size": 3}, "decoder": {"size": 4},
-              "attention": {"units": 4, "weighting": "weibull", "prior_units": 2}}}"#;
-
-const AFTER: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
-    "model": {"kind": "luong", "encoder": {"size": 3}, "decoder": {"attentional": 5, "input_feeding": "on"},
-              "attention": {"score": "location", "rows": 9}}}"#;
+    "model": {"kind": "equations", "file": "bahdanau.machine",
+              "sizes": {"encoder": {"units": 3}, "units": 4, "attention": {"units": 4}}}}"#;
 pub(super) const PICTURES: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
-    "model": {"kind": "caption", "annotations": {"filters": 3}, "decoder": {"size": 4, "embedding": 2, "gate": "on"},
-              "attention": {"units": 2}}}"#;
+    "model": {"kind": "equations", "file": "caption.machine", "sizes": {"filters": 3, "units": 4, "embedding": 2, "attention": {"units": 2}},
+              "switches": {"rows": "convolution", "gate": "yes"}}}"#;
 
 pub(super) const EARLIER: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
     "model": {"kind": "equations", "file": "lstmn.machine", "sizes": {"units": 4, "attention": {"units": 3}}}}"#;
 pub(super) const LAYERS: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
-    "model": {"kind": "multi-head", "embedding": 5, "layers": 2, "heads": {"read": 2, "size": 3}}}"#;
+    "model": {"kind": "equations", "file": "multi_head_layers.machine", "sizes": {"embedding": 5, "depth": 3},
+              "heads": {"read": 2}}}"#;
 pub(super) const FIXED: &str = r#"{"task": {"kind": "aspects", "symbols": 4, "length": [5, 6], "aspects": [2, 2]},
     "model": {"kind": "equations", "file": "structured_self_attention.machine", "heads": {"read": 2},
               "sizes": {"depth": 4, "mlp": 5, "encoder": {"units": 3}}}}"#;
 
 pub(super) const POINTING: &str = r#"{"task": {"kind": "span", "symbols": 4, "positions": 6, "length": [5, 6], "question": 1, "span": [1, 1], "rounds": 2},
-    "model": {"kind": "coattention", "encoder": {"size": 3}, "fusion": {"size": 2}, "decoder": {"size": 3, "maxout": 2, "pool": 2}}}"#;
+    "model": {"kind": "equations", "file": "coattention.machine", "switches": {"stop": "repeats"},
+              "sizes": {"units": 3, "fusion": {"units": 2}, "decoder": 3, "hidden": 2, "pool": 2, "rounds": 2}}}"#;
 pub(super) const CLOZE: &str = r#"{"task": {"kind": "span", "symbols": 4, "positions": 6, "length": [5, 6], "question": 1, "asked_for": "symbol"},
-    "model": {"kind": "attention-over-attention", "encoder": {"size": 3}}}"#;
+    "model": {"kind": "equations", "file": "attention_over_attention.machine", "sizes": {"units": 3, "embedding": 2}}}"#;
 pub(super) const BOTH: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
-    "model": {"kind": "lstmn-decoder", "decoder": {"size": 4, "fusion": "deep"}, "attention": {"units": 3}}}"#;
+    "model": {"kind": "equations", "file": "lstmn_fusion.machine", "sizes": {"units": 4, "hidden": 3}, "switches": {"fusion": "deep"}}}"#;
 
 pub(super) const MANAGED: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
     "model": {"kind": "dnc", "memory": {"rows": 5, "columns": 3}, "controller": {"size": 4}}}"#;
@@ -182,48 +162,11 @@ const FIELDS: &[Row] = &[
     ("model.heads.attention.prior_sigma", Sampled, "0.5", &[Verify, Diff]),
     ("model.heads.attention.prior", Sampled, r#""code""#, &[Verify, Diff]),
     ("model.heads.attention.prior_units", Sampled, "3", &[Refused]),
-    ("model.encoder.cell", Encoder, r#""gru""#, &[Refused]),
-    ("model.encoder.direction", Encoder, r#""forward""#, &[Refused]),
-    ("model.encoder.size", Encoder, "4", &[Refused]),
-    ("model.encoder.embedding", Encoder, "4", &[Named, Weights, Diff]),
-    ("model.encoder.fertility", EncoderLocal, "5", &[Named, Weights, Diff]),
-    ("model.annotations.filters", Pictures, "4", &[Refused]),
-    ("model.decoder.attentional", After, "4", &[Refused]),
-    ("model.decoder.input_feeding", After, r#""off""#, &[Named, Weights, Diff]),
-    ("model.decoder.embedding", Pictures, "4", &[Named, Weights, Diff]),
-    ("model.decoder.gate", Pictures, r#""off""#, &[Refused]),
-    ("model.attention.bias.position", EncoderLocal, r#""off""#, &[Refused]),
-    ("model.attention.bias.markov", EncoderLocal, "1", &[Refused]),
-    ("model.attention.bias.fertility", EncoderLocal, "3", &[Refused]),
-    ("model.decoder.size", Encoder, "5", &[Refused]),
-    ("model.attention.score", Encoder, r#""general""#, &[Refused]),
-    ("model.attention.units", Encoder, "5", &[Refused]),
-    ("model.attention.rows", After, "12", &[Named, Weights, Diff]),
-    ("model.attention.weighting", Encoder, r#""soft""#, &[Refused]),
-    ("model.attention.window", EncoderLocal, "2", &[Verify, Diff]),
-    ("model.attention.position_units", EncoderLocal, "3", &[Refused]),
-    ("model.attention.weibull_shape", Encoder, "3.5", &[Verify, Diff]),
-    ("model.attention.gamma_rate", Encoder, "2.5", &[Verify, Diff]),
-    ("model.attention.lognormal_sigma", EncoderLognormal, "0.5", &[Verify, Diff]),
-    ("model.attention.prior_sigma", EncoderLognormal, "0.5", &[Verify, Diff]),
-    ("model.attention.prior", Encoder, r#""code""#, &[Verify, Diff]),
-    ("model.attention.prior_units", Encoder, "3", &[Refused]),
-    ("model.embedding", Layers, "4", &[Refused]),
-    ("model.layers", Layers, "1", &[Refused]),
     ("model.file", OfFile, r#""other.machine""#, &[Named, Weights, Diff]),
     ("model.text", OfFile, r#""machine""#, &[Refused]),
     ("model.sizes", OfFile, r#"{"units": 5}"#, &[Refused]),
     ("model.switches", OfFile, r#"{"reads": "one"}"#, &[Verify, Diff]),
     ("model.constants", OfFile, r#"{"rate": 0.25}"#, &[Verify, Diff]),
-    ("model.heads.size", Layers, "4", &[Refused]),
-    ("model.attention.causal", Layers, r#""off""#, &[Verify, Diff]),
-    ("model.positions.kind", Layers, r#""sinusoidal""#, &[Refused]),
-    ("model.positions.most", Layers, "9", &[Named, Weights, Diff]),
-    ("model.fusion.size", Pointing, "3", &[Refused]),
-    ("model.decoder.maxout", Pointing, "3", &[Named, Weights, Diff]),
-    ("model.decoder.pool", Pointing, "3", &[Named, Weights, Diff]),
-    ("model.decoder.stop", Pointing, r#""off""#, &[Named, Weights, Diff]),
-    ("model.decoder.fusion", Both, r#""shallow""#, &[Refused]),
     ("model.heads.key_activation", Plain, r#""identity""#, &[Named, Weights, Diff]),
     ("model.heads.add_activation", Plain, r#""identity""#, &[Named, Weights, Diff]),
     ("model.heads.initial_weighting", Plain, r#""learned""#, &[Named, Weights, Diff]),
@@ -259,28 +202,6 @@ const ARRAYS: &[(&str, Base, &[By])] = &[
     ("logit", Plain, &[Verify, Diff]),
     ("output", Plain, &[Verify, Diff]),
     ("loss", Plain, &[Verify, Diff]),
-    ("feedback", Encoder, &[Verify, Diff]),
-    ("encoder.forward.hidden", Encoder, &[Verify, Diff]),
-    ("encoder.forward.cell", Encoder, &[Named, Weights, Diff]),
-    ("encoder.backward.hidden", Encoder, &[Verify, Diff]),
-    ("encoder.backward.cell", Encoder, &[Named, Weights, Diff]),
-    ("fertility.mean", EncoderLocal, &[Named, Weights, Diff]),
-    ("fertility.variance", EncoderLocal, &[Named, Weights, Diff]),
-    ("attentional", After, &[Verify, Diff]),
-    ("annotations", Pictures, &[Verify, Diff]),
-    ("context.gate", Pictures, &[Verify, Diff]),
-    ("context", Pictures, &[Verify, Diff]),
-    ("attended_cell", Earlier, &[Verify, Diff]),
-    ("embedded", Layers, &[Verify, Diff]),
-    ("source_cell", Both, &[Verify, Diff]),
-    ("fusion", Both, &[Verify, Diff]),
-    ("attended_context", Pointing, &[Verify, Diff]),
-    ("pointing", Pointing, &[Verify, Diff]),
-    ("fusion.forward.hidden", Pointing, &[Named, Weights, Diff]),
-    ("fusion.forward.cell", Pointing, &[Named, Weights, Diff]),
-    ("fusion.backward.hidden", Pointing, &[Named, Weights, Diff]),
-    ("fusion.backward.cell", Pointing, &[Named, Weights, Diff]),
-    ("importance", Cloze, &[Verify, Diff]),
     ("controller.hidden", Plain, &[Named, Weights, Diff]),
     ("controller.cell", Plain, &[Named, Weights, Diff]),
     ("memory.initial", Plain, &[Verify, Diff]),
@@ -305,15 +226,6 @@ const ARRAYS: &[(&str, Base, &[By])] = &[
     ("HEAD.additive_key", Sampled, &[Verify, Diff]),
     ("HEAD.additive_row", Sampled, &[Verify, Diff]),
     ("HEAD.additive_vector", Sampled, &[Verify, Diff]),
-    ("HEAD.additive_position", EncoderLocal, &[Verify, Diff]),
-    ("HEAD.additive_markov", EncoderLocal, &[Verify, Diff]),
-    ("HEAD.additive_fertility", EncoderLocal, &[Verify, Diff]),
-    ("HEAD.query_weight", Layers, &[Verify, Diff]),
-    ("HEAD.key_weight", Layers, &[Verify, Diff]),
-    ("HEAD.value_weight", Layers, &[Verify, Diff]),
-    ("HEAD.row_key", Layers, &[Verify, Diff]),
-    ("HEAD.row_value", Layers, &[Verify, Diff]),
-    ("HEAD.encoder_vector", Both, &[Verify, Diff]),
     ("HEAD.distribution", Sampled, &[Verify, Diff]),
     ("HEAD.bilinear", Sampled, &[Verify, Diff]),
     ("HEAD.position_weight", Sampled, &[Verify, Diff]),
@@ -363,27 +275,9 @@ impl Honest {
             Items => RECALL.to_owned(),
             Sampled => EVERY.to_owned(),
             Encoder => ENCODER.to_owned(),
-            EncoderLocal => {
-                let local = r#""local-predictive", "window": 1, "position_units": 2"#;
-                let biases = r#", "bias": {"position": "on", "markov": 3, "fertility": 1}"#;
-                let local = ENCODER.replace(
-                    r#""weibull", "prior_units": 2"#,
-                    &(local.to_owned() + biases),
-                );
-                local.replace(r#"{"size": 3}"#, r#"{"size": 3, "fertility": 2}"#)
-            }
-            After => AFTER.to_owned(),
-            Pictures => PICTURES.to_owned(),
-            Earlier => EARLIER.to_owned(),
-            Layers => LAYERS.to_owned(),
-            Fixed => FIXED.to_owned(),
-            Pointing => POINTING.to_owned(),
-            Cloze => CLOZE.to_owned(),
-            Both => BOTH.to_owned(),
             Managed => MANAGED.to_owned(),
             Sparse => SPARSE.to_owned(),
             Learned => SPARSE.replace("3}", r#"3, "initial": "learned"}"#),
-            EncoderLognormal => ENCODER.replace("weibull", "lognormal"),
             OfFile => OF_FILE.to_owned(),
             Long => COPY.replace("[3, 3]", "[40, 40]"),
         };
@@ -393,7 +287,7 @@ impl Honest {
         let all = machine.params.slices_mut().flatten();
         all.for_each(|weight| *weight *= 2.0);
         let mut draw = Draw::of(7, 2);
-        if matches!(base, Sampled | Encoder | EncoderLognormal) {
+        if base == Sampled {
             (draw.sampling, draw.sample) = (NoiseMode::Sampled, 4);
         }
         let (task, episode) = (&experiment.task, experiment.task.episode(7, 2));
@@ -488,10 +382,8 @@ impl Bench {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let bases = [Plain, Gradient, Items, Sampled, Long];
-        let encoders = [Encoder, EncoderLocal, EncoderLognormal, After, Pictures];
-        let bases = bases.into_iter().chain(encoders).chain([
-            Earlier, Layers, Fixed, Pointing, Cloze, Both, Managed, Sparse, Learned, OfFile,
-        ]);
+        let bases = bases.into_iter();
+        let bases = bases.chain([Encoder, Managed, Sparse, Learned, OfFile]);
         let honest = bases.map(|base| (base, Honest::new(base, folder.path())));
         let bench = Self {
             honest: honest.collect(),

@@ -266,9 +266,9 @@ fn an_open_end_reaches_a_run_that_becomes_longer() {
     let honest = recorded(&of);
     let source = honest.trace.setting.source;
     let read = |text: &str| parse(&[text], "test", &of.machine, &honest.trace).unwrap();
-    // Its first state stands in the last step of the source.
+    // Its first state stands in the first step of the answer.
     let state = read("0-:controller.hidden=negate");
-    assert_eq!(state[0].steps, (source - 1, None));
+    assert_eq!(state[0].steps, (source, None));
     assert_eq!(
         read("0-:encoder.forward.hidden=0")[0].steps,
         (0, Some(source - 1))

@@ -1,6 +1,6 @@
 //! Traces: what is written and read back, what travels, what is verified and compared.
 
-mod bahdanau;
+mod attention;
 mod compare;
 mod fields;
 mod file;

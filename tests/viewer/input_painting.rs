@@ -3,7 +3,7 @@
 use super::source::{BAHDANAU, CAPTION, DESCRIBES, TRANSDUCE, reader};
 use super::*;
 use tapescope::io::{Experiment, Trained};
-use tapescope::model::BahdanauConfig;
+use tapescope::model::EquationsConfig;
 use tapescope::task::{HeldOut, Pair, Pairs, TARGET_NOT_KNOWN, Tokens};
 
 const INPUT: &str = ": click to ";
@@ -144,13 +144,13 @@ fn pairs() -> Machine {
     let mut task = Pairs::NONE;
     task.held_out = HeldOut::Last(1);
     let task = Task::Pairs(task.with(Arc::new(lines.to_vec())).unwrap());
-    let config = BahdanauConfig::new(task.inputs(), task.outputs());
+    let config = EquationsConfig::included("bahdanau", [task.inputs(), task.outputs()], &[]);
     Machine {
         other_way: None,
         away: false,
         name: "pairs".to_owned(),
         title: "Words".to_owned(),
-        ntm: Model::new(config, 3),
+        ntm: Model::new(config.unwrap(), 3),
         task,
     }
 }
@@ -196,7 +196,7 @@ fn a_machine_says_what_is_wrong_with_its_file_and_runs_without_it() {
     let place = tempfile::tempdir().unwrap();
     let file = |name: &str| place.path().join(name);
     let preset = r#"{"task": {"kind": "pairs", "file": "p.tsv", "held_out": {"kind": "last", "count": 1}},
-        "model": {"kind": "bahdanau"}}"#;
+        "model": {"kind": "equations", "file": "bahdanau.machine"}}"#;
     std::fs::write(file("p.json"), preset).unwrap();
     std::fs::write(file("p.tsv"), "b a\tB A\nb\tB\nb a\tB A\n").unwrap();
     let experiment = Experiment::read(&file("p.json"), &[]).unwrap();

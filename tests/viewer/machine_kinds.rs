@@ -93,21 +93,17 @@ fn a_network_without_memory_has_two_stages() {
 
 #[test]
 fn an_encoder_and_a_decoder_open_in_every_layout() {
-    for (attention, sizes) in [
-        (r#"{"units": 4}"#, (3, 5)),
-        (r#"{"score": "cosine", "weighting": "hard"}"#, (3, 6)),
-        (r#"{"weighting": "weibull"}"#, (5, 4)),
-        (r#"{"weighting": "local-monotonic", "window": 1}"#, (2, 4)),
+    for keys in [
+        r#""sizes": {"encoder": {"units": 3}, "units": 5, "attention": {"units": 4}}"#,
+        r#""sizes": {"encoder": {"units": 3}, "units": 6}, "switches": {"attention": {"score": "cosine", "weighting": "hard"}}"#,
+        r#""sizes": {"encoder": {"units": 5}, "units": 4}, "switches": {"attention": {"weighting": "weibull"}}"#,
+        r#""sizes": {"encoder": {"units": 2}, "units": 4}, "switches": {"attention": {"weighting": "local_monotonic"}}"#,
     ] {
-        let (encoder, decoder) = sizes;
-        let model = format!(
-            r#"{{"kind": "bahdanau", "encoder": {{"size": {encoder}}}, "decoder": {{"size": {decoder}}},
-                "attention": {attention}}}"#
-        );
+        let model = format!(r#"{{"kind": "equations", "file": "bahdanau.machine", {keys}}}"#);
         // The episode of the first index: a step of the source, and the last ones of the answer.
         for step in [1, 7] {
             let stages = walked_from(of_kind(&model), step);
-            assert_eq!(stages[0], "decoder", "{attention}");
+            assert_eq!(stages[0], "decoder", "{keys}");
             assert!(stages.iter().any(|stage| stage == "read"), "{stages:?}");
         }
     }
@@ -116,10 +112,9 @@ fn an_encoder_and_a_decoder_open_in_every_layout() {
 #[test]
 fn every_machine_with_a_source_opens_in_every_layout() {
     for model in [
-        r#"{"kind": "luong", "encoder": {"size": 4}, "decoder": {"attentional": 3, "input_feeding": "on"}}"#,
-        r#"{"kind": "caption", "annotations": {"filters": 3}, "decoder": {"size": 4, "gate": "on"}}"#,
-        r#"{"kind": "bahdanau", "encoder": {"cell": "gru", "size": 3, "fertility": 2},
-            "attention": {"bias": {"position": "on", "markov": 3}}}"#,
+        r#"{"kind": "equations", "file": "luong.machine", "sizes": {"encoder": {"units": 4}, "combined": 3}, "switches": {"feeding": "input"}}"#,
+        r#"{"kind": "equations", "file": "bahdanau.machine", "sizes": {"encoder": {"units": 3}, "coverage": {"units": 2}, "attention": {"markov": 3, "fertility": 0}}, "switches": {"encoder": {"cell": "gru"}, "coverage": {"kind": "fertility"}, "attention": {"biases": "weights_and_places"}}}"#,
+        r#"{"kind": "equations", "file": "caption.machine", "sizes": {"filters": 3, "units": 4}, "switches": {"rows": "convolution", "gate": "yes"}}"#,
     ] {
         let stages = walked_from(of_kind(model), 7);
         assert_eq!(stages[0], "decoder", "{model}");
@@ -131,12 +126,12 @@ fn every_machine_with_a_source_opens_in_every_layout() {
     for (task, model, network) in [
         (
             &twice,
-            r#"{"kind": "coattention", "encoder": {"size": 4}}"#,
+            r#"{"kind": "equations", "file": "coattention.machine", "sizes": {"units": 4}}"#,
             "decoder",
         ),
         (
             &symbol,
-            r#"{"kind": "attention-over-attention", "encoder": {"size": 3}}"#,
+            r#"{"kind": "equations", "file": "attention_over_attention.machine", "sizes": {"units": 3}}"#,
             "encoder",
         ),
     ] {
@@ -148,7 +143,7 @@ fn every_machine_with_a_source_opens_in_every_layout() {
     }
     for (model, network) in [
         (
-            r#"{"kind": "lstmn-decoder", "decoder": {"size": 4, "fusion": "deep"}}"#,
+            r#"{"kind": "equations", "file": "lstmn_fusion.machine", "sizes": {"units": 4}, "switches": {"fusion": "deep"}}"#,
             "decoder",
         ),
         (
@@ -164,7 +159,7 @@ fn every_machine_with_a_source_opens_in_every_layout() {
             "controller",
         ),
         (
-            r#"{"kind": "multi-head", "embedding": 6, "heads": {"read": 2, "size": 3}}"#,
+            r#"{"kind": "equations", "file": "multi_head_layers.machine", "sizes": {"embedding": 6, "depth": 3}, "heads": {"read": 2}}"#,
             "embedding",
         ),
         (
@@ -174,8 +169,8 @@ fn every_machine_with_a_source_opens_in_every_layout() {
     ] {
         assert_eq!(walked_from(of_kind(model), 7)[0], network, "{model}");
     }
-    let fixed = r#"{"kind": "fixed-context", "encoder": {"size": 4}}"#;
-    assert_eq!(walked_from(of_kind(fixed), 7), ["controller", "output"]);
+    let fixed = r#"{"kind": "equations", "file": "fixed_context.machine", "sizes": {"encoder": {"units": 4}}}"#;
+    assert_eq!(walked_from(of_kind(fixed), 7), ["equations", "output"]);
 }
 
 /// An untrained machine with these heads for copying, its weights so large that the heads do something.

@@ -10,9 +10,8 @@ use tapescope::train::is_unrecorded;
 pub const TRANSDUCE: &str = r#"{"kind": "transduce", "symbols": 12, "length": [1, 8], "order": "swap_pairs", "fertility": 2}"#;
 pub const CAPTION: &str =
     r#"{"kind": "caption", "grid": 4, "glyphs": [1, 5], "symbols": 6, "noise": 0.1}"#;
-pub const BAHDANAU: &str = r#"{"kind": "bahdanau", "encoder": {"size": 8}, "decoder": {"size": 8}, "attention": {"units": 6}}"#;
-pub const DESCRIBES: &str =
-    r#"{"kind": "caption", "annotations": {"filters": 6}, "decoder": {"size": 8}}"#;
+pub const BAHDANAU: &str = r#"{"kind": "equations", "file": "bahdanau.machine", "sizes": {"encoder": {"units": 8}, "units": 8, "attention": {"units": 6}}}"#;
+pub const DESCRIBES: &str = r#"{"kind": "equations", "file": "caption.machine", "sizes": {"filters": 6, "units": 8}, "switches": {"rows": "convolution"}}"#;
 
 /// An untrained machine for a task.
 pub fn reader(name: &str, task: &str, model: &str) -> Machine {

@@ -43,7 +43,7 @@ impl Render {
         ensure!(
             config.heads() > 0 && config.has_row_per_step() && !config.has_source(),
             "--text: the heads of {source} do not attend to words; expected a machine with a memory row for each word, \
-             such as `multi-head` or `lstmn`"
+             such as that of `multi_head_layers.machine` or `lstmn.machine`"
         );
         machine::check_steps(config, [count + 1; 2], "--text")?;
         let episode = of

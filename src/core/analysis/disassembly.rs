@@ -496,7 +496,7 @@ mod tests {
     use crate::keys::Words;
     use crate::math::check::random_vector;
     use crate::model::attention::Switch;
-    use crate::model::{LuongConfig, ModelConfig, NtmConfig};
+    use crate::model::{EquationsConfig, NtmConfig};
     use crate::task::{Copy, Task, Transduce};
 
     fn task() -> Task {
@@ -640,8 +640,9 @@ mod tests {
     #[test]
     fn replay_without_explained_steps_gives_identical_bits() {
         let transduce = Task::Transduce(Transduce::DEFAULT);
-        let luong = LuongConfig::new(transduce.inputs(), transduce.outputs());
-        let luong = Model::new(ModelConfig::from(luong), 2);
+        let channels = [transduce.inputs(), transduce.outputs()];
+        let luong = EquationsConfig::included("luong", channels, &[]).unwrap();
+        let luong = Model::new(luong, 2);
         let translated = Recording::new(&luong, &transduce, 4, 0);
         let ntm = recorded(Order::WriteFirst, Switch::On);
         for (machine, recording) in [ntm, (luong, translated)] {

@@ -288,7 +288,7 @@ impl Population<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{BahdanauConfig, DncConfig, Draw, ModelConfig, NtmConfig, PlainConfig};
+    use crate::model::{DncConfig, Draw, EquationsConfig, ModelConfig, NtmConfig, PlainConfig};
     use crate::task::{Copy, Task, Transduce};
 
     fn measured(machine: &Model<f32>, task: &Task, threads: usize) -> Vec<Effect> {
@@ -390,7 +390,9 @@ mod tests {
     #[test]
     fn a_machine_with_a_source_has_lesions_of_its_reader() {
         let task = Task::Transduce(Transduce::DEFAULT);
-        let machine = Model::new(BahdanauConfig::new(task.inputs(), task.outputs()), 4);
+        let channels = [task.inputs(), task.outputs()];
+        let machine = EquationsConfig::included("bahdanau", channels, &[]).unwrap();
+        let machine = Model::new(machine, 4);
         let effects = measured(&machine, &task, 2);
         let parts: Vec<&str> = effects
             .iter()

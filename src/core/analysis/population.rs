@@ -180,7 +180,7 @@ impl Population<'_> {
 mod tests {
     use super::*;
     use crate::analysis::expression::Expression;
-    use crate::model::{LstmnDecoderConfig, ModelConfig, NtmConfig, Trace};
+    use crate::model::{EquationsConfig, ModelConfig, NtmConfig, Trace};
     use crate::task::{Copy, Transduce};
 
     /// A machine with bits and one with symbols, which knows nothing, and the lengths of whose episodes differ.
@@ -192,7 +192,8 @@ mod tests {
         let mut ntm = NtmConfig::new(copy.inputs(), copy.outputs());
         (ntm.rows, ntm.columns) = (8, 5);
         let transduce = Task::Transduce(Transduce::DEFAULT);
-        let lstmn = LstmnDecoderConfig::new(transduce.inputs(), transduce.outputs());
+        let channels = [transduce.inputs(), transduce.outputs()];
+        let lstmn = EquationsConfig::included("lstmn_fusion", channels, &[]).unwrap();
         let configs = [
             (ModelConfig::from(ntm), copy),
             (ModelConfig::from(lstmn), transduce),

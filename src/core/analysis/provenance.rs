@@ -12,7 +12,7 @@
 
 use crate::model::config::Order;
 use crate::model::sam::{RECORDED_ROWS, ROW, row_number};
-use crate::model::{HeadTrace, Model, ModelConfig, Place, ROW_VALUE, Trace, Turns, array};
+use crate::model::{HeadTrace, Model, ModelConfig, Place, Trace, Turns, array};
 use crate::train::Recording;
 
 /// The source of a part of a value.
@@ -421,7 +421,7 @@ impl<'a> Writes<'a> {
     fn read(&self, head: usize, step: usize) -> Result<(f64, Vec<f64>), String> {
         let (trace, [rows, columns]) = (self.trace, self.trace.memory_size());
         let (reader, steps) = (&trace.heads[head], trace.steps());
-        let is_row = reader.series(ROW_VALUE).is_some() || reader.read.width() == columns;
+        let is_row = reader.series(array::ROW_VALUE).is_some() || reader.read.width() == columns;
         let problem = match reader.weighting.width() == rows && is_row {
             _ if reader.is_write() => "does not read".to_owned(),
             _ if step >= steps => return Err(format!("the episode has {steps} steps, from 0")),
@@ -453,7 +453,7 @@ impl<'a> Writes<'a> {
 
     /// What a head reads of a row that is written once.
     fn row(&self, head: usize, row: usize) -> Vec<f64> {
-        let values = self.trace.heads[head].series(ROW_VALUE);
+        let values = self.trace.heads[head].series(array::ROW_VALUE);
         let own = || self.memory_row(self.trace.steps(), row);
         values.map_or_else(own, |values| wide(values.row(row)))
     }

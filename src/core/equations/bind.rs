@@ -13,7 +13,7 @@ use super::op::exec::{Act, Exec, MOST_AXES, Move, Node, Place, Ring};
 use super::page::Page;
 
 /// The place of a 0, which stands for entries that an array does not have.
-const ZERO: isize = 1;
+pub const ZERO: usize = 1;
 
 /// The most numbers of an engine: with gradients in f32 they take 128 GiB, in a browser 2. Whoever has less looks at [`Bound::size`] first.
 pub const MOST_NUMBERS: usize = usize::MAX >> if usize::BITS == 64 { 30 } else { 4 };
@@ -865,8 +865,8 @@ impl Bound {
                         (None, first) if length > 0 || first.is_some() => length as isize - 1,
                         _ => {
                             return Ok(Place {
-                                at: ZERO,
-                                begin: ZERO,
+                                at: ZERO.cast_signed(),
+                                begin: ZERO.cast_signed(),
                                 strides: vec![0; loops.len()],
                                 ..Place::default()
                             });

@@ -322,6 +322,9 @@ impl<'a> Lowering<'a> {
             axes = self.sorted(record.given().iter().chain(&record.kind));
             self.known.insert(index);
         }
+        if matches!(source, Source::Noise(_)) {
+            trace = traces::name_of_noise(self.page, record);
+        }
         self.keys.insert((name.clone(), record.kind), index);
         self.program.series.push(Series {
             name,

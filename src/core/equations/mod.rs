@@ -13,6 +13,7 @@
 pub mod bind;
 mod component;
 pub mod flatten;
+pub mod included;
 pub mod lower;
 pub mod op;
 pub mod page;

@@ -411,6 +411,7 @@ mod tests {
         let library = |name: &str| {
             let text = match name {
                 "attention" => include_str!("../machines/attention.component"),
+                "coverage" => include_str!("../machines/coverage.component"),
                 "encoder" => include_str!("../machines/encoder.component"),
                 _ => include_str!("../machines/head.component"),
             };

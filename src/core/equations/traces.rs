@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::page::{Page, Word};
+use super::page::{Page, Record, Word};
 use super::program::{Op, Program};
 use super::text::{Checked, Name, ensure};
 use super::tree::Axis;
@@ -29,6 +29,28 @@ fn quantities(page: &Page) -> Vec<Quantity<'_>> {
     out
 }
 
+/// The head in traces of a quantity with these names of uses before its symbol: the label of the innermost use that has one,
+/// and the names of the uses inside of it.
+fn head<'a>(page: &'a Page, before: &'a str) -> Option<(&'a str, &'a str)> {
+    before.rmatch_indices('.').find_map(|(end, _)| {
+        let label = page.labels.get(&before[..end])?;
+        Some((label.as_str(), &before[end + 1..]))
+    })
+}
+
+/// Returns the name in traces of noise: its label, or its symbol, of the head of its use.
+pub(super) fn name_of_noise(page: &Page, noise: &Record) -> String {
+    let symbol = &*noise.names[0];
+    let (before, own) = symbol.split_at(symbol.rfind('.').map_or(0, |end| end + 1));
+    let own = Some(&*noise.sentence)
+        .filter(|label| !label.is_empty())
+        .unwrap_or(own);
+    match head(page, before) {
+        Some((head, inside)) => format!("{head}.{inside}{own}"),
+        None => format!("{before}{own}"),
+    }
+}
+
 /// Returns the name in traces of each quantity of each statement, without the head: the label, with as many names of uses
 /// before it as tell it from all others. Where two quantities side by side have one label, their symbols follow it. The
 /// names are those of all choices together, so that they stay when another choice is made.
@@ -49,12 +71,15 @@ pub(super) fn names(page: &Page) -> Checked<Vec<Vec<String>>> {
             _ => format!("{label}.{}", &symbol[before.len()..]),
         };
         let own = own.replace(|c: char| !c.is_alphanumeric() && c != '.', "_");
-        let head = page.labels.get(before.trim_end_matches('.'));
-        let head = head.map(|head| format!("{head}.{own}"));
+        let head = head(page, before);
+        let head =
+            head.map(|(head, inside)| [format!("{head}.{own}"), format!("{head}.{inside}{own}")]);
         let ends = before.rmatch_indices('.');
         let ends = ends.map(|(end, _)| &before[end + 1..]);
         let names = ends.chain([*before]).map(|before| format!("{before}{own}"));
-        head.into_iter().chain(names).collect::<Vec<String>>()
+        let mut all: Vec<String> = head.into_iter().flatten().chain(names).collect();
+        all.dedup();
+        all
     };
     let all: Vec<Vec<String>> = quantities.iter().map(candidates).collect();
     let mut claims = HashMap::<_, Vec<(&Name, usize)>>::new();
@@ -64,8 +89,15 @@ pub(super) fn names(page: &Page) -> Checked<Vec<Vec<String>>> {
             claims.push((symbol, names.len()));
         }
     }
-    let data = page.data().chain(&page.parameters);
+    let data = page
+        .inputs
+        .iter()
+        .chain(&page.target)
+        .chain(&page.parameters);
     let data = data.map(|data| (data.names[0].to_string(), &data.names[0]));
+    let noise = page.noises.iter();
+    let noise = noise.map(|noise| (name_of_noise(page, noise), &noise.names[0]));
+    let data = data.chain(noise);
     let (mut taken, mut out): (HashMap<String, &Name>, _) = (data.collect(), Vec::new());
     let mut rest = quantities.iter().zip(&all);
     for statement in &page.statements {

@@ -81,11 +81,6 @@ impl Case {
         transposed(&self.numbers(part, array), rows, columns)
     }
 
-    /// True for an array that there is.
-    pub(crate) fn has(&self, part: &str, array: &str) -> bool {
-        self.values[part].get(array).is_some()
-    }
-
     /// A size: `case.size("d_q")`.
     #[track_caller]
     pub(crate) fn size(&self, name: &str) -> usize {

@@ -17,7 +17,6 @@ pub mod lstm;
 pub mod matrix;
 mod median;
 pub(crate) mod pack;
-pub mod projected;
 mod random;
 mod real;
 mod series;

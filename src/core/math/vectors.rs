@@ -98,16 +98,6 @@ pub(crate) fn add_multiple<'a, R: Real>(
     pairs.for_each(|(to, &from)| *to += factor * from);
 }
 
-/// Copies values side by side.
-pub(crate) fn gather<'a, R: Real>(to: &mut [R], parts: impl IntoIterator<Item = &'a [R]>) {
-    let mut rest = to;
-    for part in parts {
-        let (to, others) = rest.split_at_mut(part.len());
-        to.copy_from_slice(part);
-        rest = others;
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

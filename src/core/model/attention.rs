@@ -16,8 +16,6 @@ pub struct AttentionConfig {
     pub score: PerHead<Score>,
     /// Units of the additive score, A.
     pub units: usize,
-    /// Rows of a source that the location-based score knows.
-    pub rows: usize,
     /// Emission of β.
     pub strength: PerHead<Strength>,
     /// Presence of a gate.
@@ -30,19 +28,6 @@ pub struct AttentionConfig {
     pub weighting: PerHead<Weighting>,
     /// Parameters of the weightings other than the soft one.
     pub parameters: Parameters,
-    /// Structural biases of the additive score.
-    pub biases: Biases,
-}
-
-/// Structural biases inside the tanh of the additive score (Cohn 2016).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Biases {
-    /// Whether the score knows the positions of step and row, and the number of rows.
-    pub position: Switch,
-    /// Rows about a row whose last weights the score of that row knows, an odd number; 0 for none.
-    pub markov: usize,
-    /// Rows about a row whose sums of earlier weights the score of that row knows, an odd number; 0 for none.
-    pub fertility: usize,
 }
 
 /// The numbers of local and Bayesian weightings, the same for all heads.
@@ -187,30 +172,16 @@ impl Weighting {
 }
 
 impl AttentionConfig {
-    /// Rows of a source without this key.
-    pub(super) const ROWS: usize = 128;
-
     /// The heads of the paper.
     pub const DEFAULT: Self = Self {
         score: PerHead::all(Score::Cosine),
         units: 4,
-        rows: Self::ROWS,
         strength: PerHead::all(Strength::Emitted),
         gate: PerHead::all(Switch::On),
         sharpening: PerHead::all(Switch::On),
         erase: PerHead::all(Switch::On),
         weighting: PerHead::all(Weighting::Soft),
         parameters: Parameters::DEFAULT,
-        biases: Biases::NONE,
-    };
-}
-
-impl Biases {
-    /// No bias.
-    pub const NONE: Self = Self {
-        position: Switch::Off,
-        markov: 0,
-        fertility: 0,
     };
 }
 
@@ -256,24 +227,6 @@ const SCORE: &str = "score function that compares the key with a memory row: the
 const WEIGHTING: &str = "how scores become a weighting: softmax over all rows, softmax within a window, one sampled row, or random weights with a prior";
 
 impl AttentionConfig {
-    /// The keys of a single head that scores, weighs and reads.
-    #[rustfmt::skip] // A row for every key.
-    pub(super) fn reader_keys(&mut self, to: &mut Table<'_>) {
-        to.key("score", Choice(self.score.all_mut()), SCORE);
-        self.score_keys(to);
-        if self.score.any(|score| score == Score::Location) {
-            to.key("rows", Integer(&mut self.rows, 1..=1 << 20), "rows that the score `location` knows, in every machine that may have it; a task with longer sources is refused");
-        }
-        if self.score.any(|score| score == Score::Additive) {
-            let Biases { position, markov, fertility } = &mut self.biases;
-            to.key("bias.position", Choice(position), "position bias inside the tanh of the additive score: ln(1 + t), ln(1 + i) and ln(1 + N) of step, row and number of rows (Cohn 2016)");
-            to.key("bias.markov", Integer(markov, 0..=129), "Markov bias: number of rows about a row, an odd number, whose weights of the step before the score sees; 0 for none (Cohn 2016)");
-            to.key("bias.fertility", Integer(fertility, 0..=129), "fertility bias: number of rows about a row, an odd number, whose sums of earlier weights the score sees; 0 for none (Cohn 2016)");
-        }
-        to.key("weighting", Choice(self.weighting.all_mut()), WEIGHTING);
-        self.weighting_keys(to);
-    }
-
     /// The parameters of the score.
     fn score_keys(&mut self, to: &mut Table<'_>) {
         if self.score.any(|score| score == Score::Additive) {
@@ -363,16 +316,6 @@ impl Sees {
     pub(super) fn count(self, t: usize, rows: usize) -> usize {
         self.range(t, rows).end
     }
-
-    /// True where rows are seen one after the other.
-    pub(super) fn grows(self) -> bool {
-        matches!(self, Self::Earlier | Self::UpToNow)
-    }
-
-    /// True where a head sees the memory after its step.
-    pub(super) fn is_after(self) -> bool {
-        matches!(self, Self::UpToNow | Self::Sequence)
-    }
 }
 
 impl Default for Mechanism {
@@ -401,13 +344,6 @@ impl AttentionConfig {
             "a" => Some(self.units),
             "p" => Some(self.parameters.position_units),
             "h" => Some(self.parameters.prior_units),
-            "b" => Some(if self.biases.position == Switch::On {
-                3
-            } else {
-                0
-            }),
-            "v" => Some(self.biases.markov),
-            "w" => Some(self.biases.fertility),
             _ => None,
         }
     }

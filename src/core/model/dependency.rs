@@ -28,12 +28,6 @@ impl Conventions {
         sharpening_epsilon: 0.0,
         interventions: Vec::new(),
     };
-
-    /// True where an intervention changes an array in step `t`.
-    pub(super) fn changes(&self, of: (Place, Array), t: usize) -> bool {
-        let mut all = self.interventions.iter();
-        all.any(|one| (one.place, one.array) == of && one.includes(t))
-    }
 }
 
 /// Order of the heads in a step.
@@ -88,12 +82,6 @@ pub struct Dependency<'a, R = f32> {
     pub start: Vec<(Place, Array)>,
     /// Words of the file without which it cannot be computed, and which are not known.
     pub unknown: Option<UnknownConvention>,
-    /// True where a step depends on the next one: see [`super::Model::run_again`].
-    pub is_backwards: bool,
-    /// True where some of its values follow from the weights only: they are compared with those of other steps.
-    pub is_partial: bool,
-    /// Arrays with a smaller number come first, in all steps.
-    pub pass: usize,
     /// Size below which its values count as this size.
     pub size: Size,
     /// Whether all steps are computed at the first one, from values that stand there.
@@ -117,9 +105,6 @@ impl<'a, R: Real> Dependency<'a, R> {
             needs: needs.into(),
             start: Vec::new(),
             unknown: None,
-            is_backwards: false,
-            is_partial: false,
-            pass: 0,
             size,
             is_at_once: false,
             work: Box::new(compute),
@@ -144,30 +129,12 @@ impl<'a, R: Real> Dependency<'a, R> {
         Self::new(Place::Machine, array::MEMORY, needs, Size::One, compute)
     }
 
-    /// The same in the steps for which `is_in` holds, by the step and the number of source steps; 0 in others.
-    pub(super) fn only(mut self, is_in: fn(usize, usize) -> bool) -> Self {
-        let (place, array, work) = (self.place, self.array, self.work);
-        self.work = Box::new(move |trace, t| {
-            if is_in(t, trace.setting.source) {
-                work(trace, t);
-            } else if let Some(series) = trace.series_mut(place, array) {
-                series.row_mut(t).fill(R::ZERO);
-            }
-        });
-        self
-    }
-
     /// The same, but the first step computes all others.
     pub(super) fn at_once(self) -> Self {
         Self {
             is_at_once: true,
             ..self
         }
-    }
-
-    /// The same in this pass.
-    pub(super) fn in_pass(self, pass: usize) -> Self {
-        Self { pass, ..self }
     }
 
     /// The row of its series that is made in step `t`.

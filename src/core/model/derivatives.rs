@@ -119,28 +119,6 @@ impl<R: Real> Trace<R> {
         self.record_array(of, place, DIVERGENCE, t, &[terms.divergence]);
     }
 
-    /// Records the derivatives w.r.t. weightings and divergences in the steps before the heads attend.
-    pub(super) fn record_before(&mut self, of: &Self, by: &Upstream<R>) {
-        for (index, (head, weighting)) in of.heads.iter().zip(&by.weightings).enumerate() {
-            for t in (0..head.first_step).rev() {
-                if weighting.width() > 0 {
-                    let to = &mut self.heads[index].weighting;
-                    record(to, &head.weighting, t, weighting.row(t));
-                }
-                let place = Place::Head(index);
-                self.record_array(of, place, DIVERGENCE, t, &[by.terms.divergence]);
-            }
-        }
-    }
-
-    /// Records that nothing follows from the initial weightings.
-    pub(super) fn record_no_initial(&mut self, of: &Self) {
-        for (to, from) in self.heads.iter_mut().zip(&of.heads) {
-            let zeros = vec![R::ZERO; from.initial.width()];
-            record(&mut to.initial, &from.initial, 0, &zeros);
-        }
-    }
-
     /// Records the derivatives w.r.t. the initial weighting and the weights of a head, at the end of the backward pass.
     pub(super) fn record_start(&mut self, of: &Self, head: usize, by: &HeadGradient<R>) {
         if of.is_drawn(head) {

@@ -112,12 +112,6 @@ pub trait Kind: Keys + Debug + Send + Sync {
         false
     }
 
-    /// The only form of answer about a document that the machine has, a word of `task.asked_for`; nothing for a machine that
-    /// needs no document.
-    fn asked_for(&self) -> Option<&'static str> {
-        None
-    }
-
     /// True for an array of which a step needs no row but its own and the one before it: an evaluation keeps the last
     /// rows only. By default it is true for the arrays of a head with a value per row.
     fn is_passing(&self, place: Place, array: Array) -> bool {
@@ -229,22 +223,6 @@ pub trait Kind: Keys + Debug + Send + Sync {
         self.check_together()
     }
 }
-
-/// What a kind says that has a memory row per step, in its fields `rows`, `inputs` and `outputs`.
-macro_rules! row_per_step {
-    () => {
-        fn of_rows(&self, rows: usize) -> Option<Box<dyn Kind>> {
-            let (mut kind, rows) = (self.clone(), rows.max(1));
-            kind.rows = rows;
-            Some(Box::new(kind))
-        }
-
-        fn set_channels(&mut self, inputs: usize, outputs: usize) {
-            (self.inputs, self.outputs) = (inputs, outputs);
-        }
-    };
-}
-pub(super) use row_per_step;
 
 impl dyn Kind + '_ {
     /// [`Sizes::inputs`].

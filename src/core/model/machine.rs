@@ -95,10 +95,6 @@ pub struct Terms<R = f32> {
     pub straight_through: bool,
     /// λ_e, of −H(α) summed over hard heads and steps (Xu et al. 2015).
     pub entropy: R,
-    /// λ, of the doubly stochastic penalty Σ_i (1 − Σ_t w_t(i))² of a machine with a source (Xu et al. 2015).
-    pub coverage: R,
-    /// The weight of the global fertility penalty (Cohn et al. 2016).
-    pub fertility: R,
     /// The weight of the penalties of a machine file.
     pub penalty: R,
     /// What the trainer tells a machine file, by the names of [`TRAINER_CONSTANTS`](crate::equations::page::TRAINER_CONSTANTS):

@@ -47,17 +47,6 @@ pub fn read<R: Real>(readers: &mut [HeadTrace<R>], t: usize, columns: &[R]) {
     }
 }
 
-/// M_{t+1}: M_t with `row` as row `t`, if there is one.
-pub(super) fn append<R: Real>(memory: &mut Series<R>, t: usize, row: Option<Vec<R>>) {
-    let (before, after) = memory.two_rows(t, t + 1);
-    after.copy_from_slice(before);
-    let row = row.unwrap_or_default();
-    let columns = after.chunks_exact_mut(before.len() / row.len().max(1));
-    columns
-        .zip(row)
-        .for_each(|(column, value)| column[t] = value);
-}
-
 /// Sets a memory, column after column, to its first `seen` rows, each with the values that `row` has, and the others to 0.
 pub(super) fn set_rows<R: Real, I: Iterator<Item = R>>(
     memory: &mut [R],

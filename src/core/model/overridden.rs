@@ -7,20 +7,14 @@
 use ndarray::Array2;
 
 use super::array;
-use super::attention::{Biases, Score, Switch, Weighting};
-use super::caption::Caption;
+use super::attention::{Score, Switch, Weighting};
 use super::config::{
     ControllerConfig, ControllerKind, InitialMemory, InitialWeighting, Order, ShiftForm,
 };
-use super::fertility;
-use super::luong::Luong;
 use super::weighting::bayesian::DIVERGENCE;
 use super::{
-    Array, AttentionOverAttentionConfig, BahdanauConfig, CaptionConfig, CoattentionConfig, Decoder,
-    Dependency, Direction, Draw, EncoderCell, EncoderConfig, EncoderDecoder, FixedContextConfig,
-    Fusion, Given, LstmnDecoderConfig, LuongConfig, Model, ModelConfig, MultiHeadConfig, Noise,
-    NoiseMode, NtmConfig, Number, Params, Place, PlainConfig, Positions, SamConfig, Search, Terms,
-    Trace, Upstream, Workspace,
+    Array, Dependency, Draw, Given, Model, ModelConfig, Noise, NoiseMode, NtmConfig, Number,
+    Params, Place, PlainConfig, SamConfig, Search, Terms, Trace, Upstream, Workspace,
 };
 use crate::math::check::{assert_gradient, random_vector};
 use crate::math::{Answer, Series};
@@ -82,18 +76,14 @@ fn recorded(config: ModelConfig, sampling: NoiseMode) -> (Model<f64>, Trace<f64>
         let pairs = tensor.iter_mut().zip(&mut next);
         pairs.for_each(|(to, &from)| *to = from);
     }
-    let [steps, source] = match model.config {
-        ModelConfig::Coattention(_) | ModelConfig::AttentionOverAttention(_) => [10, 6],
-        _ => [STEPS, 2],
-    };
-    let input = Array2::from_shape_fn((steps, 3), |(t, x)| ((t * 3 + x) as f32).sin());
+    let input = Array2::from_shape_fn((STEPS, 3), |(t, x)| ((t * 3 + x) as f32).sin());
     let draw = Draw {
         sampling,
         ..Draw::of(3, 4)
     };
     let mut trace = Trace::new(&model.config);
     let given = Given {
-        source,
+        source: 2,
         ..(&input).into()
     };
     model.run(given, draw, &mut trace);
@@ -117,8 +107,6 @@ fn upstream(trace: &Trace<f64>, config: &ModelConfig) -> Upstream<f64> {
     }
     by.terms = Terms {
         divergence: 0.3,
-        coverage: if config.has_feedback() { 0.4 } else { 0.0 },
-        fertility: 0.2,
         ..Terms::default()
     };
     by
@@ -137,11 +125,7 @@ fn number(trace: &Trace<f64>, by: &Upstream<f64>) -> f64 {
     let divergences = divergences.filter_map(|head| head.series(DIVERGENCE));
     let divergences = divergences.flat_map(Series::as_slice);
     let divergence = by.terms.divergence * divergences.sum::<f64>();
-    let coverage = fertility::doubly_stochastic(trace).unwrap_or_default();
-    let sums = trace.heads.first().map(fertility::sums);
-    let fertility = fertility::global(trace, &sums.unwrap_or_default()).unwrap_or_default();
-    let penalties = by.terms.coverage * coverage + by.terms.fertility * fertility;
-    (0..trace.steps()).map(of_step).sum::<f64>() + divergence + penalties
+    (0..trace.steps()).map(of_step).sum::<f64>() + divergence
 }
 
 /// Holds every array of the derivatives to central differences of `number`; returns the names of those that are
@@ -364,185 +348,6 @@ fn check_weights(config: impl Into<ModelConfig>, sampling: NoiseMode) {
                 number(&again, &by)
             },
         );
-    }
-}
-
-/// Checks every score and weighting that such a machine can have.
-fn check_every_mechanism<D: Decoder>(plain: &EncoderDecoder<D>)
-where
-    ModelConfig: From<EncoderDecoder<D>>,
-{
-    let config = |score: Score, weighting: Weighting| {
-        let mut config = plain.clone();
-        config.attention.score = score.into();
-        config.attention.weighting = weighting.into();
-        let of = &mut config.attention.parameters;
-        (config.attention.units, config.attention.rows, of.window) = (3, 6, 1);
-        (of.position_units, of.prior_units) = (5, 3);
-        config
-    };
-    for &score in Score::ALL {
-        let absent = check(config(score, Weighting::Soft), NoiseMode::Mean);
-        assert_eq!(absent, ["output"], "{score:?}");
-        check_weights(config(score, Weighting::Soft), NoiseMode::Mean);
-    }
-    for &weighting in Weighting::ALL {
-        for sampling in [NoiseMode::Mean, NoiseMode::Sampled, NoiseMode::Expected] {
-            let mut absent = check(config(Score::Additive, weighting), sampling);
-            absent.retain(|name| !name.starts_with("read0"));
-            assert_eq!(absent, ["output"], "{weighting:?}");
-            // What leads to a drawn row has no derivative.
-            if weighting != Weighting::Hard || sampling == NoiseMode::Expected {
-                check_weights(config(Score::Additive, weighting), sampling);
-            }
-        }
-    }
-}
-
-#[test]
-fn attention_to_earlier_states_of_encoder_and_decoder() {
-    for fusion in [Fusion::Shallow, Fusion::Deep] {
-        let mut config = LstmnDecoderConfig::new(3, 2);
-        (config.size, config.units, config.fusion) = (4, 3, fusion);
-        assert_eq!(check(config.clone(), NoiseMode::Mean), ["output", "memory"]);
-        check_weights(config, NoiseMode::Mean);
-    }
-}
-
-#[test]
-fn document_and_question() {
-    for stop in [Switch::On, Switch::Off] {
-        let mut config = CoattentionConfig::new(3, 2);
-        (config.source.size, config.fusion, config.size) = (2, 3, 2);
-        (config.hidden, config.pool, config.stop) = (2, 2, stop);
-        config.source.embedding = 2;
-        assert_eq!(check(config.clone(), NoiseMode::Mean), ["output"]);
-        check_weights(config, NoiseMode::Mean);
-    }
-    for cell in [EncoderCell::Lstm, EncoderCell::Gru] {
-        let mut config = AttentionOverAttentionConfig::new(3, 2);
-        (config.source.size, config.source.cell) = (2, cell);
-        assert_eq!(check(config.clone(), NoiseMode::Mean), ["output"]);
-        check_weights(config, NoiseMode::Mean);
-    }
-}
-
-#[test]
-fn heads_of_several_layers() {
-    for (causal, positions) in [
-        (Switch::On, Positions::Learned),
-        (Switch::Off, Positions::Sinusoidal),
-    ] {
-        let mut config = MultiHeadConfig::new(3, 2);
-        (config.size, config.layers, config.heads, config.head_size) = (5, 2, 2, 3);
-        (config.causal, config.positions, config.most) = (causal, positions, 6);
-        assert_eq!(check(config.clone(), NoiseMode::Mean), ["output", "memory"]);
-        check_weights(config, NoiseMode::Mean);
-    }
-}
-
-fn bahdanau() -> BahdanauConfig {
-    let mut config = BahdanauConfig::new(3, 2);
-    (config.source.size, config.decoder.size) = (2, 4);
-    config.attention.units = 3;
-    config
-}
-
-fn luong(input_feeding: Switch) -> LuongConfig {
-    let mut config = LuongConfig::new(3, 2);
-    config.source.size = 3;
-    config.decoder = Luong {
-        attentional: 4,
-        input_feeding,
-    };
-    config
-}
-
-#[test]
-fn attention_before_the_state_of_a_decoder() {
-    check_every_mechanism(&bahdanau());
-}
-
-#[test]
-fn structural_biases() {
-    for (position, markov, fertility) in
-        [(Switch::On, 3, 1), (Switch::Off, 0, 5), (Switch::Off, 7, 0)]
-    {
-        let mut config = bahdanau();
-        config.attention.biases = Biases {
-            position,
-            markov,
-            fertility,
-        };
-        assert_eq!(check(config.clone(), NoiseMode::Mean), ["output"]);
-        check_weights(config, NoiseMode::Mean);
-    }
-}
-
-#[test]
-fn a_step_with_fertility_reads_the_weights_of_the_step_before_alone() {
-    let mut config = NtmConfig::new(3, 2);
-    config.rows = 6;
-    config.attention.score = Score::Additive.into();
-    config.attention.units = 3;
-    config.attention.biases.fertility = 3;
-    let (model, wanted) = recorded(config.into(), NoiseMode::Mean);
-    let (mut trace, last) = (wanted.clone(), STEPS - 1);
-    for t in 0..last - 1 {
-        trace.heads[0].weighting.row_mut(t).fill(f64::NAN);
-    }
-    model.run_again(&mut trace, last, |_, _, _, _| ());
-    let [again, wanted] = [&trace, &wanted].map(|trace| &trace.heads[0].similarity);
-    assert_eq!(again.row(last), wanted.row(last));
-}
-
-#[test]
-fn attention_after_the_state_of_a_decoder() {
-    check_every_mechanism(&luong(Switch::On));
-    assert_eq!(check(luong(Switch::Off), NoiseMode::Mean), ["output"]);
-    check_weights(luong(Switch::Off), NoiseMode::Mean);
-}
-
-#[test]
-fn a_decoder_on_patches() {
-    for (gate, filters) in [(Switch::On, 0), (Switch::Off, 3), (Switch::Off, 0)] {
-        let mut config = CaptionConfig::new(3, 2);
-        config.source.filters = filters;
-        config.decoder = Caption {
-            size: 3,
-            embedding: 4,
-            gate,
-        };
-        config.attention.units = 3;
-        if gate == Switch::On {
-            check_every_mechanism(&config);
-        }
-        assert_eq!(check(config.clone(), NoiseMode::Mean), ["output"]);
-        check_weights(config, NoiseMode::Mean);
-    }
-}
-
-#[test]
-fn every_form_of_encoder() {
-    for cell in [EncoderCell::Lstm, EncoderCell::Gru] {
-        for (direction, embedding) in [(Direction::Both, 0), (Direction::Forward, 5)] {
-            let source = EncoderConfig {
-                cell,
-                embedding,
-                fertility: embedding / 2,
-                ..EncoderConfig::new(direction, 2)
-            };
-            let mut fixed = FixedContextConfig::new(3, 2);
-            let (mut bahdanau, mut luong) = (bahdanau(), luong(Switch::On));
-            fixed.source = source.clone();
-            bahdanau.source = source.clone();
-            luong.source = source;
-            let configs: [ModelConfig; 3] = [fixed.into(), bahdanau.into(), luong.into()];
-            for config in configs {
-                assert_eq!(check(config.clone(), NoiseMode::Mean), ["output"]);
-                check_weights(config, NoiseMode::Mean);
-            }
-        }
     }
 }
 

@@ -8,7 +8,6 @@ use crate::model::config::{NtmConfig, Order};
 use crate::model::dependency::{Conventions, Dependency, Scoring, Size, Turns, UnknownConvention};
 use crate::model::kind::Kind;
 use crate::model::score::Rows;
-use crate::model::score::additive::{ADDITIVE_FERTILITY, ADDITIVE_MARKOV};
 use crate::model::slots::Slots;
 use crate::model::spec::{Array, Place};
 use crate::model::stage::Stage;
@@ -149,11 +148,7 @@ impl<'a> Rules<'a> {
                 .filter(|array| array.is_learned())
                 .collect::<Vec<_>>()
         };
-        let biases = [ADDITIVE_MARKOV, ADDITIVE_FERTILITY];
-        let is_biased = biases.iter().any(|bias| self.has(Place::Head(head), bias));
-        let before = is_biased.then_some(array::WEIGHTING);
-        let needs = [array::KEY].into_iter().chain(before);
-        let needs = needs.chain(learned(&of.of_score));
+        let needs = [array::KEY].into_iter().chain(learned(&of.of_score));
         let size = if is_cosine { Size::One } else { Size::Terms };
         let mut similarity = self.seen(
             head,
@@ -329,7 +324,6 @@ fn score<R: Real>(seeing: Seeing<'_>, heads: &mut [HeadTrace<R>], t: usize, seen
             columns: seen,
             epsilon,
             norms: &mut vec![R::ZERO; n],
-            is_fixed: false,
         };
         return score::similarities(heads, t, &mut rows);
     }

@@ -10,23 +10,14 @@ use ndarray::Array2;
 use rand::SeedableRng;
 
 use super::array;
-use super::attention::{Biases, Switch};
-use super::attention_over_attention::AttentionOverAttentionConfig;
-use super::bahdanau::BahdanauConfig;
-use super::caption::CaptionConfig;
-use super::coattention::CoattentionConfig;
 use super::config::{InitialMemory, NtmConfig};
 use super::dependency::{Conventions, Dependency};
 use super::dnc::DncConfig;
 use super::equations::EquationsConfig;
-use super::fixed_context::FixedContextConfig;
 use super::given::{Given, Setting};
 use super::intervention::{Intervention, apply_all};
 use super::kind::{AsKind, Kind};
-use super::lstmn_decoder::{Fusion, LstmnDecoderConfig};
-use super::luong::LuongConfig;
 use super::machine::{Batch, Machine, TOGETHER, Upstream, Workspace, longest};
-use super::multi_head::MultiHeadConfig;
 use super::noise::{Draw, Noise};
 use super::params::Params;
 use super::plain::PlainConfig;
@@ -121,22 +112,6 @@ macro_rules! kinds_and {
             "sam": Sam(SamConfig),
             /// A controller alone, without memory.
             "plain": Plain(PlainConfig),
-            /// An encoder and a decoder with attention before its state.
-            "bahdanau": Bahdanau(BahdanauConfig),
-            /// An encoder and a decoder without attention.
-            "fixed-context": FixedContext(FixedContextConfig),
-            /// An encoder and a decoder with attention after its state.
-            "luong": Luong(LuongConfig),
-            /// A decoder with attention to the patches of a picture.
-            "caption": Caption(CaptionConfig),
-            /// An encoder and a decoder with attention to their own earlier states.
-            "lstmn-decoder": LstmnDecoder(LstmnDecoderConfig),
-            /// Multi-head attention over the steps of one sequence.
-            "multi-head": MultiHead(MultiHeadConfig),
-            /// Document and question that attend to each other, and a decoder that points into the document.
-            "coattention": Coattention(CoattentionConfig),
-            /// The same, with the symbol of the document that is asked for.
-            "attention-over-attention": AttentionOverAttention(AttentionOverAttentionConfig),
             /// A machine whose equations stand in a file.
             "equations": Equations(EquationsConfig),
             $($more)*
@@ -155,7 +130,7 @@ kinds_and! {
 
 impl Keys for ModelConfig {
     fn keys(&mut self, to: &mut Table<'_>) {
-        to.key("kind", Field::Choice(self), "`ntm`: a Neural Turing Machine; `dnc`: a Differentiable Neural Computer (Graves 2016); `sam`: sparse access memory, of which a step reads and writes few rows (Rae 2016); `plain`: the controller only, without memory, which has only the keys under `controller`; for tasks whose answer comes after the input: `bahdanau`: an encoder and a decoder with attention (Bahdanau 2015); `fixed-context`: the same without attention; `luong`: with attention after the state of the decoder, by default with the general score (Luong 2015); `caption`: a decoder with attention to the patches of a picture (Xu 2015); `lstmn-decoder`: an encoder and a decoder that attend to their earlier states, too (Cheng 2016); for the task `span`: `coattention`: document and question attend to each other, and a decoder points at both ends of the answer (Xiong 2016); `attention-over-attention`: the same, for an answer of one symbol (Cui 2016); without an encoder: `multi-head`: multi-head attention over the steps (Vaswani 2017), for tasks with an answer in any step if it is causal; `equations`: a machine whose equations stand in a file (docs/equations.md), such as the included `lstmn.machine` (Cheng 2016), `self_attention.machine` and `structured_self_attention.machine` (Lin 2017)");
+        to.key("kind", Field::Choice(self), "`ntm`: a Neural Turing Machine; `dnc`: a Differentiable Neural Computer (Graves 2016); `sam`: sparse access memory, of which a step reads and writes few rows (Rae 2016); `equations`: a machine whose equations stand in a file, one of your own or an included one such as `bahdanau.machine` (docs/equations.md)");
         (**self).keys(to);
     }
 }
@@ -163,28 +138,11 @@ impl Keys for ModelConfig {
 impl ModelConfig {
     /// Machines that together have every array and every mechanism.
     pub fn with_every_array() -> Vec<Self> {
-        let mut bahdanau = BahdanauConfig::new(1, 1);
-        bahdanau.source.fertility = 1;
-        bahdanau.attention.biases = Biases {
-            position: Switch::On,
-            markov: 1,
-            fertility: 1,
-        };
-        let mut caption = CaptionConfig::new(1, 1);
-        (caption.source.filters, caption.decoder.gate) = (1, Switch::On);
         let kinds = Self::WORDS.iter().map(|(_, config)| config.clone());
         let every = NtmConfig::with_every_mechanism();
-        let mut lstmn = LstmnDecoderConfig::new(1, 1);
-        lstmn.fusion = Fusion::Deep;
         let mut sam = SamConfig::new(1, 1);
         sam.initial_memory = InitialMemory::Learned;
-        let others = [
-            every.into(),
-            bahdanau.into(),
-            caption.into(),
-            lstmn.into(),
-            sam.into(),
-        ];
+        let others = [every.into(), sam.into()];
         let all = kinds.chain(others);
         all.collect()
     }
@@ -415,9 +373,6 @@ impl<R: Number> Model<R> {
     /// change its values: it gets the part of the machine, the array and the step. What was computed before `from`, and
     /// the initial state, stay as they are in `trace`.
     ///
-    /// Pass after pass; in each, arrays that are computed backwards in time come first, from the last step to `from`, then the
-    /// others.
-    ///
     /// Without a change it is the same episode to the last bit.
     pub fn run_again(
         &self,
@@ -448,19 +403,8 @@ impl<R: Number> Model<R> {
             dependency.compute(trace, t);
             change(trace, dependency.place, dependency.array, t);
         };
-        for pass in step.chunk_by(|one, next| one.pass == next.pass) {
-            let (backwards, forwards): (Vec<_>, Vec<_>) =
-                pass.iter().partition(|dependency| dependency.is_backwards);
-            for t in steps.clone().rev() {
-                backwards
-                    .iter()
-                    .for_each(|dependency| compute(dependency, t));
-            }
-            for t in steps.clone() {
-                forwards
-                    .iter()
-                    .for_each(|dependency| compute(dependency, t));
-            }
+        for t in steps {
+            step.iter().for_each(|dependency| compute(dependency, t));
         }
     }
 
@@ -512,9 +456,7 @@ impl Model<f32> {
 
     /// True where no step depends on a later one.
     fn is_in_order(&self) -> bool {
-        let step = f32::machine(&self.config).step(&self.params);
         !self.config.is_recorded_apart()
-            && step.iter().all(|one| one.pass == 0 && !one.is_backwards)
     }
 
     /// Runs a recorded episode again with these interventions: see [`Model::run_again`]. The trace has the values that are

@@ -70,15 +70,6 @@ impl TensorSpec {
             start,
         }
     }
-
-    /// Weights of a linear map without bias.
-    pub(super) fn weights(name: &'static str, rows: usize, columns: usize) -> Self {
-        let start = Start::Glorot;
-        Self {
-            start,
-            ..Self::state(name, rows, columns)
-        }
-    }
 }
 
 impl Shape {

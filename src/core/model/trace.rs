@@ -662,12 +662,6 @@ impl<R: Real> HeadTrace<R> {
         }
     }
 
-    /// Sets row `i` of a memory of which no row changes.
-    pub(super) fn set_row(&mut self, i: usize, row: &[R]) {
-        let stride = self.rows.width() / self.weighting.width();
-        self.rows.row_mut(0)[i * stride..][..row.len()].copy_from_slice(row);
-    }
-
     /// The key of step `t`, to read, and the row for its similarities, to write.
     pub(super) fn key_and_similarity(&mut self, t: usize) -> (&[R], &mut [R]) {
         (self.key.row(t), self.similarity.row_mut(t))

@@ -40,8 +40,6 @@ pub(super) struct Back<'a, R> {
     pub(super) seen: Seen<'a, R>,
     /// Gradient w.r.t. it, column after column.
     pub(super) d_memory: &'a mut [R],
-    /// True where [`super::score::ScoreFunction::finish`] completes that gradient at the end of the episode.
-    pub(super) is_fixed: bool,
     /// N values.
     pub(super) scratch: &'a mut [R],
 }

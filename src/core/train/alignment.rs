@@ -110,7 +110,7 @@ pub fn has_single_reader(config: &ModelConfig) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{BahdanauConfig, Model, NtmConfig};
+    use crate::model::{EquationsConfig, Model, NtmConfig};
     use crate::task::{AssociativeRecall, Copy, Frames, Task};
     use crate::train::{Evaluator, Redundancy};
 
@@ -184,8 +184,13 @@ mod tests {
             assert_eq!(evaluator.measure(1), evaluator.measure(2));
             evaluator.measure(1).alignment
         };
-        let attend =
-            |task: &Task| Model::new(BahdanauConfig::new(task.inputs(), task.outputs()), 1);
+        let attend = |task: &Task| {
+            let channels = [task.inputs(), task.outputs()];
+            Model::new(
+                EquationsConfig::included("bahdanau", channels, &[]).unwrap(),
+                1,
+            )
+        };
         let frames = Task::Frames(Frames::DEFAULT);
         let score = measured(&attend(&frames), &frames).unwrap();
         let named: usize = (0..5).map(|index| frames.episode(1, index).size).sum();

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::config::{HardEstimator, TrainingConfig};
 use crate::math::{Real, Series, random};
 use crate::model::weighting::bayesian::DIVERGENCE;
-use crate::model::{Draw, NoiseMode, Terms, Told, Trace, fertility};
+use crate::model::{Draw, NoiseMode, Terms, Told, Trace};
 use rand::RngExt;
 
 /// The auxiliary losses of an episode, or their means over several; `None` if absent.
@@ -20,10 +20,6 @@ pub struct AuxLosses {
     /// The reward of hard heads minus the moving baseline: ln p(y|s) − b, nats (Xu et al. 2015). Absent in evaluations,
     /// which have no baseline.
     pub reward: Option<f64>,
-    /// The doubly stochastic penalty, where training has one (Xu et al. 2015). Absent in evaluations.
-    pub coverage: Option<f64>,
-    /// The global fertility penalty, nats (Cohn et al. 2016).
-    pub fertility: Option<f64>,
     /// The agreement with the machine in the opposite direction, −min(I, J) to 0 (Cohn et al. 2016). Absent in evaluations.
     pub agreement: Option<f64>,
     /// The penalties of a machine file, summed; without reward, and with the weights that they have at the end of training.
@@ -32,32 +28,28 @@ pub struct AuxLosses {
 
 impl AuxLosses {
     /// The names of the auxiliary losses, in the order of reports.
-    pub const NAMES: [&'static str; 8] = [
+    pub const NAMES: [&'static str; 6] = [
         "redundancy",
         "head_divergence",
         "divergence",
         "reward",
-        "coverage",
-        "fertility",
         "agreement",
         "penalty",
     ];
 
     /// Returns the losses in the order of [`AuxLosses::NAMES`].
-    pub fn each(&self) -> [Option<f64>; 8] {
+    pub fn each(&self) -> [Option<f64>; 6] {
         let mut all = *self;
         all.each_mut().map(|loss| *loss)
     }
 
     /// [`AuxLosses::each`], mutable.
-    pub fn each_mut(&mut self) -> [&mut Option<f64>; 8] {
+    pub fn each_mut(&mut self) -> [&mut Option<f64>; 6] {
         let Self {
             redundancy,
             head_divergence,
             divergence,
             reward,
-            coverage,
-            fertility,
             agreement,
             penalty,
         } = self;
@@ -66,8 +58,6 @@ impl AuxLosses {
             head_divergence,
             divergence,
             reward,
-            coverage,
-            fertility,
             agreement,
             penalty,
         ]
@@ -142,8 +132,6 @@ impl TrainingConfig {
             reward: scaled(reward),
             straight_through,
             entropy: scaled(self.hard.entropy),
-            coverage: scaled(self.source.coverage),
-            fertility: scaled(self.source.fertility),
             penalty: scaled(1.0),
             told: Told {
                 reward: log_p,
@@ -174,14 +162,12 @@ fn divergences<R: Real>(trace: &Trace<R>) -> impl Iterator<Item = &Series<R>> {
 
 /// [`WeightLosses`] of a whole episode, without allocations for most machines.
 pub(super) fn weight_losses<R: Real>(trace: &Trace<R>) -> AuxLosses {
-    let (steps, mut sums) = (0..trace.steps(), Vec::new());
-    fertility::add_expected(trace, steps.clone(), &mut sums);
+    let steps = 0..trace.steps();
     let add = |sum: f64, value: &Series<R>, t: usize| sum + value[t].to_f64();
     let of_heads = divergences(trace);
     let of_heads = of_heads.map(|series| steps.clone().fold(0.0, |sum, t| add(sum, series, t)));
     AuxLosses {
         divergence: of_heads.reduce(|a, b| a + b),
-        fertility: fertility::global(trace, &sums),
         penalty: trace.penalty(),
         ..AuxLosses::default()
     }
@@ -189,28 +175,24 @@ pub(super) fn weight_losses<R: Real>(trace: &Trace<R>) -> AuxLosses {
 
 /// The auxiliary losses of an episode that its weights add up to, step by step.
 #[derive(Debug, Default)]
-pub(super) struct WeightLosses<R> {
+pub(super) struct WeightLosses {
     /// The divergence of every Bayesian head.
     divergences: Vec<f64>,
-    /// The sums of the weights of a machine with a fertility penalty.
-    sums: Vec<R>,
 }
 
-impl<R: Real> WeightLosses<R> {
+impl WeightLosses {
     /// Follows these steps, the next ones of the episode.
-    pub(super) fn see(&mut self, trace: &Trace<R>, steps: Range<usize>) {
+    pub(super) fn see<R: Real>(&mut self, trace: &Trace<R>, steps: Range<usize>) {
         self.divergences.resize(divergences(trace).count(), 0.0);
         for (sum, series) in self.divergences.iter_mut().zip(divergences(trace)) {
             steps.clone().for_each(|t| *sum += series[t].to_f64());
         }
-        fertility::add_expected(trace, steps, &mut self.sums);
     }
 
     /// Returns these losses; those that the machine lacks are absent.
-    pub(super) fn losses(&self, trace: &Trace<R>) -> AuxLosses {
+    pub(super) fn losses<R: Real>(&self, trace: &Trace<R>) -> AuxLosses {
         AuxLosses {
             divergence: self.divergences.iter().copied().reduce(|a, b| a + b),
-            fertility: fertility::global(trace, &self.sums),
             penalty: trace.penalty(),
             ..AuxLosses::default()
         }

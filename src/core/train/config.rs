@@ -33,8 +33,8 @@ pub struct TrainingConfig {
     pub redundancy: Redundancy,
     /// The divergence of heads, an alternative: its heads, and the weight with which the loss subtracts it.
     pub head_divergence: Redundancy,
-    /// Penalties on how much a source row is given in all.
-    pub source: SourceConfig,
+    /// γ, of the agreement with a machine in the opposite direction (Cohn et al. 2016); 0 for none.
+    pub agreement: f64,
     /// Training of heads that sample a row.
     pub hard: HardConfig,
     /// Training of heads with random weights.
@@ -86,6 +86,37 @@ impl TrainingConfig {
         })
     }
 
+    /// Holds the agreement to a task and a machine.
+    ///
+    /// # Errors
+    /// The key in a preset: there is no opposite direction, no weights that could agree, or too long a source.
+    pub fn fits_agreement(&self, task: &Task, model: &ModelConfig) -> Result<(), ConfigError> {
+        if self.agreement == 0.0 {
+            return Ok(());
+        }
+        let (field, found) = ("training.agreement", self.agreement);
+        ConfigError::unless(task.is_reversible(), field, found, || {
+            let name = task.name();
+            format!("0, because source and answer of the task `{name}` cannot change places")
+        })?;
+        let is_attentive = model.has_feedback() && model.has_source_rows() && model.heads() == 1;
+        let has_weights = is_attentive && model.weighting(0) == Weighting::Soft;
+        ConfigError::unless(has_weights, field, found, || {
+            "0 but for one head that attends to the source, with a soft weighting, as in `bahdanau.machine`".to_owned()
+        })?;
+        // The answer is the source of the second machine.
+        let source = if task.is_loaded() { task.longest() } else { 0 };
+        model.fits_episode([source; 2]).map_err(|mut error| {
+            error.field.insert_str(0, "model.");
+            error
+        })
+    }
+
+    /// Number of machines that learn together: 2 with the agreement.
+    pub fn machines(&self) -> usize {
+        1 + usize::from(self.agreement > 0.0)
+    }
+
     /// Checks every range, in the f32 that training runs in.
     ///
     /// # Errors
@@ -105,7 +136,7 @@ impl Default for TrainingConfig {
             clip: Clip::WORDS[0].1,
             redundancy: Redundancy::Off,
             head_divergence: Redundancy::Off,
-            source: SourceConfig::default(),
+            agreement: 0.0,
             hard: HardConfig::default(),
             bayesian: BayesianConfig::default(),
             fewest_rows: 0,
@@ -132,6 +163,7 @@ impl Keys for TrainingConfig {
         if let Redundancy::Read(weight) | Redundancy::Write(weight) | Redundancy::Both(weight) = &mut self.head_divergence {
             apart.key("weight", Number(weight, &WEIGHT), "weight of the divergence (mean over the steps, in nats) that the loss subtracts; it has no upper bound, so a large weight can outgrow the answers; 0 only measures it. Weights below 1e-12 count as 1e-12 in logarithms");
         }
+        to.added("agreement", Number(&mut self.agreement, &WEIGHT), "γ: weight of the agreement −Σ_ij α→_ji·α←_ij with a second machine, which learns the opposite direction beside the first one (Cohn et al. 2016); above 0 only for `transduce` and `pairs`, with one soft head over the source");
         to.added("fewest_rows", Integer(&mut self.fewest_rows, 0..=NtmConfig::MAX_ROWS), "fewest memory rows in training: every 32 sequences, at the next batch, a bound is drawn from this number to `memory.rows`, and the number of rows from this number to the bound, so that few rows are more frequent; 0 for always `memory.rows`");
         to.key("batch", Integer(&mut self.batch, 1..=4096), "sequences per update; the gradient is their mean");
         to.key("sequences", Integer64(&mut self.sequences, 1..=Self::MAX_SEQUENCES), "training sequences in the whole run");
@@ -279,59 +311,6 @@ impl Keys for Redundancy {
         if let Self::Read(weight) | Self::Write(weight) | Self::Both(weight) = self {
             to.key("weight", Number(weight, &WEIGHT), "weight of the penalty (mean over the steps) in the loss, which is in nats; 0 only measures it. A hard head contributes in expected episodes only: no gradient passes through a sampled row");
         }
-    }
-}
-
-/// Weights of the terms of the loss that concern the attention to source rows.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct SourceConfig {
-    /// λ, of the doubly stochastic penalty (Xu et al. 2015).
-    pub coverage: f64,
-    /// Of the global fertility penalty (Cohn et al. 2016).
-    pub fertility: f64,
-    /// γ, of the agreement with a machine in the opposite direction (Cohn et al. 2016); 0 for none.
-    pub agreement: f64,
-}
-
-impl SourceConfig {
-    /// Holds the agreement to a task and a machine.
-    ///
-    /// # Errors
-    /// The key in a preset: there is no opposite direction, no weights that could agree, or too long a source.
-    pub fn fits(&self, task: &Task, model: &ModelConfig) -> Result<(), ConfigError> {
-        if self.agreement == 0.0 {
-            return Ok(());
-        }
-        let (field, found) = ("training.source.agreement", self.agreement);
-        ConfigError::unless(task.is_reversible(), field, found, || {
-            let name = task.name();
-            format!("0, because source and answer of the task `{name}` cannot change places")
-        })?;
-        let is_decoder = matches!(model, ModelConfig::Bahdanau(_) | ModelConfig::Luong(_));
-        let has_weights = is_decoder && model.weighting(0) == Weighting::Soft;
-        ConfigError::unless(has_weights, field, found, || {
-            "0 but in `bahdanau` and `luong` with the weighting `soft`".to_owned()
-        })?;
-        // The answer is the source of the second machine.
-        let source = if task.is_loaded() { task.longest() } else { 0 };
-        model.fits_episode([source; 2]).map_err(|mut error| {
-            error.field.insert_str(0, "model.");
-            error
-        })
-    }
-
-    /// Number of machines that learn together: 2 with the agreement.
-    pub fn machines(&self) -> usize {
-        1 + usize::from(self.agreement > 0.0)
-    }
-}
-
-impl Keys for SourceConfig {
-    #[rustfmt::skip] // A row for every key.
-    fn keys(&mut self, to: &mut Table<'_>) {
-        to.key("coverage", Number(&mut self.coverage, &WEIGHT), "λ: weight of the doubly stochastic penalty Σ_i (1 − Σ_t w_t(i))² over the rows of the source in the loss, which is in nats (Xu et al. 2015)");
-        to.key("fertility", Number(&mut self.fertility, &WEIGHT), "weight of the global fertility penalty in the loss: −ln of the normal density of the sum of weights of each row; ignored without `encoder.fertility` (Cohn et al. 2016)");
-        to.key("agreement", Number(&mut self.agreement, &WEIGHT), "γ: weight of the agreement −Σ_ij α→_ji·α←_ij with a second machine, which learns the opposite direction beside the first one (Cohn et al. 2016); above 0 only for `transduce` and `pairs`, with `bahdanau` or `luong` and soft weights");
     }
 }
 

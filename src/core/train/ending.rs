@@ -95,7 +95,7 @@ pub(super) fn is_wrong<R: Real>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{BahdanauConfig, FixedContextConfig, Model, ModelConfig, PlainConfig};
+    use crate::model::{EquationsConfig, Model, ModelConfig, PlainConfig};
     use crate::task::{Copy, Task, Transduce};
     use crate::train::given::forced;
     use crate::train::{Evaluator, Recording, Redundancy, score};
@@ -106,11 +106,19 @@ mod tests {
         model.params.slices_mut().flatten().for_each(|w| *w = 0.0);
         let output = |model: &mut Model<f32>| {
             let named = model.params.named_mut();
-            let mut named = named.into_iter().filter(|(name, _)| name == "output.bias");
+            let mut named = named
+                .into_iter()
+                .filter(|(name, _)| name == "output.bias" || name == "z.bias");
             named.next().unwrap().1[[0, symbol]] = 1.0;
         };
         output(&mut model);
         model
+    }
+
+    fn of_file(name: &str, task: &Task) -> EquationsConfig {
+        let sizes = [("encoder.units", "4"), ("units", "4")];
+        let sizes = &sizes[..if name == "bahdanau" { 2 } else { 1 }];
+        EquationsConfig::included(name, [task.inputs(), task.outputs()], sizes).unwrap()
     }
 
     fn task() -> Task {
@@ -125,13 +133,10 @@ mod tests {
     fn a_run_stops_at_its_end_symbol_but_not_before_the_end_of_the_target() {
         let task = task();
         let episode = task.episode(1, 0);
-        let (x, y) = (task.inputs(), task.outputs());
         assert_eq!((episode.source(), episode.steps()), (5, 10));
         assert_eq!((episode.end_symbol(), episode.most_steps()), (Some(3), 15));
-        for config in [
-            ModelConfig::from(BahdanauConfig::new(x, y)),
-            FixedContextConfig::new(x, y).into(),
-        ] {
+        for name in ["bahdanau", "fixed_context"] {
+            let config = of_file(name, &task);
             let early = Recording::new(&saying(config.clone(), 3), &task, 1, 0);
             assert_eq!(early.ending(), Some(Ending::EndSymbol));
             assert_eq!((early.stop, &early.episode), (Some(5), &episode));
@@ -164,8 +169,7 @@ mod tests {
     #[test]
     fn a_late_end_symbol_ends_the_run_there() {
         let task = task();
-        let mut config = BahdanauConfig::new(task.inputs(), task.outputs());
-        (config.source.size, config.decoder.size) = (4, 4);
+        let config = of_file("bahdanau", &task);
         let mut late = 0;
         for seed in 0..2000 {
             if late > 0 {
@@ -194,7 +198,7 @@ mod tests {
     #[test]
     fn copies_and_machines_without_feedback_stop_at_the_length_of_the_target() {
         let copy = Task::Copy(Copy::EXAMPLE);
-        let machine = Model::new(BahdanauConfig::new(copy.inputs(), copy.outputs()), 1);
+        let machine = Model::new(of_file("bahdanau", &copy), 1);
         let recording = Recording::new(&machine, &copy, 1, 0);
         assert_eq!(recording.ending(), Some(Ending::Length));
         assert_eq!(recording.episode, copy.episode(1, 0));
@@ -205,7 +209,7 @@ mod tests {
         // It says the end symbol in every step, and once that is right.
         assert_eq!((recording.trace.steps(), recording.score.wrong), (10, 4));
         // Neither does a machine that is given the target.
-        let machine = saying(BahdanauConfig::new(task.inputs(), task.outputs()), 3);
+        let machine = saying(of_file("bahdanau", &task), 3);
         let (episode, mut trace) = (task.episode(1, 0), Trace::new(&machine.config));
         machine.run(forced(&episode), crate::model::Draw::default(), &mut trace);
         assert_eq!(score(&episode, &trace, &mut [0.0; 10]).wrong, 4);

@@ -279,7 +279,7 @@ mod tests {
     use std::sync::atomic::AtomicUsize;
 
     use super::*;
-    use crate::model::{ModelConfig, NtmConfig};
+    use crate::model::{EquationsConfig, ModelConfig, NtmConfig};
     use crate::task::{AskedFor, Copy, Span, Transduce};
     use crate::train::score;
 
@@ -359,25 +359,29 @@ mod tests {
             length: 1..=20,
             ..Transduce::DEFAULT
         });
-        let [ends, symbol] = [AskedFor::Ends, AskedFor::Symbol].map(|asked_for| {
-            Task::Span(Span {
-                asked_for,
-                ..Span::DEFAULT
-            })
-        });
         let wrapped = ModelConfig::with_every_array()
             .into_iter()
             .filter(|config| {
-                let task = match config.asked_for() {
-                    Some("symbol") => &symbol,
-                    Some(_) => &ends,
-                    None if config.has_source() => &pairs,
-                    None if config.has_row_per_step() => &short,
-                    None => &long,
+                let task = match () {
+                    () if config.has_source() => &pairs,
+                    () if config.has_row_per_step() => &short,
+                    () => &long,
                 };
                 check_without_trace(config.clone(), task)
             });
         assert!(wrapped.count() > 0);
+        for (file, asked_for) in [
+            ("coattention", AskedFor::Ends),
+            ("attention_over_attention", AskedFor::Symbol),
+        ] {
+            let mut config = EquationsConfig::included(file, [1, 1], &[]).unwrap();
+            config.question = Span::DEFAULT.question;
+            let task = Task::Span(Span {
+                asked_for,
+                ..Span::DEFAULT
+            });
+            check_without_trace(config.into(), &task);
+        }
     }
 
     #[test]

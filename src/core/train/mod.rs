@@ -1,5 +1,6 @@
 //! Learning and measuring: loss, optimizer, trainer, evaluation.
 
+mod agreement;
 mod alignment;
 mod attribution;
 mod aux_losses;
@@ -27,8 +28,7 @@ pub use attribution::Quantity;
 pub use aux_losses::AuxLosses;
 pub use calibration::Calibration;
 pub use config::{
-    BayesianConfig, Clip, HardConfig, HardEstimator, OptimizerConfig, Redundancy, SourceConfig,
-    TrainingConfig,
+    BayesianConfig, Clip, HardConfig, HardEstimator, OptimizerConfig, Redundancy, TrainingConfig,
 };
 pub use curves::{Outcome, Spread, after, best, median_and_worst, spread, spread_aux, thin};
 pub use diagnostics::{Diagnostics, HeadDiagnostics, entropy};

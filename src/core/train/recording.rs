@@ -379,7 +379,7 @@ mod tests {
     use ndarray::s;
 
     use super::*;
-    use crate::model::{LstmnDecoderConfig, ModelConfig, NoiseMode, NtmConfig, PlainConfig, peak};
+    use crate::model::{EquationsConfig, ModelConfig, NoiseMode, NtmConfig, PlainConfig, peak};
     use crate::task::{Copy, Transduce};
 
     /// Bits of every number.
@@ -408,7 +408,8 @@ mod tests {
     #[test]
     fn an_episode_that_stops_early_has_a_row_for_each_of_its_steps() {
         let task = Task::Transduce(Transduce::DEFAULT);
-        let config = LstmnDecoderConfig::new(task.inputs(), task.outputs());
+        let channels = [task.inputs(), task.outputs()];
+        let config = EquationsConfig::included("lstmn_fusion", channels, &[]).unwrap();
         let machine = Model::new(config, 2);
         let longest = |index: u64| task.episode(3, index).most_steps();
         let stopped = (0..40).filter(|index| {

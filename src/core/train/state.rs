@@ -102,7 +102,7 @@ impl State {
 
     /// Adds a new machine in the opposite direction where training has the agreement of two; removes it elsewhere.
     pub(super) fn fit_reverse(&mut self, config: &TrainingConfig) {
-        if config.source.agreement == 0.0 {
+        if config.agreement == 0.0 {
             self.reverse = None;
         } else if self.reverse.is_none() {
             let model = Self::reverse_of(&self.machine.config);

@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use web_time::Instant;
 
+use super::agreement::agree;
 use super::aux_losses::AuxLosses;
 use super::config::TrainingConfig;
 use super::diagnostics::{Diagnostics, HeadDiagnostics};
@@ -14,9 +15,8 @@ use super::given::forced;
 use super::loss::{Score, logit_gradient, score};
 use super::optimizer::{all_finite, clip};
 use super::state::{HistoryPoint, State};
-use crate::model::agreement::agree;
 use crate::model::weighting::hard;
-use crate::model::{Draw, Model, ModelConfig, Params, TOGETHER, Trace, Workspace, fertility};
+use crate::model::{Draw, Model, ModelConfig, Params, TOGETHER, Trace, Workspace};
 use crate::pool::Pool;
 use crate::task::{Episode, Task};
 
@@ -222,7 +222,7 @@ impl Tape {
         {
             let reversed = episodes.iter().map(|(of, draw)| (of.reversed(), *draw));
             tape.answer(machine, &reversed.collect::<Vec<_>>(), context, results);
-            let scale = (context.scale * context.config.source.agreement) as f32;
+            let scale = (context.scale * context.config.agreement) as f32;
             let traces = self.traces.iter().zip(&tape.traces);
             let by = self.workspaces.iter_mut().zip(&mut tape.workspaces);
             let answered = group.answered.iter_mut().map(|(.., score)| score);
@@ -263,7 +263,7 @@ impl Tape {
             let mut result = score(episode, trace, &mut self.loss);
             let (scale, by) = (context.scale, &mut workspace.upstream);
             logit_gradient(episode, trace, scale as f32, &mut by.logit);
-            if context.config.source.agreement > 0.0 {
+            if context.config.agreement > 0.0 {
                 by.weightings[0].reshape(0, 0);
             }
             let (redundancy, apart) = (context.config.redundancy, context.config.head_divergence);
@@ -272,9 +272,6 @@ impl Tape {
             }
             result.aux.redundancy = redundancy.gradient(trace, scale, by);
             result.aux.head_divergence = apart.divergence_gradient(trace, scale, by);
-            if context.config.source.coverage > 0.0 {
-                result.aux.coverage = fertility::doubly_stochastic(trace);
-            }
             group.answered.push((draw.episode, episode.size, result));
         }
         for (at, (trace, workspace)) in traces.iter().zip(&mut *workspaces).enumerate() {
@@ -630,7 +627,7 @@ fn first_broken(params: &Params<f32>) -> Option<String> {
 mod tests {
     use super::*;
     use crate::model::attention::{Score, Weighting};
-    use crate::model::{BahdanauConfig, NtmConfig};
+    use crate::model::{EquationsConfig, NtmConfig};
     use crate::task::{Copy, Transduce};
     use crate::train::{Clip, Optimizer, OptimizerConfig, Redundancy};
 
@@ -1065,11 +1062,16 @@ mod tests {
             fertility: 2,
             ..Transduce::DEFAULT
         });
-        let mut model = BahdanauConfig::new(task.inputs(), task.outputs());
-        (model.source.size, model.decoder.size, model.attention.units) = (4, 6, 4);
+        let sizes = [
+            ("encoder.units", "4"),
+            ("units", "6"),
+            ("attention.units", "4"),
+        ];
+        let channels = [task.inputs(), task.outputs()];
+        let model = EquationsConfig::included("bahdanau", channels, &sizes).unwrap();
         let mut config = small(6, 600, 1).config;
-        config.source.agreement = agreement;
-        assert_eq!(config.source.fits(&task, &model.clone().into()), Ok(()));
+        config.agreement = agreement;
+        assert_eq!(config.fits_agreement(&task, &model.clone().into()), Ok(()));
         Trainer::new(task, model, config, threads)
     }
 
@@ -1136,7 +1138,7 @@ mod tests {
         let diverged = trainer.update().unwrap_err();
         assert_eq!(
             (diverged.tensor.as_str(), diverged.weights),
-            ("reverse.encoder.forward.weight", true)
+            ("reverse.attention.v", true)
         );
     }
 
@@ -1145,7 +1147,7 @@ mod tests {
         let mut trainer = both_ways(0.0, 2);
         for agreement in [0.0, 0.2, 0.0, 0.1] {
             let mut config = trainer.config.clone();
-            config.source.agreement = agreement;
+            config.agreement = agreement;
             trainer.change(trainer.task.clone(), config);
             let update = trainer.update().unwrap();
             assert_eq!(update.aux.agreement.is_some(), agreement > 0.0);
@@ -1153,15 +1155,18 @@ mod tests {
         }
         let copy = Task::Copy(Copy::EXAMPLE);
         let model = trainer.state.machine.config.clone();
-        let message = trainer.config.source.fits(&copy, &model).unwrap_err();
+        let message = trainer.config.fits_agreement(&copy, &model).unwrap_err();
         assert!(
             message.allowed.contains("cannot change places"),
             "{message}"
         );
         let ntm = NtmConfig::new(4, 4).into();
-        let message = trainer.config.source.fits(&trainer.task, &ntm).unwrap_err();
+        let message = trainer
+            .config
+            .fits_agreement(&trainer.task, &ntm)
+            .unwrap_err();
         assert!(
-            message.allowed.contains("`bahdanau` and `luong`"),
+            message.allowed.contains("as in `bahdanau.machine`"),
             "{message}"
         );
     }

@@ -12,8 +12,6 @@ const BESIDE: [&str; AuxLosses::NAMES.len()] = [
     "Divergence of heads, nats",
     "Divergence from the prior, nats",
     "Reward in training, nats",
-    "Coverage penalty in training",
-    "Fertility penalty, nats",
     "Agreement of two directions in training",
     "Penalty, nats",
 ];

@@ -1,9 +1,9 @@
 //! What figures and window say about each score: name, equation, sentences, and the sum of one row.
 
 use crate::figure::facts::equations::{InStep, added, n, product, through};
+use crate::model::HeadTrace;
 use crate::model::attention::Score;
 use crate::model::score::{additive, general, location};
-use crate::model::{Array, HeadTrace, ROW_KEY};
 
 /// The sum of a score of a machine file, whose learned tensors are in its weights and not in its trace.
 const IN_WEIGHTS: &str = "by learned tensors of the weights file";
@@ -65,98 +65,28 @@ const COSINE: ScoreText = ScoreText {
 const ADDITIVE: ScoreText = ScoreText {
     word: "additive",
     number: "Bahdanau 2015",
-    equation: |head| {
-        if head.series(ROW_KEY).is_some() {
-            return "K(i) = v · tanh(k + h(i) · W_h)".to_owned();
-        }
-        let mut biases = String::new();
-        for (_, name) in BIASES.iter().filter(|(of, _)| head.series(of).is_some()) {
-            biases.push_str(" + ");
-            biases.push_str(name);
-        }
-        format!("K(i) = v · tanh(k · W_k + M(i) · W_M{biases})")
-    },
+    equation: |_| "K(i) = v · tanh(k · W_k + M(i) · W_M)".to_owned(),
     about: "Additive: a small learned layer combines key and row, and its units vote.",
     step: "scores its key with every row by a learned layer",
     is_product: false,
     sum: |at, row| {
         let key = at.row(&at.head.key);
         let memory: Vec<f32> = at.memory(row).collect();
-        let mut vector = at.own(additive::ADDITIVE_VECTOR);
-        let (query, seen) = if let Some(keys) = at.head.series(ROW_KEY) {
-            let own = at.own(additive::ENCODER_VECTOR);
-            if at.step < at.head.first_step && !own.is_empty() {
-                vector = own;
-            }
-            (key.to_vec(), keys.row(row).to_vec())
-        } else {
-            let weights =
-                [additive::ADDITIVE_KEY, additive::ADDITIVE_ROW].map(|array| at.own(array));
-            (through(key, weights[0]), through(&memory, weights[1]))
-        };
+        let vector = at.own(additive::ADDITIVE_VECTOR);
         if vector.is_empty() {
             return IN_WEIGHTS.to_owned();
         }
+        let weights = [additive::ADDITIVE_KEY, additive::ADDITIVE_ROW].map(|array| at.own(array));
+        let (query, seen) = (through(key, weights[0]), through(&memory, weights[1]));
         let units = vector.iter().zip(query.iter().zip(seen));
-        let biases = biases(at, row);
         let terms = units.enumerate().map(|(unit, (&v, (q, m)))| {
-            let bias = biases.get(unit).copied();
-            let said = bias.map_or_else(String::new, |bias| format!(" + {}", n(bias)));
-            let text = format!("v({unit}) {} · tanh({} + {}{said})", n(v), n(*q), n(m));
-            (text, v * (q + m + bias.unwrap_or(0.0)).tanh())
+            let text = format!("v({unit}) {} · tanh({} + {})", n(v), n(*q), n(m));
+            (text, v * (q + m).tanh())
         });
         added(terms.collect())
     },
     ..DOT
 };
-
-/// The structural biases of the additive score (Cohn 2016).
-const BIASES: [(Array, &str); 3] = [
-    (additive::ADDITIVE_POSITION, "position"),
-    (additive::ADDITIVE_MARKOV, "Markov"),
-    (additive::ADDITIVE_FERTILITY, "fertility"),
-];
-
-/// The sum of these biases in a row, by unit; empty without biases.
-fn biases(at: &InStep<'_>, row: usize) -> Vec<f32> {
-    let (weighting, step) = (&at.head.weighting, at.step);
-    let rows = weighting.width();
-    let is_used = |t: &usize| weighting.row(*t).iter().any(|weight| *weight != 0.0);
-    let first = (0..step).find(is_used).unwrap_or(step);
-    let units = at.own(additive::ADDITIVE_VECTOR).len().max(1);
-    let mut sum = Vec::new();
-    for (array, _) in BIASES {
-        let weights = at.own(array);
-        let count = weights.len() / units;
-        let value = |index: usize| {
-            if array == additive::ADDITIVE_POSITION {
-                let x = [step - first, row, rows][index.min(2)];
-                return (1.0 + x as f32).ln();
-            }
-            // Of the rows about it, the last weight or the sum of all.
-            let other = (row + index).checked_sub(count / 2);
-            let Some(other) = other.filter(|other| *other < rows) else {
-                return 0.0;
-            };
-            let markov = array == additive::ADDITIVE_MARKOV;
-            let start = if markov {
-                step.saturating_sub(1).max(first)
-            } else {
-                first
-            };
-            (start..step).map(|t| weighting.row(t)[other]).sum()
-        };
-        let values: Vec<f32> = (0..count).map(value).collect();
-        if count > 0 {
-            sum.resize(units, 0.0);
-            let bias = through(&values, weights);
-            sum.iter_mut()
-                .zip(bias)
-                .for_each(|(sum, bias)| *sum += bias);
-        }
-    }
-    sum
-}
 
 const LOCATION: ScoreText = ScoreText {
     word: "location",
@@ -228,15 +158,16 @@ const SCALED_DOT: ScoreText = ScoreText {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::attention::{Biases, Switch};
-    use crate::model::{BahdanauConfig, CoattentionConfig, Model};
-    use crate::task::{Span, Task, Transduce};
+    use crate::model::{EquationsConfig, Model};
+    use crate::task::{Span, Task};
     use crate::train::Recording;
 
     #[test]
     fn rows_of_two_texts_score_each_other() {
         let task = Task::Span(Span::DEFAULT);
-        let config = CoattentionConfig::new(task.inputs(), task.outputs());
+        let channels = [task.inputs(), task.outputs()];
+        let mut config = EquationsConfig::included("coattention", channels, &[]).unwrap();
+        config.question = Span::DEFAULT.question;
         let recording = Recording::new(&Model::new(config, 5), &task, 3, 0);
         let (trace, question) = (&recording.trace, recording.episode.source() - 1);
         let at = InStep::of(trace, false, 0, question).unwrap();
@@ -250,40 +181,5 @@ mod tests {
         assert!((DOT.sum)(&at, 1).contains(" · "), "{}", (DOT.sum)(&at, 1));
         let answer = InStep::of(trace, false, 0, trace.steps() - 1).unwrap();
         assert_eq!((DOT.sum)(&answer, 1), "from the decoder");
-    }
-
-    #[test]
-    fn biases_make_up_the_recorded_score() {
-        let task = Task::Transduce(Transduce::DEFAULT);
-        let mut config = BahdanauConfig::new(task.inputs(), task.outputs());
-        config.attention.units = 4;
-        config.attention.biases = Biases {
-            position: Switch::On,
-            markov: 3,
-            fertility: 5,
-        };
-        let recording = Recording::new(&Model::new(config, 5), &task, 3, 0);
-        let trace = &recording.trace;
-        let equation = (ADDITIVE.equation)(&trace.heads[0]);
-        assert!(
-            equation.ends_with("W_M + position + Markov + fertility)"),
-            "{equation}"
-        );
-        let (first, rows) = (recording.episode.source(), trace.memory_size()[0]);
-        for (step, row) in (first..trace.steps()).flat_map(|t| (0..rows).map(move |i| (t, i))) {
-            let at = InStep::of(trace, false, 0, step).unwrap();
-            let query = through(at.row(&at.head.key), at.own(additive::ADDITIVE_KEY));
-            let memory: Vec<f32> = at.memory(row).collect();
-            let seen = through(&memory, at.own(additive::ADDITIVE_ROW));
-            let units = query.iter().zip(&seen).zip(biases(&at, row));
-            let layer = units.map(|((q, m), bias)| (q + m + bias).tanh());
-            let pairs = layer.zip(at.own(additive::ADDITIVE_VECTOR));
-            let score: f32 = pairs.map(|(unit, v)| unit * v).sum();
-            let recorded = at.head.similarity.row(step)[row];
-            assert!(
-                (score - recorded).abs() < 1e-4,
-                "{score} and {recorded}, step {step}"
-            );
-        }
     }
 }

@@ -223,12 +223,12 @@ impl SourceSteps {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{BahdanauConfig, Model, MultiHeadConfig, NtmConfig};
+    use crate::model::{EquationsConfig, Model, NtmConfig};
     use crate::task::{Caption, Copy, Frames, Text, Transduce};
 
     fn recording(task: &Task) -> Recording {
-        let machine = BahdanauConfig::new(task.inputs(), task.outputs());
-        Recording::new(&Model::new(machine, 1), task, 3, 1)
+        let machine = EquationsConfig::included("bahdanau", [task.inputs(), task.outputs()], &[]);
+        Recording::new(&Model::new(machine.unwrap(), 1), task, 3, 1)
     }
 
     #[test]
@@ -239,8 +239,8 @@ mod tests {
         };
         let task = Task::Transduce(transduce.clone());
         let episode = transduce.episode_of(&[2, 0, 3]);
-        let machine = BahdanauConfig::new(task.inputs(), task.outputs());
-        let recording = Recording::of(&Model::new(machine, 1), &task, episode, None);
+        let machine = EquationsConfig::included("bahdanau", [task.inputs(), task.outputs()], &[]);
+        let recording = Recording::of(&Model::new(machine.unwrap(), 1), &task, episode, None);
         let source = SourceSteps::of(&recording).unwrap();
         let wanted = ["symbol 2", "symbol 0", "symbol 3", "delimiter"];
         assert_eq!(source.names, wanted);
@@ -289,7 +289,8 @@ mod tests {
         let mut text = Text::NONE;
         text.symbols = "a b".to_owned();
         let task = Task::Text(text.clone());
-        let machine = MultiHeadConfig::new(task.inputs(), task.outputs());
+        let channels = [task.inputs(), task.outputs()];
+        let machine = EquationsConfig::included("multi_head_layers", channels, &[]).unwrap();
         let episode = text.episode_of("b c a").unwrap();
         let recording = Recording::of(&Model::new(machine, 1), &task, episode, None);
         let source = SourceSteps::of(&recording).unwrap();

@@ -756,7 +756,7 @@ mod tests {
         Area, Format, Image, Mark, Motion, PlacedPanel, Rgb, Slot, Stage, estimated_bytes,
         head_named, to_bytes,
     };
-    use crate::model::{BahdanauConfig, DncConfig, EquationsConfig, Model, NtmConfig, SamConfig};
+    use crate::model::{DncConfig, EquationsConfig, Model, NtmConfig, SamConfig};
     use crate::platform::at_once;
     use crate::task::{Caption, Reuse, Task};
     use crate::train::ABSENT;
@@ -981,8 +981,8 @@ mod tests {
     /// A machine that names the glyphs of a picture.
     fn described() -> Recording {
         let task = Task::Caption(Caption::DEFAULT).with_size(3);
-        let machine = BahdanauConfig::new(task.inputs(), task.outputs());
-        Recording::new(&Model::new(machine, 1), &task, 1, 0)
+        let machine = EquationsConfig::included("bahdanau", [task.inputs(), task.outputs()], &[]);
+        Recording::new(&Model::new(machine.unwrap(), 1), &task, 1, 0)
     }
 
     /// An episode of a Differentiable Neural Computer.

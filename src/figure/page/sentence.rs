@@ -177,7 +177,7 @@ mod tests {
     use super::*;
     use crate::figure::{Colours, Layout, Mark};
     use crate::io::Experiment;
-    use crate::model::{Model, ModelConfig, MultiHeadConfig};
+    use crate::model::{EquationsConfig, Model, ModelConfig};
     use crate::task::{HeldOut, Task};
 
     fn task(tokens: Tokens) -> Text {
@@ -206,10 +206,10 @@ mod tests {
         let of = task(Tokens::Words);
         let channels = {
             let task = Task::Text(of.clone());
-            (task.inputs(), task.outputs())
+            [task.inputs(), task.outputs()]
         };
-        let heads = MultiHeadConfig::new(channels.0, channels.1);
-        let recording = recording(heads, &of, "the dog sat");
+        let heads = EquationsConfig::included("multi_head_layers", channels, &[]);
+        let recording = recording(heads.unwrap(), &of, "the dog sat");
         for (dark, head) in [(false, 0), (true, 5)] {
             let options = Options {
                 dark,

@@ -235,15 +235,15 @@ pub fn dashes(head: HeadName) -> &'static [f32] {
 mod tests {
     use super::*;
     use crate::figure::{Colours, Drawing, Figure, Layout, Mark, Options, Pages, Picture, Scale};
-    use crate::model::{BahdanauConfig, Model};
+    use crate::model::{EquationsConfig, Model};
     use crate::task::{Task, Transduce};
     use crate::train::Recording;
 
     #[test]
     fn every_answer_has_the_outline_of_its_true_source() {
         let task = Task::Transduce(Transduce::DEFAULT).with_size(6);
-        let machine = BahdanauConfig::new(task.inputs(), task.outputs());
-        let recording = Recording::new(&Model::new(machine, 1), &task, 3, 0);
+        let machine = EquationsConfig::included("bahdanau", [task.inputs(), task.outputs()], &[]);
+        let recording = Recording::new(&Model::new(machine.unwrap(), 1), &task, 3, 0);
         let known = task.alignment(&recording.episode).iter().flatten().count();
         for (steps, hides_future, is_all) in [
             (None, false, true),

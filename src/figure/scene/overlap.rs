@@ -408,7 +408,7 @@ mod tests {
     use crate::figure::fixture::recording;
     use crate::figure::scene::layout::Scene;
     use crate::figure::{Figure, Layout, Options, Pages, Picture};
-    use crate::model::{Model, MultiHeadConfig, NtmConfig};
+    use crate::model::{EquationsConfig, Model, NtmConfig};
     use crate::task::{Copy, Task};
     use crate::train::{Recording, is_absent};
 
@@ -569,9 +569,9 @@ mod tests {
             bits: 3,
             length: 4..=4,
         });
-        let mut config = MultiHeadConfig::new(task.inputs(), task.outputs());
-        (config.heads, config.layers) = (2, 2);
-        let recording = Recording::new(&Model::new(config, 3), &task, 7, 0);
+        let channels = [task.inputs(), task.outputs()];
+        let config = EquationsConfig::included("multi_head_layers", channels, &[("read", "2")]);
+        let recording = Recording::new(&Model::new(config.unwrap(), 3), &task, 7, 0);
         let all = Redundancies::of(&recording.trace);
         let [own, pairs] = all.0[0].terms(&recording.trace, 0);
         // All heads are on the only row.

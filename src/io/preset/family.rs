@@ -95,7 +95,7 @@ pub static FAMILY: [MechanismGroup; 5] = [
             Mechanism { name: "Fixed context", equation: "s₀ = h(last),  sₜ = f(sₜ₋₁, yₜ₋₁)",
                 paper: "Sutskever 2014, section 2", number: "arXiv:1409.3215",
                 purpose: "The baseline without attention: one vector holds the whole source, and long sources are forgotten.",
-                link: "machine=transduce_fixed_context&length=6&seed=7&step=9", picture: "--layout hidden" },
+                link: "machine=transduce_fixed_context&length=6&seed=7&step=9", picture: "--layout quantities --size 420x400" },
             Mechanism { name: "Additive attention, before the state", equation: "K(i) = v · tanh(sₜ₋₁ · W_k + h(i) · W_M)",
                 paper: "Bahdanau 2015, section 3.1", number: "arXiv:1409.0473",
                 purpose: "Looks at the source before each step of the answer, so that no single vector has to hold all of it.",

@@ -32,18 +32,13 @@ impl Keys for Experiment {
         self.model.keys(&mut to.section("model"));
         self.training.keys(&mut to.section("training"));
         let is_file = self.model.is_recorded_apart();
-        // The weights of the loss of a file are constants of its own.
-        if self.model.has_feedback() && self.model.heads() > 0 && !is_file {
-            self.training.source.keys(&mut to.section("training.source"));
-        }
         if self.model.is_hard() {
             let (hard, mut to) = (&mut self.training.hard, to.section("training.hard"));
             if is_file { hard.episode_keys(&mut to) } else { hard.keys(&mut to) }
         }
-        if self.model.is_bayesian() {
-            self.training.bayesian.keys(&mut to.section("training.bayesian"));
-        } else if self.model.warms_up() {
-            self.training.bayesian.episode_keys(&mut to.section("training.bayesian"));
+        if self.model.is_bayesian() || self.model.warms_up() {
+            let (bayesian, mut to) = (&mut self.training.bayesian, to.section("training.bayesian"));
+            if is_file { bayesian.episode_keys(&mut to) } else { bayesian.keys(&mut to) }
         }
         let (measure, sizes) = (
             self.task.measure(),
@@ -124,7 +119,7 @@ impl Experiment {
         valid(self.training.fits_rows(&self.model), "training.", file)?;
         let samples = self.training.hard.fits(self.training.batch);
         valid(samples, "", file)?;
-        let agreement = self.training.source.fits(&self.task, &self.model);
+        let agreement = self.training.fits_agreement(&self.task, &self.model);
         valid(agreement, "", file)?;
         Ok(self)
     }
@@ -220,8 +215,9 @@ pub(in crate::io) fn task(
 /// Reads the text of the `model` of a preset: the machine, but for the channels of its task, and the keys that are given.
 pub(in crate::io) fn model(text: &str, file: &str) -> Result<(ModelConfig, Value), Error> {
     let keys: Value = parse(text, file).map_err(|error| error.within("model"))?;
-    let given = json!({ "model": keys });
+    let mut given = json!({ "model": keys });
     check_keys(&given, file)?;
+    machine_file::fill(&mut given, None, file)?;
     let mut experiment = Experiment::called("");
     let mut text = serde_json::Deserializer::from_str(text);
     let read = read(&mut experiment, &given, "model", &mut text, file);
@@ -287,25 +283,15 @@ pub(in crate::io) fn complete_model(
     };
     valid(checked, "model.", file)?;
     if model.reads_ahead() && !task.answers_last() {
-        let (kind, task) = (model.word(), task.name());
-        let problem = format!(
-            "is {kind}, which reads the whole input before it answers, but an answer of the task {task} is asked for before the input ends; use `ntm`, `plain`, `lstmn` or a causal `multi-head`"
-        );
-        return Err(Error::content(file, "model.kind", problem));
-    }
-    if let Some(asked) = model.asked_for() {
-        let is_asked = match task {
-            Task::Span(span) => span.asked_for.word() == asked,
-            // A trace of another program has the answer that it has.
-            _ => matches!(task, Task::External(_)),
+        let task = task.name();
+        let (key, own) = match &model {
+            ModelConfig::Equations(own) => ("model.file", &*own.file),
+            _ => ("model.kind", model.word()),
         };
-        if !is_asked {
-            let problem = format!(
-                "is {}, which answers questions about a document; use the task `span` with `\"asked_for\": \"{asked}\"`",
-                model.word()
-            );
-            return Err(Error::content(file, "model.kind", problem));
-        }
+        let problem = format!(
+            "is {own}, which reads the whole input before it answers, but an answer of the task {task} is asked for before the input ends; use `ntm`, `plain`, `lstmn.machine`, or `multi_head_layers.machine` with its mask causal"
+        );
+        return Err(Error::content(file, key, problem));
     }
     if task.is_loaded() {
         let steps = [task.longest(), task.longest_source()];

@@ -454,7 +454,8 @@ pub(super) fn of_step<'a>(
 ) -> Piece<'a> {
     let is_vector = spec.dims != ["t"];
     let shape = Vec::from_iter(is_vector.then_some(series.width()));
-    let mut piece = piece(trace.array_name(place, spec), t, shape, series.row(t));
+    let values = series.row(spec.row(t));
+    let mut piece = piece(trace.array_name(place, spec), t, shape, values);
     piece.of_rows = spec.dims.contains(&"n");
     match place {
         Place::Layer(layer) if trace.layers.len() > 1 => piece.place.push(layer),

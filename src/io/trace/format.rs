@@ -13,7 +13,7 @@ pub(super) const SMALL_MEMORY: usize = 1_000_000;
 /// The metadata of a file that its arrays need not show, by key.
 pub(super) const OF_FILES: [&str; 3] = ["generator", "sample", "weights"];
 /// Metadata of the machine.
-pub(super) const OF_MACHINES: [&str; 17] = [
+pub(super) const OF_MACHINES: [&str; 7] = [
     "model.file",
     "model.heads.shift.form",
     "model.heads.key_activation",
@@ -21,16 +21,6 @@ pub(super) const OF_MACHINES: [&str; 17] = [
     "model.heads.initial_weighting",
     "model.memory.initial",
     "model.memory.index",
-    "model.encoder.embedding",
-    "model.decoder.maxout",
-    "model.decoder.pool",
-    "model.decoder.stop",
-    "model.encoder.fertility",
-    "model.decoder.embedding",
-    "model.decoder.input_feeding",
-    "model.attention.rows",
-    "model.positions.kind",
-    "model.positions.most",
 ];
 /// The metadata of an episode that its seed also determines.
 pub(super) const OF_EPISODES: [&str; 5] = ["phases", "answer", "length", "items", "repeats"];

@@ -15,7 +15,7 @@ use crate::model::{Conventions, ModelConfig, Scoring, Turns};
 use crate::task::Task;
 
 /// The keys of a `model` that the arrays of a trace determine, and the axis with the size.
-const SHOWN: [(&str, &str); 22] = [
+const SHOWN: [(&str, &str); 14] = [
     ("kind", ""),
     ("memory.rows", "n"),
     ("memory.columns", "m"),
@@ -30,14 +30,6 @@ const SHOWN: [(&str, &str); 22] = [
     ("heads.attention.units", "a"),
     ("heads.attention.position_units", "p"),
     ("heads.attention.prior_units", "h"),
-    ("encoder.size", "u"),
-    ("decoder.size", "c"),
-    ("decoder.attentional", "d"),
-    ("attention.units", "a"),
-    ("attention.bias.markov", "v"),
-    ("attention.bias.fertility", "w"),
-    ("attention.position_units", "p"),
-    ("attention.prior_units", "h"),
 ];
 
 fn axis(path: &str) -> Option<&'static str> {

@@ -23,8 +23,7 @@ use super::unpack::unpacked;
 use super::write::{GRADIENT, NUMERIC, gradient};
 use crate::io::error::{json_words, parse, short};
 use crate::io::{Error, file, memory_limit};
-use crate::keys::{Choice, Words as _};
-use crate::math::Answer;
+use crate::keys::Choice;
 use crate::model::{
     Array, Conventions, Draw, ModelConfig, NoiseMode, Place, Range as Values, Trace, array,
 };
@@ -179,21 +178,6 @@ struct TraceForm<'a> {
     axes: AxesForm<'a>,
     #[serde(borrow)]
     arrays: Inline<'a>,
-}
-
-impl TraceForm<'_> {
-    /// Returns the form of the answer; a machine that answers questions about a document points at a symbol of it.
-    fn answer(&self) -> Answer {
-        let model = self.model.map_or("null", RawValue::get);
-        let model: Value = serde_json::from_str(model).unwrap_or_default();
-        let mut kinds = ModelConfig::WORDS.iter();
-        let kind = kinds.find(|(word, _)| model["kind"] == *word);
-        let points = kind.is_some_and(|(_, kind)| kind.asked_for().is_some());
-        match self.task.answer {
-            None if points => Answer::Symbols,
-            _ => self.task.answer(),
-        }
-    }
 }
 
 #[derive(Default, Deserialize)]
@@ -466,7 +450,7 @@ fn task(form: &TraceForm, label: &str, from: &mut dyn ArraySource) -> Result<Tas
         name,
         inputs,
         outputs,
-        answer: form.answer(),
+        answer: form.task.answer(),
         steps: steps..=steps,
     }))
 }
@@ -592,14 +576,15 @@ fn build(
     let config = machine.config;
     let (t, weighting) = (form.axes.t.size, from.shape("read0.weighting"));
     let sparse = || from.shape("recorded_rows")?.first().copied();
-    let is_file = config.is_recorded_apart();
+    let has_source_rows = weighting.is_some() && config.has_source_rows();
+    let has_others = config.is_recorded_apart() && !has_source_rows;
     let mut source = weighting
-        .filter(|_| !is_file)
+        .filter(|_| !has_others)
         .and_then(|shape| shape.get(1).copied())
         .or_else(sparse);
     let has_rows = source == Some(t) && !config.has_source_rows();
-    if config.has_source() && (is_file || has_rows) {
-        // With a row for every step, the scored steps say how many the source has.
+    if config.has_source() && (has_others || has_rows) {
+        // With a row for every step, or other rows, the scored steps say how many the source has.
         let mask = Described::new(&Trace::new(&config), t, Place::Machine, MASK);
         let mask = from.has("mask").then(|| from.values(&mask));
         // What is wrong with them is said where all arrays are read.
@@ -750,7 +735,7 @@ fn rebuild(
         let later = lost().filter_map(|t| t.checked_sub(1));
         later.for_each(|t| rule.compute(trace, t));
     }
-    let is_lost = rule.is_none_or(|rule| rule.is_partial && !are_recorded[1..].contains(&true));
+    let is_lost = rule.is_none();
     if is_lost && !is_whole && trace.memory_columns.width() > 0 {
         recording.absent.push("memory".to_owned());
     } else if !is_whole && are_recorded.last() == Some(&false) && !is_lost {

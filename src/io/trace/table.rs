@@ -36,7 +36,7 @@ const BESIDE: [Array; 6] = [
 ];
 
 /// Axes with a size of their own, in the order of a file, with the things they count.
-pub const AXES: [(&str, &str); 23] = [
+pub const AXES: [(&str, &str); 18] = [
     ("t", "steps"),
     ("n", "memory rows"),
     ("m", "memory columns"),
@@ -50,15 +50,10 @@ pub const AXES: [(&str, &str); 23] = [
         "values of a read (named m if a read is as long as a row)",
     ),
     ("u", "encoder units"),
-    ("d", "values of an attentional state"),
     ("s", "shifts"),
     ("a", "units of the additive score"),
     ("p", "units of the layer that predicts the window centre"),
     ("h", "units of the layer that computes the prior"),
-    ("b", "numbers of the position bias"),
-    ("v", "rows of the Markov bias"),
-    ("w", "rows of the fertility bias"),
-    ("o", "units of the LSTM over a document in each direction"),
     ("i", "read modes"),
     ("q", "rows that a head with sparse reads finds"),
     ("j", "all memory rows, where an episode shows some of them"),

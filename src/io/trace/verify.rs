@@ -531,15 +531,12 @@ impl Check<'_> {
             self.found.unchecked.push(("loss".to_owned(), why));
         }
         let names = write::names(self.recording).into_iter();
-        let mut partial = self.rules.iter().filter(|rule| rule.is_partial);
-        let partial = partial.next().map(|rule| rule.array.name);
         let is_given = |name: &String| {
             let cannot = self.found.unchecked.iter().any(|(array, _)| array == name);
             let undrawn = self.found.undrawn.as_ref();
             let is_undrawn = undrawn.is_some_and(|(_, arrays)| arrays.contains(name));
             let is_told = cannot || is_undrawn || self.found.checked.contains(name);
-            let is_partial = partial == Some(&**name) && !cannot;
-            is_partial || name != "memory" && !is_told
+            name != "memory" && !is_told
         };
         let gradient = self.trace.gradient.as_ref().map(|_| "gradient".to_owned());
         self.found.given = names.filter(is_given).chain(gradient).collect();

@@ -7,7 +7,7 @@ use super::parse::{Node, OPERATORS, Term};
 use super::*;
 use crate::math::{Random, random};
 use crate::model::{
-    DncConfig, LstmnDecoderConfig, Model, ModelConfig, NtmConfig, PlainConfig, Trace, peak,
+    DncConfig, EquationsConfig, Model, ModelConfig, NtmConfig, PlainConfig, Trace, peak,
 };
 use crate::task::{Copy, Task, Transduce};
 use crate::train::{ABSENT, Recording};
@@ -286,17 +286,18 @@ fn conditions_find_their_steps() {
 #[test]
 fn an_array_with_a_row_per_step_has_the_entries_of_its_episode() {
     let task = Task::Transduce(Transduce::DEFAULT);
-    let config = ModelConfig::from(LstmnDecoderConfig::new(task.inputs(), task.outputs()));
+    let channels = [task.inputs(), task.outputs()];
+    let config = EquationsConfig::included("lstmn_fusion", channels, &[]).unwrap();
+    let config = ModelConfig::from(config);
     let expression = Expression::parse("read0.weighting[2] + max(read0.weighting)").unwrap();
     let checked = expression.quantity(&Trace::new(&config)).unwrap();
-    let recording = Recording::new(&Model::new(config, 2), &task, 3, 0);
+    let recording = Recording::new(&Model::new(config.clone(), 2), &task, 3, 0);
     let weighting = recording.trace.heads[0].weighting.row(4);
     let (_, most) = peak(weighting).unwrap();
     let found = checked.values(&recording, 4).unwrap()[0];
     assert!((found - f64::from(weighting[2]) - f64::from(most)).abs() < 1e-12);
     assert_eq!(values("read0.weighting[1000]", &recording, 4), None);
     let outside = Expression::parse("read0.weighting[1000] > 0").unwrap();
-    let config = LstmnDecoderConfig::new(task.inputs(), task.outputs());
     assert!(outside.condition(&recording.trace).is_ok());
     let error = outside.condition(&Trace::of_episode(&config, 30, 10));
     let error = error.err().unwrap();

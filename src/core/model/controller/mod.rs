@@ -5,7 +5,6 @@
 
 pub(super) mod cell;
 pub mod feedforward;
-pub mod gru;
 
 use std::ops::Range;
 

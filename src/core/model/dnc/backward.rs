@@ -235,7 +235,6 @@ impl<R: Real> Gradient<R> {
             t,
             seen,
             d_memory: &mut by.memory,
-            is_fixed: false,
             scratch: &mut by.rows,
         };
         score::backward(of, gradients, back);

@@ -6,8 +6,7 @@ use crate::keys::Field::{Choice, Integer, Number};
 use crate::keys::{ConfigError, Keys, PerHead, Switch, Table};
 use crate::model::array;
 use crate::model::attention::{
-    AttentionConfig, Biases, HeadColumns, Mechanism, Parameters, Score, ShiftForm, Strength,
-    Weighting,
+    AttentionConfig, HeadColumns, Mechanism, Parameters, Score, ShiftForm, Strength, Weighting,
 };
 use crate::model::config::{ControllerConfig, EPSILON, InitialMemory, MAX_HEADS, Order};
 use crate::model::head;
@@ -109,14 +108,12 @@ const MAX_ROWS: usize = 1 << 14;
 const ATTENTION: AttentionConfig = AttentionConfig {
     score: PerHead::all(Score::Cosine),
     units: 4,
-    rows: 1,
     strength: PerHead::all(Strength::Emitted),
     gate: PerHead::all(Switch::Off),
     sharpening: PerHead::all(Switch::Off),
     erase: PerHead::all(Switch::On),
     weighting: PerHead::all(Weighting::Soft),
     parameters: Parameters::DEFAULT,
-    biases: Biases::NONE,
 };
 
 impl DncConfig {

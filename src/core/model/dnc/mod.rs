@@ -86,7 +86,6 @@ impl MemoryMachine for DncConfig {
             columns: before,
             epsilon: R::from_f64(self.similarity_epsilon),
             norms: trace.norms.row_mut(norms),
-            is_fixed: false,
         };
         let content = Some(Stage::Content);
         score::forward(writers, t, &mut rows);

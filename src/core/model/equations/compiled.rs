@@ -22,6 +22,7 @@ use crate::math::Answer;
 use crate::model::array;
 use crate::model::shape::{Shape, Start, TensorSpec};
 use crate::model::spec::{Array, Kept, Place};
+use crate::model::weighting::bayesian::DIVERGENCE;
 
 /// A program for one form of feedback.
 #[derive(Debug)]
@@ -108,7 +109,8 @@ impl Compiled {
         };
         compiled.reader = compiled.find_reader();
         let kept = |own: &(usize, &mut Quantity)| {
-            let is_head = own.1.place != Place::Machine && own.1.array == array::WEIGHTING;
+            let is_head = own.1.place != Place::Machine
+                && [array::WEIGHTING, DIVERGENCE].contains(&own.1.array);
             Some(own.0) == compiled.reader || is_head || own.1.array.is_penalty()
         };
         for (_, own) in compiled.quantities.iter_mut().enumerate().filter(kept) {
@@ -121,12 +123,14 @@ impl Compiled {
             own.array = interned::array(own.array.kept(kept));
             own.is_kept = true;
         }
-        let own = compiled
-            .quantities
-            .iter()
-            .filter(|own| own.place == Place::Machine);
-        let arrays = own.map(|own| own.array);
-        let arrays: Vec<Array> = arrays.filter(|own| *own != array::LOGIT).collect();
+        let mut arrays: Vec<Array> = Vec::new();
+        for own in &compiled.quantities {
+            let is_there =
+                own.array == array::LOGIT || own.is_shared() && arrays.contains(&own.array);
+            if own.place == Place::Machine && !is_there {
+                arrays.push(own.array);
+            }
+        }
         compiled.arrays = interned::list(&arrays);
         let _ = compiled.variants[0].set(Variant {
             program: Arc::clone(&compiled.program),
@@ -460,6 +464,39 @@ impl Compiled {
             own.time.is_some_and(|time| time.1 != Part::Source) && is_over_source && is_weighting
         };
         self.quantities.iter().rposition(is_it)
+    }
+
+    /// The most steps of the first input whose numbers select learned entries of a size, and the key of that size.
+    pub(super) fn most_steps(&self) -> Option<(usize, &'static str)> {
+        let axes = &self.program.axes;
+        let is_input = |axis: Axis| {
+            let steps = self.data[0].steps;
+            steps.is_some_and(|steps| axes[steps].origin == axes[axis].origin)
+        };
+        let mut least = None;
+        each(&self.program, &mut |value| {
+            let (Op::Pick(axis), [of, index]) = (&value.op, &value.parts[..]) else {
+                return;
+            };
+            let is_step = match index.op {
+                Op::Index(axis) => is_input(axis),
+                Op::Step(block) => self.page.blocks[block].axis.is_some_and(is_input),
+                _ => false,
+            };
+            let is_learned = match of.op {
+                Op::Linear(_) => true,
+                Op::Read(series, _) => {
+                    matches!(self.program.series[series].source, Source::Parameter(_))
+                }
+                _ => false,
+            };
+            let own = &axes[axes[*axis].origin];
+            if let (true, true, Length::Fixed(length)) = (is_step, is_learned, &own.length) {
+                let name = interned::text(&format!("sizes.{}", own.name));
+                least = least.min(Some((*length, name))).or(Some((*length, name)));
+            }
+        });
+        least
     }
 
     /// The block of a first value: its axis, and whether it runs backwards.

@@ -1,5 +1,6 @@
 //! What a preset says of a machine file: its name and text, and the values of its keys.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
@@ -9,6 +10,7 @@ use super::parts::{Offer, Part, Unfit};
 use super::quantities::Quantity;
 use super::settings::Settings;
 use crate::equations::bind::lengths;
+use crate::equations::included::included;
 use crate::equations::page::{self, Key, Library, Page, Word};
 use crate::equations::text::Mistake;
 use crate::keys::Field::{ChoicePerHead, Integer, Text, Within};
@@ -20,7 +22,7 @@ use crate::model::shape::Shape;
 use crate::model::spec::{Array, Place};
 
 /// The machine that stands for all of its kind until a file is named.
-const EXAMPLE: &str = include_str!("../../machines/tape_reader.machine");
+const EXAMPLE: &str = "tape_reader.machine";
 
 /// A machine whose equations stand in a file.
 #[derive(Clone, Debug)]
@@ -119,19 +121,80 @@ impl EquationsConfig {
         Ok(config)
     }
 
-    /// Checks the text of a file with the components that `library` finds, each with the name and the bytes of its file.
+    /// The machine in an included file of this name (`bahdanau`), for these numbers of inputs and outputs, with these sizes,
+    /// heads, constants and switches, each by its path (`encoder.units`, `4`).
+    ///
+    /// # Errors
+    /// There is no such file or key, or the mistake that a value makes.
+    pub fn included(
+        name: &str,
+        [inputs, outputs]: [usize; 2],
+        set: &[(&str, &str)],
+    ) -> Result<Self, String> {
+        let file = format!("{name}.machine");
+        let none = || format!("no included file {file}");
+        let library = |name: &str| {
+            let name = format!("{name}.component");
+            included(&name).map(|text| (name, text.as_bytes().to_vec()))
+        };
+        let text = included(&file).ok_or_else(none)?;
+        let text = Self::with_components(text, &file, &library)?;
+        let mut config = Self::of_file(&file, &text)?;
+        (config.inputs, config.outputs) = (inputs, outputs);
+        for (path, value) in set {
+            let path = (*path).to_owned();
+            if let Ok(number) = value.parse() {
+                config.settings.numbers.insert(path, number);
+            } else {
+                let words = value.split(' ').map(str::to_owned).collect();
+                config.settings.choices.insert(path, words);
+            }
+        }
+        config.compile().map_err(|mistake| mistake.to_string())?;
+        for (path, value) in set {
+            let none = || format!("{file} has no key {path}");
+            let key = config.key(path).ok_or_else(none)?;
+            let [least, most] = key.range;
+            let is_inside = |value: f64| (least..=most).contains(&value);
+            if value.parse().is_ok_and(|value| !is_inside(value)) {
+                return Err(format!(
+                    "{file}: {path} = {value}; allowed: {least}..{most}"
+                ));
+            }
+        }
+        Ok(config)
+    }
+
+    /// The text of a file and of the components that it uses, which `library` finds, each with the name and the bytes of its
+    /// file.
     ///
     /// # Errors
     /// The mistake, with its file, line and column.
-    pub fn check_text(text: &str, file: &str, library: Library<'_>) -> Result<(), String> {
-        let page = Page::read(text.as_bytes(), file, &page::Given::default(), library);
-        page.map(drop).map_err(|mistake| mistake.to_string())
+    pub fn with_components(text: &str, file: &str, library: Library<'_>) -> Result<String, String> {
+        let used = RefCell::new(BTreeMap::new());
+        let see = |name: &str| {
+            let (name, bytes) = library(name)?;
+            used.borrow_mut().insert(name.clone(), bytes.clone());
+            Some((name, bytes))
+        };
+        Page::read(text.as_bytes(), file, &page::Given::default(), &see)
+            .map_err(|mistake| mistake.to_string())?;
+        let unix = |text: &str| text.trim_start_matches('\u{feff}').replace("\r\n", "\n");
+        let mut whole = unix(text);
+        for component in used.into_inner().values() {
+            if !whole.ends_with('\n') {
+                whole.push('\n');
+            }
+            whole.push('\n');
+            whole.push_str(&unix(&String::from_utf8_lossy(component)));
+        }
+        Ok(whole)
     }
 
     /// What the file means.
     pub fn compiled(&self) -> &Arc<Compiled> {
         static EXAMPLES: LazyLock<Option<Arc<Compiled>>> = LazyLock::new(|| {
-            let compiled = Compiled::new("tape_reader.machine", EXAMPLE, &Settings::default());
+            let compiled = Compiled::new(EXAMPLE, included(EXAMPLE)?, &Settings::default());
             compiled.ok().map(Arc::new)
         });
         let example = || {
@@ -235,7 +298,7 @@ impl EquationsConfig {
 
     fn source(&self) -> &str {
         if self.text.is_empty() {
-            EXAMPLE
+            included(EXAMPLE).unwrap_or_default()
         } else {
             &self.text
         }
@@ -391,9 +454,9 @@ impl Kind for EquationsConfig {
                 rows.saturating_mul(if array == MEMORY { columns } else { 1 })
             }
             _ => {
-                let sizes = self.compiled().quantity(place, array);
-                let sizes = sizes.map(|(_, own)| own.sizes(&self.axis_lengths(self.lengths)));
-                sizes.map_or(0, |sizes| sizes.into_iter().fold(1, usize::saturating_mul))
+                let own = self.compiled().quantity(place, array);
+                let lengths = self.axis_lengths(self.lengths);
+                own.map_or(0, |(_, own)| own.width(&lengths, self.lengths))
             }
         }
     }
@@ -410,13 +473,14 @@ impl Kind for EquationsConfig {
 
     fn mechanism(&self, head: usize) -> Mechanism {
         let familiar = self.compiled().familiar.as_ref();
-        familiar.map_or_else(Mechanism::default, |own| own.mechanism(head))
+        let source = self.first_step();
+        familiar.map_or_else(Mechanism::default, |own| own.mechanism(head, source))
     }
 
     fn of_rows(&self, rows: usize) -> Option<Box<dyn Kind>> {
         self.compiled().familiar.as_ref()?;
-        let steps = rows.saturating_add(usize::from(self.has_source_part()));
-        self.of_episode(steps, rows)
+        let is_longer = self.has_source_part() && !self.has_rows_of_both_parts();
+        self.of_episode(rows.saturating_add(usize::from(is_longer)), rows)
     }
 
     fn episode_rows(&self, steps: usize, source: usize) -> usize {
@@ -426,18 +490,30 @@ impl Kind for EquationsConfig {
         }
     }
 
+    fn most_rows(&self) -> (usize, &'static str) {
+        let compiled = self.compiled();
+        let has_rows = compiled.familiar.is_some() || self.has_source_part();
+        let most = compiled.most_steps().filter(|_| has_rows);
+        most.unwrap_or((usize::MAX, ""))
+    }
+
     fn is_zero(&self, place: Place, array: Array, t: usize, source: usize) -> bool {
         let compiled = self.compiled();
         let own = compiled.quantity(place, array);
         // Noise is drawn in all steps.
-        own.filter(|own| !own.1.is_noise()).is_some_and(|(_, own)| {
-            let (first, count) = own.rows([usize::MAX, source], self.question);
-            own.time.is_some_and(|(_, part)| match part {
-                Part::Answer | Part::Last => t < source,
-                Part::Steps => false,
-                _ => !(first..first.saturating_add(count)).contains(&t),
+        own.filter(|(_, own)| !own.is_noise() && !own.is_shared())
+            .is_some_and(|(_, own)| {
+                if !own.pieces.is_empty() {
+                    let mut pieces = own.pieces.iter();
+                    return !pieces.any(|piece| piece.has_step(t, source, self.question));
+                }
+                let (first, count) = own.rows([usize::MAX, source], self.question);
+                own.time.is_some_and(|(_, part)| match part {
+                    Part::Answer | Part::Last => t < source,
+                    Part::Steps => false,
+                    _ => !(first..first.saturating_add(count)).contains(&t),
+                })
             })
-        })
     }
 
     fn of_episode(&self, steps: usize, source: usize) -> Option<Box<dyn Kind>> {
@@ -467,7 +543,8 @@ impl Kind for EquationsConfig {
         let compiled = self.compiled();
         let lengths = self.axis_lengths([steps.max(2), steps / 2]);
         let values = compiled.quantities.iter().map(|own| {
-            let sizes = own.sizes(&lengths).into_iter().map(|size| size as u64);
+            let sizes = own.sizes(&lengths, steps).into_iter();
+            let sizes = sizes.map(|size| size as u64);
             let steps = if own.time.is_some() { steps as u64 } else { 1 };
             sizes.fold(steps, u64::saturating_mul)
         });
@@ -499,7 +576,7 @@ impl Kind for EquationsConfig {
     fn array_sizes(&self, array: Array) -> Option<Vec<usize>> {
         let compiled = self.compiled();
         let (_, own) = compiled.quantity(Place::Machine, array)?;
-        Some(own.sizes(&self.axis_lengths(self.lengths)))
+        Some(self.sizes_of(own))
     }
 
     fn reader(&self) -> Option<Array> {
@@ -528,10 +605,21 @@ impl Kind for EquationsConfig {
 }
 
 impl EquationsConfig {
+    /// The sizes of the axes of an array, without that of the steps.
+    fn sizes_of(&self, own: &Quantity) -> Vec<usize> {
+        own.sizes(&self.axis_lengths(self.lengths), self.lengths[1])
+    }
+
     /// Whether it answers after a source, or after a document.
     fn has_source_part(&self) -> bool {
         let mut data = self.compiled().data.iter();
         data.any(|data| matches!(data.part, Part::Source | Part::Document))
+    }
+
+    /// Whether its memory has a row for each step of source and answer.
+    fn has_rows_of_both_parts(&self) -> bool {
+        let familiar = self.compiled().familiar.as_ref();
+        familiar.is_some_and(|familiar| familiar.memory.are_of_both_parts())
     }
 
     /// The sizes of its heads, of the rows that they see, and of their controller; all 0 without such heads.
@@ -542,13 +630,17 @@ impl EquationsConfig {
         };
         let units = self.compiled().quantity(Place::Layer(0), array::HIDDEN);
         let lengths = self.axis_lengths(self.lengths);
-        let units = units.map(|(_, own)| own.sizes(&lengths).iter().product());
+        let units = units.map(|(_, own)| self.sizes_of(own).iter().product());
         Sizes {
             layers: familiar.layers,
             units: units.unwrap_or(0),
             read_heads: familiar.heads.len(),
-            rows: self.episode_rows(self.lengths[0], self.lengths[1]),
-            columns: lengths[familiar.columns],
+            rows: if self.has_rows_of_both_parts() {
+                self.lengths[0]
+            } else {
+                self.episode_rows(self.lengths[0], self.lengths[1])
+            },
+            columns: lengths[familiar.memory.columns],
             ..Sizes::default()
         }
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::compiled::Compiled;
 use super::config::EquationsConfig;
 use super::pool::{Job, Purpose};
+use super::quantities::Quantity;
 use crate::equations::bind::{Bound, GATES, IN, Layout};
 use crate::equations::page::Word;
 use crate::equations::program::Axis;
@@ -44,7 +45,7 @@ impl<R: Real> Running<R> {
         let given = compiled.given(job.sizes, config.offer(), job.question);
         let mut wanted = vec![compiled.answer.0];
         let kept = || compiled.quantities.iter().filter(|own| own.is_kept);
-        wanted.extend(kept().filter_map(|own| own.held.series()));
+        wanted.extend(kept().flat_map(Quantity::series));
         let penalties = kept().filter(|own| own.array.is_penalty());
         let mut penalties: Vec<usize> = penalties.filter_map(|own| own.held.series()).collect();
         penalties.dedup();

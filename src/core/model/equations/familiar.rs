@@ -1,18 +1,20 @@
 //! Heads, layers and encoders of a machine file that have the names of those of other machines: their arrays stand in the
 //! places where pictures, losses and measures look for them. This is the only adapter between the two.
 
+use super::assembled::assemble;
 use super::interned;
 use super::parts::{Outline, Part};
-use super::quantities::Quantity;
+use super::quantities::{Held, Quantity, Same};
 use crate::equations::page::Key;
 use crate::equations::program::Axis;
 use crate::keys::Words;
 use crate::model::array;
-use crate::model::attention::{AttentionConfig, Mechanism, Score, Sees, Weighting};
-use crate::model::encoder;
-use crate::model::multi_head::{ROW_KEY, ROW_VALUE};
-use crate::model::reader;
+use crate::model::attention::{
+    AttentionConfig, Mechanism, Score, Sees, ShiftForm, Strength, Switch, Weighting,
+};
 use crate::model::spec::{Array, ArraySpec, Place};
+use crate::model::weighting::bayesian::{DIVERGENCE, NOISE, NORMAL, PRIOR};
+use crate::model::weighting::hard::DRAW;
 use crate::model::weighting::local::CENTRE;
 
 /// The reading heads of a file, the rows that they see, and the layer that controls them.
@@ -20,29 +22,55 @@ use crate::model::weighting::local::CENTRE;
 pub(super) struct Familiar {
     /// The arrays of each head that only some heads have.
     pub heads: Vec<&'static [Array]>,
-    /// The quantity whose steps are the rows, and the axis of its numbers.
-    pub rows: usize,
-    /// The axis of the numbers of a row.
-    pub columns: Axis,
-    /// The rows that a head sees.
-    pub sees: Sees,
+    /// The memory that they see.
+    pub memory: Rows,
     /// Layers of a controller.
     pub layers: usize,
     attention: AttentionConfig,
 }
 
+/// The memory of such heads: a row for each step of the input, or of the episode.
+#[derive(Clone, Debug)]
+pub(super) struct Rows {
+    /// The array whose steps are the rows.
+    pub array: (Place, Array),
+    /// The axis of the numbers of a row.
+    pub columns: Axis,
+    /// The rows that each head sees; the steps of a source are those of the episode.
+    sees: Vec<Sees>,
+}
+
+impl Rows {
+    /// The rows that a head sees, in an episode with this many steps before the answer.
+    pub(super) fn sees(&self, head: usize, source: usize) -> Sees {
+        match self.sees[head.min(self.sees.len() - 1)] {
+            Sees::Source(_) => Sees::Source(source),
+            Sees::OfPart(_) => Sees::OfPart(source),
+            all => all,
+        }
+    }
+
+    /// Whether the rows are all steps of a machine that answers after its source.
+    pub(super) fn are_of_both_parts(&self) -> bool {
+        self.sees.contains(&Sees::OfPart(0))
+    }
+}
+
 impl Familiar {
-    /// The mechanism of a head.
-    pub(super) fn mechanism(&self, head: usize) -> Mechanism {
+    /// The mechanism of a head, in an episode with this many steps before the answer.
+    pub(super) fn mechanism(&self, head: usize, source: usize) -> Mechanism {
         Mechanism {
             layer: head * self.layers.max(1) / self.heads.len().max(1),
-            ..self.attention.of_reader(self.sees)
+            shift_form: ShiftForm::None,
+            sees: self.memory.sees(head, source),
+            ..self.attention.of(0)
         }
     }
 
     /// Finds the heads of a file and gives their arrays their places; none where its heads are others than these pictures know.
     pub(super) fn find(outline: &Outline, all: &mut Vec<Quantity>) -> Option<Self> {
-        let mut placed = by_layer(outline, all);
+        let mut placed = assemble(outline, &by_layer(outline, all));
+        join_tapes(&mut placed);
         let found = Self::place(outline, &mut placed);
         if found.is_some() {
             *all = placed;
@@ -51,94 +79,202 @@ impl Familiar {
     }
 
     fn place(outline: &Outline, all: &mut Vec<Quantity>) -> Option<Self> {
-        let named = |name: &str| all.iter().position(|own| own.array.name == name);
-        let weightings = (0..).map_while(|head| named(&format!("read{head}.weighting")));
-        let weightings: Vec<usize> = weightings.collect();
-        let first = &all[*weightings.first()?];
-        let origin = |axis: Axis| outline.program.axes[axis].origin;
-        let &[rows_axis] = &first.axes[..] else {
-            return None;
+        let (memory, score, heads) = find_rows(outline, all)?;
+        let is_layer = |own: &&Quantity| {
+            let is_controller = own.array.name == "controller.hidden" && own.axes.len() == 1;
+            is_controller && !own.is_of_source()
         };
-        let (source, (_, part)) = (outline.data[0].steps?, first.time?);
-        let is_past = &*outline.program.axes[origin(rows_axis)].name == "past";
-        let mut score = chosen(outline, "score").unwrap_or(Score::Dot);
-        let (rows, sees) = if is_past {
-            (named("controller.hidden")?, Sees::Earlier)
-        } else if let Some(embedded) = named("embedded") {
-            score = Score::ScaledDot;
-            let is_causal = switch(outline, "mask") == Some("causal");
-            (
-                embedded,
-                if is_causal {
-                    Sees::UpToNow
-                } else {
-                    Sees::Sequence
-                },
-            )
-        } else if part == Part::Steps {
-            (named("encoder.annotations")?, Sees::Sequence)
-        } else {
-            (named("encoder.annotations")?, Sees::All)
-        };
-        let of_rows = &all[rows];
-        let &[columns] = &of_rows.axes[..] else {
-            return None;
-        };
-        let is_row = is_past || origin(rows_axis) == origin(source) && of_rows.time.is_some();
-        let is_alike = |index: &usize| {
-            let own = &all[*index];
-            own.axes.len() == 1 && origin(own.axes[0]) == origin(rows_axis) && own.time.is_some()
-        };
-        let weighting = chosen(outline, "weighting").unwrap_or(Weighting::Soft);
-        let is_answer = is_past && part != Part::Steps;
-        let is_known = !weighting.is_random() && !is_answer && outline.data.len() == 2;
-        let has_memory = named("memory").is_some();
-        if has_memory || !is_row || !weightings.iter().all(is_alike) || !is_known {
-            return None;
-        }
-        let mut attention = reader::attention(score, 1);
-        attention.weighting = weighting.into();
-        let is_layer =
-            |own: &&Quantity| own.array.name == "controller.hidden" && own.axes.len() == 1;
         let layers = all.iter().filter(is_layer).count();
-        let (heads, held) = (weightings.len(), of_rows.held);
         let mut layer = [0; 2];
         for own in all.iter_mut() {
             let known = place_of(own, heads, layers, &mut layer);
             (own.place, own.array) = known.unwrap_or((own.place, own.array));
         }
-        // The weighting of a soft head is that of its content.
-        for head in 0..heads {
-            let at = |array: Array| {
-                let is_it = |own: &Quantity| (own.place, own.array) == (Place::Head(head), array);
-                all.iter().position(is_it)
-            };
-            if let (Some(weighting), None) = (at(array::WEIGHTING), at(array::CONTENT)) {
-                let copy = Quantity {
-                    array: array::CONTENT,
-                    is_copy: true,
-                    ..all[weighting].clone()
-                };
-                all.insert(weighting, copy);
-            }
+        add_contents(all);
+        if memory.are_of_both_parts() {
+            share_rows(all, &memory);
         }
         let further = |head: usize| {
             let own = all.iter().filter(|own| own.place == Place::Head(head));
-            let own = own.map(|own| own.array);
-            let own: Vec<Array> = own
-                .filter(|own| !array::ALL_OF_HEADS.contains(own))
-                .collect();
-            interned::list(&own)
+            let mut further: Vec<Array> = Vec::new();
+            for array in own.map(|own| own.array) {
+                if !array::ALL_OF_HEADS.contains(&array) && !further.contains(&array) {
+                    further.push(array);
+                }
+            }
+            interned::list(&further)
         };
         Some(Self {
             heads: (0..heads).map(further).collect(),
-            rows: all.iter().position(|own| own.held == held)?,
-            columns,
-            sees,
+            memory,
             layers,
-            attention,
+            attention: attention(outline, score),
         })
     }
+}
+
+/// The memory of the heads of a file, their score, and their number.
+fn find_rows(outline: &Outline, all: &[Quantity]) -> Option<(Rows, Score, usize)> {
+    let named = |name: &str| all.iter().find(|own| own.array.name == name);
+    let heads = (0..).map_while(|head| named(&format!("read{head}.weighting")));
+    let heads: Vec<&Quantity> = heads.collect();
+    let origin = |axis: Axis| outline.program.axes[axis].origin;
+    let over = |own: &Quantity| match own.axes[..] {
+        [rows] if own.time.is_some() => Some(origin(rows)),
+        _ => None,
+    };
+    let first = over(heads.first()?)?;
+    let (source, (_, part)) = (outline.data[0].steps?, heads[0].time?);
+    let is_past = |axis: Axis| &*outline.program.axes[axis].name == "past";
+    let is_answer = part != Part::Steps;
+    let mut score = chosen(outline, "score").unwrap_or(Score::Dot);
+    let (rows, sees) = if is_past(first) {
+        (
+            named("controller.hidden").filter(|_| !is_answer),
+            Sees::Earlier,
+        )
+    } else if let Some(embedded) = named("embedded") {
+        score = Score::ScaledDot;
+        let is_causal = switch(outline, "mask") == Some("causal");
+        let sees = if is_causal {
+            Sees::UpToNow
+        } else {
+            Sees::Sequence
+        };
+        (Some(embedded), sees)
+    } else if named("read1.weighting").and_then(over).is_some_and(is_past) {
+        (named("controller.hidden"), Sees::Source(0))
+    } else {
+        let of_texts = named("rows").filter(|rows| !rows.pieces.is_empty());
+        let annotations = of_texts
+            .or(named("encoder.annotations"))
+            .or(named("annotations"));
+        (
+            annotations,
+            if is_answer { Sees::All } else { Sees::Sequence },
+        )
+    };
+    let is_tape = sees == Sees::Source(0);
+    let is_seen = |head: &&Quantity| {
+        let own = over(head);
+        own == Some(first) || is_tape && own.is_some_and(is_past)
+    };
+    let is_source = is_past(first) || first == origin(source);
+    if named("memory").is_some()
+        || !is_source
+        || !heads.iter().all(is_seen)
+        || outline.data.len() != 2 && heads[0].pieces.is_empty()
+    {
+        return None;
+    }
+    let rows = rows.filter(|own| own.time.is_some())?;
+    let &[columns] = &rows.axes[..] else {
+        return None;
+    };
+    let known = place_of(rows, heads.len(), 1, &mut [0; 2]);
+    let sees = heads.iter().map(|head| match over(head) {
+        Some(axis) if is_tape && is_past(axis) => Sees::OfPart(0),
+        _ => sees,
+    });
+    let sees = sees.collect();
+    let memory = Rows {
+        array: known.unwrap_or((rows.place, rows.array)),
+        columns,
+        sees,
+    };
+    Some((memory, score, heads.len()))
+}
+
+/// The mechanism of the heads of a file, by its switches and constants.
+fn attention(outline: &Outline, score: Score) -> AttentionConfig {
+    let mut attention = AttentionConfig {
+        score: score.into(),
+        strength: Strength::One.into(),
+        gate: Switch::Off.into(),
+        sharpening: Switch::Off.into(),
+        erase: Switch::Off.into(),
+        ..AttentionConfig::DEFAULT
+    };
+    let weighting = chosen(outline, "weighting").unwrap_or(Weighting::Soft);
+    attention.weighting = weighting.into();
+    let of = &mut attention.parameters;
+    let constant = |name: &str, to: &mut f64| {
+        *to = key(outline, name).map_or(*to, |key| key.value);
+    };
+    constant("shape", &mut of.weibull_shape);
+    constant("rate", &mut of.gamma_rate);
+    constant("sigma", &mut of.lognormal_sigma);
+    constant("prior_sigma", &mut of.prior_sigma);
+    of.window = key(outline, "D").map_or(of.window, |key| key.value as usize);
+    of.prior = chosen(outline, "form").unwrap_or(of.prior);
+    attention
+}
+
+/// Gives the arrays of an encoder that attends to its own steps the names of those of a decoder that does so: both are the
+/// tape of the second head.
+fn join_tapes(all: &mut [Quantity]) {
+    let is_tape = |own: &Quantity| own.array.name == "encoder.weighting";
+    if !all.iter().any(is_tape) {
+        return;
+    }
+    let arrays: Vec<Array> = all.iter().map(|own| own.array).collect();
+    for own in all {
+        let name = match own.array.name.strip_prefix("encoder.") {
+            Some(end @ ("hidden" | "cell")) => format!("controller.{end}"),
+            Some(end @ ("similarity" | "weighting" | "read")) => format!("read1.{end}"),
+            Some(end @ "attended_cell") => end.to_owned(),
+            _ => continue,
+        };
+        let of_decoder = arrays.iter().find(|array| array.name == name).copied();
+        own.array =
+            of_decoder.unwrap_or_else(|| interned::array(own.array.called(interned::text(&name))));
+    }
+}
+
+/// Gives the arrays of heads a column for each step of source and answer, and says which arrays have two quantities: one for
+/// each part of the episode.
+fn share_rows(all: &mut [Quantity], memory: &Rows) {
+    for own in all.iter_mut() {
+        if let (Place::Head(head), Some((_, part)), true) =
+            (own.place, own.time, own.array.dims.contains(&"n"))
+        {
+            let is_own_tape = memory.sees(head, 0) == Sees::OfPart(0);
+            own.columns = Some(if is_own_tape { part } else { Part::Source });
+        }
+    }
+    let arrays: Vec<_> = all.iter().map(|own| (own.place, own.array)).collect();
+    for (own, array) in all.iter_mut().zip(&arrays) {
+        if arrays.iter().filter(|other| *other == array).count() > 1 {
+            own.same = Same::InOtherPart;
+        }
+    }
+}
+
+/// Adds what the content stage of each head makes: its weighting, or the distribution that it draws from.
+fn add_contents(all: &mut Vec<Quantity>) {
+    let has = |place: Place, array: Array| {
+        let is_it = |own: &Quantity| (own.place, own.array) == (place, array);
+        all.iter().any(is_it)
+    };
+    let mut with_contents = Vec::new();
+    for own in all.iter() {
+        let is_drawn = has(own.place, array::DISTRIBUTION);
+        let last = if is_drawn {
+            array::DISTRIBUTION
+        } else {
+            array::WEIGHTING
+        };
+        let is_of_head = matches!(own.place, Place::Head(_));
+        if is_of_head && own.array == last && !has(own.place, array::CONTENT) {
+            with_contents.push(Quantity {
+                array: array::CONTENT,
+                same: Same::Here,
+                ..own.clone()
+            });
+        }
+        with_contents.push(own.clone());
+    }
+    *all = with_contents;
 }
 
 /// All quantities, but those of heads and states in a stack of layers one for each layer: the heads of the first layer come
@@ -190,10 +326,15 @@ fn head_of(name: &str) -> Option<(usize, &str)> {
     Some((head.parse().ok()?, end))
 }
 
+/// The key of this name, of the file or of a component.
+fn key<'a>(outline: &'a Outline, name: &str) -> Option<&'a Key> {
+    let mut keys = outline.page.keys.iter();
+    keys.find(|key| key.name.rsplit('.').next() == Some(name))
+}
+
 /// What a switch of this name is set to.
 fn switch<'a>(outline: &'a Outline, name: &str) -> Option<&'a str> {
-    let is_it = |key: &&Key| key.is_switch() && key.name.rsplit('.').next() == Some(name);
-    let key = outline.page.keys.iter().find(is_it)?;
+    let key = key(outline, name).filter(|key| key.is_switch())?;
     key.chosen.first().map(|word| &**word)
 }
 
@@ -212,21 +353,37 @@ fn place_of(
 ) -> Option<(Place, Array)> {
     let name = own.array.name;
     let is_alike = |known: &Array| known.dims.len() == 1 + own.axes.len() && known.is_of_steps();
-    if let Some((head, end)) = head_of(name).filter(|own| own.0 < heads) {
-        let mut known = array::ALL_OF_HEADS
-            .iter()
-            .chain(&[CENTRE, ROW_KEY, ROW_VALUE]);
+    // Penalties are those of the machine.
+    let head = head_of(name).filter(|head| head.0 < heads && !own.array.is_penalty());
+    if let Some((head, end)) = head {
+        let of_mechanism = [
+            CENTRE,
+            array::ROW_KEY,
+            array::ROW_VALUE,
+            NOISE,
+            NORMAL,
+            PRIOR,
+            DIVERGENCE,
+        ];
+        let mut known = array::ALL_OF_HEADS.iter().chain(&of_mechanism);
         let known = known.find(|known| known.name == end && own.time.is_some() && is_alike(known));
+        let drawn = matches!(own.held, Held::Draw(_)).then_some(&DRAW);
+        let known = drawn.or(known);
         let renamed = || interned::array(own.array.called(interned::text(end)));
-        return Some((Place::Head(head), known.copied().unwrap_or_else(renamed)));
+        // Tables of a row, and rows that are the same in all steps, stay with the machine, which says their sizes.
+        let is_same = own.time.is_none() && matches!(own.held, Held::Values(_));
+        let is_table = known.is_none() && own.axes.len() > usize::from(!is_same);
+        return (!is_table).then(|| (Place::Head(head), known.copied().unwrap_or_else(renamed)));
     }
     let states = [array::HIDDEN, array::CELL].into_iter().zip(layer);
     let mut states = states.filter(|(known, _)| known.name == name && own.axes.len() == 1);
     if let Some((known, before)) = states.next().filter(|_| own.time.is_some()) {
-        let at = std::mem::replace(before, *before + 1);
+        let at = *before;
+        // What an encoder made before is the beginning of the same array.
+        *before += usize::from(!own.is_of_source());
         return (at < layers).then_some((Place::Layer(at), known));
     }
-    let mut known = encoder::ARRAYS.iter();
+    let mut known = array::OF_ENCODERS.iter().chain(&[array::FEEDBACK]);
     let known = known.find(|known| known.name == name && own.time.is_some() && is_alike(known));
     known.map(|known| (Place::Machine, *known))
 }

@@ -2,9 +2,10 @@
 //!
 //! `config` has what a preset says, `compiled` what the file means: its tensors, and with `parts` the parts of an episode that
 //! its data are. `quantities` are the arrays that it records. `familiar` gives heads, layers and encoders the places that
-//! they have in other machines. `engines` run it, and `pool` keeps those that have run. `passes`
-//! are the passes of a machine.
+//! they have in other machines, and `assembled` makes one array of those of a document, a question and an answer.
+//! `engines` run it, and `pool` keeps those that have run. `passes` are the passes of a machine.
 
+mod assembled;
 mod compiled;
 mod config;
 mod engines;
@@ -16,6 +17,7 @@ mod pool;
 mod quantities;
 mod settings;
 
+pub use crate::equations::included::{INCLUDED, included};
 pub use compiled::Compiled;
 pub use config::EquationsConfig;
 pub use parts::{Document, Offer, Outline, Unfit};

@@ -9,7 +9,7 @@ use super::compiled::Compiled;
 use super::config::EquationsConfig;
 use super::engines::Running;
 use super::pool::{Job, Purpose};
-use super::quantities::{Held, Quantity};
+use super::quantities::{Held, NOWHERE, Quantity};
 use crate::equations::run::{Engine, Made};
 use crate::math::{Answer, Real, Series};
 use crate::model::array;
@@ -30,7 +30,18 @@ impl Compiled {
         job: Job,
         at: usize,
     ) -> Vec<usize> {
-        match own.held {
+        if !own.pieces.is_empty() {
+            let lengths = &engine.bound.lengths;
+            let width = own.width(lengths, job.sizes);
+            let mut all = vec![NOWHERE; job.sizes[0] * width];
+            for piece in &own.pieces {
+                let layout = engine.layout_in(piece.series, at);
+                let episode = (job.sizes, job.question);
+                piece.put(layout, lengths, episode, (&mut all, width));
+            }
+            return all;
+        }
+        let places = match own.held {
             Held::Values(series) => own.places(&engine.layout_in(series, at), None),
             Held::First(series, block) => {
                 let block = self
@@ -47,7 +58,8 @@ impl Compiled {
                 }
                 own.places(&layout, None)
             }
-        }
+        };
+        own.in_columns(places, job.sizes, job.question)
     }
 }
 
@@ -193,7 +205,7 @@ impl EquationsConfig {
         has_copies: bool,
     ) {
         for (index, own) in self.compiled().quantities.iter().enumerate() {
-            let is_left_out = own.is_copy && !has_copies;
+            let is_left_out = own.is_copy() && !has_copies;
             if own.array != array::LOGIT && !own.is_noise() && !is_left_out {
                 self.record_one(trace, running, (index, 0), from);
             }
@@ -208,17 +220,17 @@ impl EquationsConfig {
             return;
         };
         let [rows, _] = trace.memory_size();
-        let (first, _) = trace.rows_of(&compiled.quantities[familiar.rows], self.question);
-        let seen = match familiar.sees {
+        let seen = match familiar.memory.sees(0, rows) {
             Sees::Sequence if t > 0 => rows,
             Sees::Sequence => 0,
             _ => t.min(rows),
         };
         let mut memory = std::mem::take(&mut trace.memory_columns);
-        if let Some(series) = trace.series_of(&compiled.quantities[familiar.rows])
+        let (place, array) = familiar.memory.array;
+        if let Some(series) = trace.series(place, array)
             && t < memory.steps()
         {
-            let row = |i: usize| series.row(first + i).iter().copied();
+            let row = |i: usize| series.row(i).iter().copied();
             memory::set_rows(memory.row_mut(t), rows, seen, row);
         }
         trace.memory_columns = memory;
@@ -226,10 +238,8 @@ impl EquationsConfig {
 
     /// The rule of M_{t+1}.
     fn memory_dependency<R: Real>(&self) -> Option<Dependency<'_, R>> {
-        let compiled = self.compiled();
-        let rows = &compiled.quantities[compiled.familiar.as_ref()?.rows];
-        let needs = [(rows.place, rows.array)];
-        Some(Dependency::of_memory(needs, |trace, t| {
+        let memory = &self.compiled().familiar.as_ref()?.memory;
+        Some(Dependency::of_memory([memory.array], |trace, t| {
             self.remember(trace, t + 1);
         }))
     }
@@ -245,7 +255,7 @@ impl EquationsConfig {
         let own = &self.compiled().quantities[index];
         let arena = &running.engine.memory.arena;
         let (first, _) = trace.rows_of(own, self.question);
-        let width: usize = own.sizes(&running.engine.bound.lengths).iter().product();
+        let width = own.width(&running.engine.bound.lengths, trace.tape.sizes);
         let steps = if own.time.is_some() {
             trace.tape.sizes[0]
         } else {
@@ -257,19 +267,21 @@ impl EquationsConfig {
         // Of derivatives there is none yet.
         series.reshape(steps, width);
         let values = series.as_mut_slice();
-        values.fill(R::ZERO);
+        if !own.is_shared() {
+            values.fill(R::ZERO);
+        }
         let to = values.get_mut(first * width..).unwrap_or_default();
         let places = running.arrays[index][at].iter();
         to.iter_mut()
             .zip(places)
-            .for_each(|(to, place)| *to = arena[*place + from]);
+            .for_each(|(to, place)| *to = value(arena, *place + from));
     }
 
     /// Puts recorded arrays in, but for noise.
     fn put_recorded<R: Real>(&self, trace: &Trace<R>, running: &mut Running<R>) {
         let compiled = self.compiled();
         let all = compiled.quantities.iter().enumerate();
-        for (index, own) in all.filter(|(_, own)| !own.is_noise() && !own.is_copy) {
+        for (index, own) in all.filter(|(_, own)| !own.is_noise() && !own.is_copy()) {
             let Some(series) = trace.series_of(own) else {
                 continue;
             };
@@ -280,7 +292,9 @@ impl EquationsConfig {
             let rows = (first..series.steps()).zip(places.chunks(width));
             for (row, places) in rows {
                 let pairs = places.iter().zip(series.row(row));
-                pairs.for_each(|(place, value)| arena[*place] = *value);
+                for (place, value) in pairs.filter(|(place, _)| **place != NOWHERE) {
+                    arena[*place] = *value;
+                }
             }
         }
     }
@@ -349,6 +363,7 @@ impl EquationsConfig {
             let slopes = (first..series.steps()).flat_map(|t| series.row(t));
             if series.width() > 0 {
                 let pairs = running.arrays[index][at].iter().zip(slopes);
+                let pairs = pairs.filter(|(place, _)| **place != NOWHERE);
                 pairs.for_each(|(place, slope)| {
                     running.engine.memory.arena[*place + from] += *slope;
                 });
@@ -358,6 +373,11 @@ impl EquationsConfig {
             running.engine.memory.arena[*place + from] = by.terms.penalty;
         }
     }
+}
+
+/// The number at a place; 0 where there is none.
+fn value<R: Real>(arena: &[R], place: usize) -> R {
+    arena.get(place).copied().unwrap_or(R::ZERO)
 }
 
 /// The number of the first episodes that run side by side: as many as there are vectors for, or one.
@@ -522,8 +542,10 @@ impl<R: Real> Machine<R> for EquationsConfig {
 
     fn computed(&self, _: &Params<R>) -> Vec<(Place, Array)> {
         let all = self.compiled().quantities.iter();
-        let all = all
-            .filter(|own| matches!(own.held, Held::Values(_)) && !own.is_noise() && !own.is_copy);
+        let all = all.filter(|own| {
+            let is_value = matches!(own.held, Held::Values(_)) && !own.is_noise();
+            is_value && !own.is_copy() && !own.shows_twice()
+        });
         all.map(|own| (own.place, own.array)).collect()
     }
 
@@ -544,7 +566,7 @@ impl<R: Real> Machine<R> for EquationsConfig {
         let compiled = self.compiled();
         // Copies first: they show what was made, not what is set.
         let mut quantities: Vec<_> = compiled.quantities.iter().enumerate().collect();
-        quantities.sort_by_key(|(_, own)| !own.is_copy);
+        quantities.sort_by_key(|(_, own)| !own.is_copy());
         let Running { engine, arrays, .. } = &mut running;
         let program = &compiled.program;
         let mut entries: Vec<usize> = Vec::new();
@@ -556,10 +578,7 @@ impl<R: Real> Machine<R> for EquationsConfig {
             made.each(|_, at| entries.push(at));
             entries.sort_unstable();
             for (index, own) in &quantities {
-                let Held::Values(series) = own.held else {
-                    continue;
-                };
-                if !equation.makes.contains(&series) {
+                if !own.series().any(|series| equation.makes.contains(&series)) {
                     continue;
                 }
                 let (first, count) = trace.rows_of(own, self.question);
@@ -580,7 +599,7 @@ impl<R: Real> Machine<R> for EquationsConfig {
                         continue;
                     }
                     self.copy_row(trace, own, t, (all, made.arena));
-                    if own.is_copy {
+                    if own.is_copy() {
                         continue;
                     }
                     change(trace, own.place, own.array, t);
@@ -648,11 +667,14 @@ impl EquationsConfig {
             return;
         }
         let of_row = row.checked_sub(first).filter(|row| *row < count);
+        if of_row.is_none() && own.is_shared() {
+            return;
+        }
         let places = of_row.map_or(&[][..], |row| &places[row * width..(row + 1) * width]);
         let mut to = series.row_mut(row).iter_mut();
         to.by_ref()
             .zip(places)
-            .for_each(|(to, place)| *to = arena[*place]);
+            .for_each(|(to, place)| *to = value(arena, *place));
         if places.is_empty() {
             to.for_each(|to| *to = R::ZERO);
         }

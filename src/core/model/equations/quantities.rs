@@ -2,7 +2,7 @@
 
 use super::interned;
 use super::parts::{Outline, Part, block_axes};
-use crate::equations::bind::Layout;
+use crate::equations::bind::{Layout, count};
 use crate::equations::flatten::Flat;
 use crate::equations::page::Word;
 use crate::equations::program::{Axis, Op, Source, Value};
@@ -31,6 +31,16 @@ impl Held {
     }
 }
 
+/// Whether another quantity is the same array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Same {
+    No,
+    /// It repeats another one, and cannot be set.
+    Here,
+    /// Another one has its values in the other part of the episode.
+    InOtherPart,
+}
+
 /// An array that an episode records.
 #[derive(Clone, Debug)]
 pub(super) struct Quantity {
@@ -52,11 +62,25 @@ pub(super) struct Quantity {
     pub follows: bool,
     /// Whether an episode that is not recorded keeps it as well.
     pub is_kept: bool,
-    /// Whether it repeats another quantity, and cannot be set.
-    pub is_copy: bool,
+    /// Whether another quantity is the same array.
+    pub same: Same,
+    /// The part of the episode that its last axis counts, of an array with a column for each step.
+    pub columns: Option<Part>,
+    /// What several series give to it, each in its part of the episode; empty for what one series holds.
+    pub pieces: Vec<Piece>,
 }
 
 impl Quantity {
+    /// Whether it repeats another quantity, and cannot be set.
+    pub(super) fn is_copy(&self) -> bool {
+        self.same == Same::Here
+    }
+
+    /// Whether another quantity is the same array in the other part of the episode.
+    pub(super) fn is_shared(&self) -> bool {
+        self.same == Same::InOtherPart
+    }
+
     /// Whether it is drawn and not computed.
     pub(super) fn is_noise(&self) -> bool {
         matches!(self.array.range, Range::Normal | Range::Uniform)
@@ -68,9 +92,71 @@ impl Quantity {
             .map_or((0, 1), |(_, part)| part.steps(sizes, question))
     }
 
-    /// The sizes of its axes, without that of the steps.
-    pub(super) fn sizes(&self, lengths: &[usize]) -> Vec<usize> {
+    /// Whether its steps are those before the answer.
+    pub(super) fn is_of_source(&self) -> bool {
+        self.time.is_some_and(|(_, part)| part == Part::Source)
+    }
+
+    /// The values of a step, in an episode with these steps and source steps.
+    pub(super) fn width(&self, lengths: &[usize], sizes: [usize; 2]) -> usize {
+        let own = || self.sizes(lengths, sizes[1]).into_iter();
+        let all = || own().fold(1, usize::saturating_mul);
+        self.columns.map_or_else(all, |_| sizes[0])
+    }
+
+    /// Its places with a column for each step of the episode; [`NOWHERE`] for those that its last axis does not count.
+    pub(super) fn in_columns(
+        &self,
+        places: Vec<usize>,
+        sizes: [usize; 2],
+        question: usize,
+    ) -> Vec<usize> {
+        let (Some(part), (_, count)) = (self.columns, self.rows(sizes, question)) else {
+            return places;
+        };
+        let (first, seen) = part.steps(sizes, question);
+        let width = places.len().checked_div(count).unwrap_or(0);
+        let row = |row: &[usize]| {
+            let mut columns = vec![NOWHERE; sizes[0]];
+            columns[first..first + seen].copy_from_slice(&row[..seen]);
+            columns
+        };
+        places.chunks(width.max(1)).flat_map(row).collect()
+    }
+
+    /// Whether each step has a value for each memory row of a document and a question.
+    fn is_map(&self) -> bool {
+        self.pieces.iter().any(|piece| piece.rows.is_some())
+    }
+
+    /// Whether each number of a table stands in the steps of a document and again in those of a question.
+    pub(super) fn shows_twice(&self) -> bool {
+        let mut pieces = self.pieces.iter().enumerate();
+        pieces.any(|(at, piece)| {
+            self.pieces[..at]
+                .iter()
+                .any(|own| own.series == piece.series)
+        })
+    }
+
+    /// The sizes of its axes, without that of the steps, in an episode with this number of source steps.
+    pub(super) fn sizes(&self, lengths: &[usize], source: usize) -> Vec<usize> {
+        if self.is_map() {
+            return vec![source];
+        }
         self.axes.iter().map(|axis| lengths[*axis]).collect()
+    }
+
+    /// Whether it has values of a series.
+    pub(super) fn has(&self, series: usize) -> bool {
+        self.series().any(|own| own == series)
+    }
+
+    /// The series whose values it has.
+    pub(super) fn series(&self) -> impl Iterator<Item = usize> {
+        let pieces = self.pieces.iter().map(|piece| piece.series);
+        let own = self.held.series().filter(|_| self.pieces.is_empty());
+        pieces.chain(own)
     }
 
     /// Where it stands in an engine, with the axis of its steps first.
@@ -88,6 +174,61 @@ impl Quantity {
         }
         let time = self.time.iter().map(|time| time.0);
         layout.places(&time.chain(self.axes.iter().copied()).collect::<Vec<_>>())
+    }
+}
+
+/// The place of a number that no series has: it is 0, and nothing sets it.
+pub(super) const NOWHERE: usize = usize::MAX / 2;
+
+/// What a series gives to an array.
+#[derive(Clone, Debug)]
+pub(super) struct Piece {
+    pub series: usize,
+    /// The part of the episode that its steps are, and their axes.
+    pub part: Part,
+    pub steps: Vec<Axis>,
+    pub columns: Vec<Axis>,
+    /// The part whose steps its columns are, if they are steps.
+    pub rows: Option<Part>,
+}
+
+impl Piece {
+    /// Whether it has a value in a step, in an episode with this many source steps.
+    pub(super) fn has_step(&self, t: usize, source: usize, question: usize) -> bool {
+        let (first, count) = self.part.steps([usize::MAX, source], question);
+        // The step behind a document or a question may be one of its own.
+        (first..=first.saturating_add(count)).contains(&t)
+    }
+
+    /// Puts the places of its values in, in an array of all steps with this many columns.
+    pub(super) fn put(
+        &self,
+        mut layout: Layout,
+        lengths: &[usize],
+        (sizes, question): ([usize; 2], usize),
+        (all, width): (&mut [usize], usize),
+    ) {
+        // Along an axis that it does not have, its values repeat.
+        for axis in &self.steps {
+            if layout.dims.iter().all(|dim| dim.0 != *axis) {
+                layout.dims.push((*axis, lengths[*axis], 0));
+            }
+        }
+        let columns = count(lengths, &self.columns).max(1);
+        let places = layout.places(&[&self.steps[..], &self.columns].concat());
+        let steps = places.len() / columns;
+        let first = self.rows.map_or(0, |part| part.steps(sizes, question).0);
+        for (step, places) in places.chunks(columns).enumerate() {
+            let t = match self.part {
+                // Of more rounds than are asked for, the last ones.
+                Part::Answer => (sizes[0] + step).checked_sub(steps),
+                part => Some(part.steps(sizes, question).0 + step),
+            };
+            let t = t.filter(|t| self.part != Part::Answer || *t >= sizes[1]);
+            let row = t.and_then(|t| all.get_mut(t * width..(t + 1) * width));
+            let row = row.unwrap_or_default().iter_mut().skip(first);
+            row.zip(places).for_each(|(to, place)| *to = *place);
+        }
     }
 }
 
@@ -261,7 +402,9 @@ fn of_heads(
             needs: Vec::new(),
             follows: false,
             is_kept: false,
-            is_copy: false,
+            same: Same::No,
+            columns: None,
+            pieces: Vec::new(),
         }
     };
     match heads {
@@ -275,12 +418,11 @@ fn of_heads(
 
 /// The quantities that one follows from, and whether it does so without a tensor.
 fn needs(outline: &Outline, flat: &Flat, all: &[Quantity], index: usize) -> (Vec<usize>, bool) {
-    let (program, Held::Values(series)) = (&outline.program, all[index].held) else {
-        return (Vec::new(), false);
-    };
+    let (program, own) = (&outline.program, &all[index]);
     let (mut needs, mut follows, mut is_made) = (Vec::new(), true, false);
     let equations = program.equations.iter().enumerate();
-    for (work, equation) in equations.filter(|(_, own)| own.makes.contains(&series)) {
+    for (work, equation) in equations.filter(|(_, one)| one.makes.iter().any(|made| own.has(*made)))
+    {
         is_made = true;
         let is_drawn = |draw: usize| flat.draws[draw].1 == work;
         let mut reads = Vec::new();
@@ -294,9 +436,10 @@ fn needs(outline: &Outline, flat: &Flat, all: &[Quantity], index: usize) -> (Vec
         });
         let is_needed = |(other, own): &(usize, &Quantity)| {
             *other != index
-                && !own.is_copy
+                && !own.is_copy()
                 && match own.held {
-                    Held::Values(own) | Held::First(own, _) => reads.contains(&own),
+                    Held::Values(_) => own.series().any(|own| reads.contains(&own)),
+                    Held::First(own, _) => reads.contains(&own),
                     Held::Draw(draw) => is_drawn(draw),
                 }
         };

@@ -96,7 +96,6 @@ impl MemoryMachine for NtmConfig {
             columns: before,
             epsilon: R::from_f64(self.similarity_epsilon),
             norms,
-            is_fixed: false,
         };
         match self.order {
             Order::ReadFirst => {
@@ -222,7 +221,6 @@ impl NtmConfig {
                 t,
                 seen,
                 d_memory: &mut *d_memory,
-                is_fixed: false,
                 scratch: &mut *scratch,
             };
             let recorder = recorder.as_deref_mut();
@@ -256,7 +254,6 @@ impl NtmConfig {
             t,
             seen,
             d_memory,
-            is_fixed: false,
             scratch,
         };
         heads_backward(trace, heads, gradients, upstream, recorder, back);

@@ -8,7 +8,7 @@ use super::kind::Kind;
 use super::slots::{Arrays, SlotsGradient};
 use super::trace::HeadTrace;
 use super::window::Back;
-use crate::math::{Real, Series};
+use crate::math::Real;
 
 /// What a head sees: the memory, column after column [M·N], ε under the roots of the norms of its rows, and these norms
 /// [N], which a score may compute.
@@ -17,8 +17,6 @@ pub struct Rows<'a, R> {
     pub(super) columns: &'a [R],
     pub(super) epsilon: R,
     pub(super) norms: &'a mut [R],
-    /// True where no row that the head has seen changes.
-    pub(super) is_fixed: bool,
 }
 
 /// A score function in both directions.
@@ -56,16 +54,6 @@ pub(super) trait ScoreFunction<R: Real>: Arrays {
         for (head, by) in heads.into_iter().zip(gradients) {
             self.backward(head, by, to);
         }
-    }
-
-    /// Completes the gradients of an episode in which no row changed; adds to that w.r.t. its rows what was left to
-    /// the end.
-    fn finish(
-        &self,
-        _head: &HeadTrace<R>,
-        _by: &mut SlotsGradient<R>,
-        _d_rows: Option<&mut Series<R>>,
-    ) {
     }
 
     /// Adds what the scratch has summed over an episode to the gradients w.r.t. the learned arrays.

@@ -290,7 +290,7 @@ impl<R: Real> HeadTrace<R> {
             Weighting::LocalPredictive => true,
             _ => return None,
         };
-        let (_, centre) = self.of_weighting.arrays().last()?;
+        let centre = self.series(CENTRE)?;
         Some(Window {
             centre: centre[t],
             half: R::from_f64(self.mechanism.parameters.window as f64),

@@ -1,13 +1,14 @@
 //! Machine files as machines: episodes that are recorded, verified, changed, learned from, and of other sizes.
 
-use tapescope_core::keys::{Field, Keys, Table};
+use tapescope_core::keys::{Choice as _, Field, Keys, Table};
+use tapescope_core::math::Series;
 use tapescope_core::model::equations::Offer;
 use tapescope_core::model::{
     Array, Conventions, Draw, EquationsConfig, Intervention, Kind, Model, ModelConfig, NoiseMode,
-    Place, Trace,
+    Place, Trace, array,
 };
 use tapescope_core::model::{Change, Params, Told, Workspace};
-use tapescope_core::task::{AskedFor, Aspects, Copy, Span, Task, Transduce};
+use tapescope_core::task::{AskedFor, Aspects, Caption, Copy, Span, Task, Transduce};
 use tapescope_core::train::{self, Quantity, Recording, Trainer, TrainingConfig};
 
 const MACHINES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/machines");
@@ -22,7 +23,8 @@ fn copy() -> Task {
 /// The text of a machine file with all components.
 fn text(name: &str) -> String {
     let of = |name: &str| std::fs::read_to_string(format!("{MACHINES}/{name}")).unwrap();
-    let parts = ["attention", "encoder", "head"].map(|part| of(&format!("{part}.component")));
+    let parts =
+        ["attention", "coverage", "encoder", "head"].map(|part| of(&format!("{part}.component")));
     format!("{}\n{}", of(&format!("{name}.machine")), parts.join("\n"))
 }
 
@@ -97,6 +99,7 @@ fn all() -> Vec<(String, Task)> {
     let mut all: Vec<_> = of_copy.map(|name| (name.to_owned(), copy())).into();
     let others = ["bahdanau", "luong", "fixed_context"].map(|name| (name.to_owned(), transduce()));
     all.extend(others);
+    all.push(("caption".to_owned(), Task::Caption(Caption::DEFAULT)));
     all.push(("coattention".to_owned(), Task::Span(Span::DEFAULT)));
     all.push(("attention_over_attention".to_owned(), symbol()));
     let aspects = Task::Aspects(Aspects::DEFAULT);
@@ -632,12 +635,15 @@ fn an_input_longer_than_any_memory_is_counted_before_room_is_made() {
 }
 
 /// Files whose heads have the places of those of other machines.
-fn with_heads() -> [(&'static str, Task); 5] {
+fn with_heads() -> [(&'static str, Task); 8] {
     let transduce = || Task::Transduce(Transduce::DEFAULT);
     [
         ("bahdanau", transduce()),
         ("luong", transduce()),
+        ("caption", Task::Caption(Caption::DEFAULT)),
+        ("lstmn_fusion", transduce()),
         ("lstmn", copy()),
+        ("multi_head_layers", copy()),
         ("self_attention", copy()),
         ("structured_self_attention", Task::Aspects(Aspects::DEFAULT)),
     ]
@@ -655,19 +661,26 @@ fn heads_that_read_the_steps_of_the_input_have_their_arrays_in_their_place() {
         let rows = config.rows_of([trace.steps(), trace.setting.source]);
         assert_eq!(memory.nrows(), rows, "{name}");
         assert!(trace.memory(0).iter().all(|value| *value == 0.0), "{name}");
-        for head in &trace.heads {
+        for (index, head) in trace.heads.iter().enumerate() {
+            let is_tape = name == "lstmn" || name == "lstmn_fusion" && index == 1;
+            let first = if is_tape { 0 } else { first };
             for t in first..trace.steps() {
                 let weights = &head.weighting.row(t)[..rows];
                 assert_eq!(head.content.row(t), head.weighting.row(t), "{name}");
                 let sum: f32 = weights.iter().sum();
-                let has_rows = name != "lstmn" || t > 0;
+                let has_rows = !is_tape || t > 0 && t != head.first_step;
                 assert!(
                     (sum - f32::from(u8::from(has_rows))).abs() < 1e-5,
                     "{name}: {sum}"
                 );
-                for (column, read) in head.read.row(t)[..memory.ncols()].iter().enumerate() {
-                    let rows = weights.iter().zip(memory.column(column));
-                    let expected: f32 = rows.map(|(weight, value)| weight * value).sum();
+                let values = head.series(array::ROW_VALUE);
+                let width = values.map_or(memory.ncols(), Series::width);
+                for (column, read) in head.read.row(t)[..width].iter().enumerate() {
+                    let row = |i: usize| {
+                        values.map_or_else(|| memory[[i, column]], |own| own.row(i)[column])
+                    };
+                    let rows = weights.iter().enumerate();
+                    let expected: f32 = rows.map(|(i, weight)| weight * row(i)).sum();
                     assert!((read - expected).abs() < 1e-5, "{name}");
                 }
             }
@@ -675,9 +688,157 @@ fn heads_that_read_the_steps_of_the_input_have_their_arrays_in_their_place() {
     }
 }
 
+/// Files that read a document and a question.
+fn with_document() -> [(&'static str, Task); 2] {
+    let ends = Task::Span(Span::DEFAULT);
+    [
+        ("coattention", ends),
+        ("attention_over_attention", symbol()),
+    ]
+}
+
+#[test]
+fn document_question_and_answer_share_a_head() {
+    for (name, task) in with_document() {
+        let machine = machine(name, &task);
+        let Recording { trace, episode, .. } = Recording::new(&machine, &task, 7, 1);
+        let (source, [rows, _]) = (trace.setting.source, trace.memory_size());
+        assert_eq!(rows, source, "{name}");
+        assert!(trace.memory(0).iter().all(|value| *value == 0.0), "{name}");
+        let (head, memory) = (&trace.heads[0], trace.memory(1));
+        // The steps behind document and question are those of the sentinels.
+        let is_pointer = name == "coattention";
+        let end = usize::from(is_pointer);
+        let document = 0..episode.size + end;
+        let question = episode.size + 1..source - 1 + end;
+        for t in 0..trace.steps() {
+            let seen = match t {
+                _ if document.contains(&t) => question.clone(),
+                _ if question.contains(&t) => document.clone(),
+                _ if t >= source => 0..episode.size,
+                _ => 0..0,
+            };
+            let (weights, scores) = (head.weighting.row(t), head.similarity.row(t));
+            let sum: f32 = weights.iter().sum();
+            assert!(
+                (sum - f32::from(u8::from(!seen.is_empty()))).abs() < 1e-5,
+                "{name} {t}"
+            );
+            for (row, (weight, score)) in weights.iter().zip(scores).enumerate() {
+                assert!(*weight == 0.0 || seen.contains(&row), "{name} {t} {row}");
+                let product = memory.row(t.min(source - 1)).dot(&memory.row(row));
+                let is_product = (product - score).abs() < 1e-5;
+                assert!(
+                    t >= source || is_product || !seen.contains(&row),
+                    "{name} {t} {row}"
+                );
+            }
+            for (column, read) in head.read.row(t).iter().enumerate() {
+                let pairs = weights.iter().zip(memory.column(column));
+                let expected: f32 = pairs.map(|(weight, value)| weight * value).sum();
+                let expected = if t < source { expected } else { 0.0 };
+                assert!((read - expected).abs() < 1e-5, "{name} {t}");
+            }
+            if t >= source && is_pointer {
+                let scores = &scores[..episode.size];
+                assert_eq!(scores, &trace.logit.row(t)[..episode.size], "{name} {t}");
+            }
+        }
+    }
+}
+
+#[test]
+fn rounds_after_one_that_changes_neither_end_repeat_it() {
+    let task = Task::Span(Span {
+        rounds: 4,
+        ..Span::DEFAULT
+    });
+    let with = |stop: &str| {
+        let channels = [task.inputs(), task.outputs()];
+        let set = [("units", "5"), ("fusion.units", "3"), ("stop", stop)];
+        let mut config = EquationsConfig::included("coattention", channels, &set).unwrap();
+        config.question = Span::DEFAULT.question;
+        let mut machine = Model::<f32>::new(config, 3);
+        let weights = machine.params.slices_mut().flatten();
+        weights.for_each(|weight| *weight *= 3.0);
+        machine
+    };
+    let [all, stops] = ["no", "repeats"].map(with);
+    let mut repeated = 0;
+    for index in 0..10 {
+        let [all, stops] = [&all, &stops].map(|of| Recording::new(of, &task, 7, index));
+        let first = all.trace.setting.source;
+        let round = |of: &Recording, round: usize| {
+            let steps = first + 2 * round..first + 2 * round + 2;
+            let rows = steps.map(|t| of.trace.logit.row(t)[..of.episode.size].to_vec());
+            rows.collect::<Vec<_>>()
+        };
+        let ends = |of: &Vec<Vec<f32>>| {
+            let most = |row: &Vec<f32>| {
+                let better = |best: usize, i: usize| if row[i] > row[best] { i } else { best };
+                (0..row.len()).fold(0, better)
+            };
+            of.iter().map(most).collect::<Vec<_>>()
+        };
+        let mut before = [vec![], vec![0, all.episode.size - 1]];
+        for at in 0..4 {
+            let is_over = before[0] == before[1];
+            let expected = if is_over {
+                round(&stops, at - 1)
+            } else {
+                round(&all, at)
+            };
+            assert_eq!(round(&stops, at), expected, "{index} {at}");
+            repeated += usize::from(is_over && expected != round(&all, at));
+            before = [before[1].clone(), ends(&expected)];
+        }
+    }
+    assert!(repeated > 0);
+}
+
+#[test]
+fn heads_that_draw_have_the_arrays_of_their_weighting() {
+    let task = Task::Transduce(Transduce::DEFAULT);
+    let common = "read similarity content weighting";
+    for (weighting, own) in [
+        ("hard", "distribution draw row entropy"),
+        ("weibull", "noise prior divergence location"),
+        ("lognormal", "normal prior divergence location"),
+    ] {
+        let set = [
+            ("encoder.units", "4"),
+            ("units", "5"),
+            ("attention.weighting", weighting),
+        ];
+        let channels = [task.inputs(), task.outputs()];
+        let config = EquationsConfig::included("bahdanau", channels, &set).unwrap();
+        assert_eq!(config.mechanism(0).weighting.word(), weighting);
+        let machine = Model::<f32>::new(config, 3);
+        let draw = Draw {
+            sampling: NoiseMode::Sampled,
+            ..Draw::of(7, 1)
+        };
+        let recording = Recording::of(&machine, &task, task.episode(7, 1), Some(draw));
+        let trace = &recording.trace;
+        let names: Vec<&str> = trace.heads[0]
+            .arrays()
+            .filter(|(_, series)| series.width() > 0)
+            .map(|(array, _)| array.name)
+            .collect();
+        for name in common.split(' ').chain(own.split(' ')) {
+            assert!(names.contains(&name), "{weighting}: {name} in {names:?}");
+        }
+        assert_eq!(again(&machine, trace), [], "{weighting}");
+        assert!(
+            recording.again(&machine).unwrap().trace == *trace,
+            "{weighting}"
+        );
+    }
+}
+
 #[test]
 fn penalties_on_weightings_reach_the_tensors() {
-    for (name, task) in with_heads() {
+    for (name, task) in with_heads().into_iter().chain(with_document()) {
         let small = machine(name, &task);
         let mut machine = Model::<f64>::new(small.config.clone(), 3);
         let weights = small.params.slices();
@@ -727,4 +888,54 @@ fn penalties_on_weightings_reach_the_tensors() {
             );
         }
     }
+}
+
+#[test]
+fn an_included_file_is_made_with_its_values() {
+    let set = [
+        ("encoder.units", "3"),
+        ("attention.score", "dot"),
+        ("units", "6"),
+        ("encoder.direction", "both"),
+    ];
+    let made = EquationsConfig::included("bahdanau", [5, 4], &set).unwrap();
+    let model = Model::<f32>::new(made, 1);
+    assert_eq!((model.config.inputs(), model.config.outputs()), (5, 4));
+    assert_eq!(model.config.columns(), 6);
+    for (set, wanted) in [
+        (("unit", "6"), "bahdanau.machine has no key unit"),
+        (("units", "0"), "units = 0; allowed: 1..4096"),
+        (
+            ("attention.score", "dots"),
+            "attention.score is dots; did you mean dot?",
+        ),
+    ] {
+        let found = EquationsConfig::included("bahdanau", [5, 4], &[set]).err();
+        let found = found.unwrap_or_default();
+        assert!(found.contains(wanted), "{set:?}: {found}");
+    }
+    let none = EquationsConfig::included("none", [5, 4], &[]).unwrap_err();
+    assert_eq!(none, "no included file none.machine");
+}
+
+#[test]
+fn sequences_longer_than_learned_positions_are_refused() {
+    let positions = ("positions", "6");
+    let location = ("attention.score", "location");
+    for (name, set, key) in [
+        ("multi_head_layers", vec![positions], "sizes.positions"),
+        (
+            "bahdanau",
+            vec![location, ("attention.places", "6")],
+            "sizes.attention.places",
+        ),
+    ] {
+        let config = ModelConfig::from(EquationsConfig::included(name, [3, 2], &set).unwrap());
+        assert_eq!(config.fits_episode([6, 6]), Ok(()), "{name}");
+        let error = config.fits_episode([7, 7]).unwrap_err();
+        assert_eq!((&*error.field, &*error.found), (key, "6"), "{name}");
+    }
+    let places = [positions, ("places", "sinusoidal")];
+    let config = EquationsConfig::included("multi_head_layers", [3, 2], &places).unwrap();
+    assert_eq!(ModelConfig::from(config).fits_episode([7, 7]), Ok(()));
 }

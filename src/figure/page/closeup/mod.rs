@@ -270,7 +270,7 @@ mod tests {
     use crate::figure::fixture::recording;
     use crate::figure::scene::fonts::text_width;
     use crate::figure::{Figure, Layout, Mark, Options, Pages, Picture, Slot, Text, head_label};
-    use crate::model::{BahdanauConfig, DncConfig, Model, NtmConfig, peak};
+    use crate::model::{DncConfig, EquationsConfig, Model, NtmConfig, peak};
     use crate::task::{Caption, Task, Transduce};
     use crate::train::Recording;
 
@@ -329,8 +329,9 @@ mod tests {
             (Task::Caption(Caption::DEFAULT), Picture::Patches),
         ];
         for (task, picture) in tasks {
-            let machine = BahdanauConfig::new(task.inputs(), task.outputs());
-            let recording = Recording::new(&Model::new(machine, 1), &task, 1, 0);
+            let machine =
+                EquationsConfig::included("bahdanau", [task.inputs(), task.outputs()], &[]);
+            let recording = Recording::new(&Model::new(machine.unwrap(), 1), &task, 1, 0);
             let last = recording.trace.steps() - 1;
             for (step, size) in [1, last].into_iter().flat_map(|step| {
                 let sizes = [(1200.0, 630.0), LEAST, (390.0, 740.0), (844.0, 294.0)];

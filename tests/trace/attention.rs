@@ -18,7 +18,7 @@ fn experiment(task: &str, model: &str, sequences: u32) -> Experiment {
 }
 
 const COPY: &str = r#"{"kind": "copy", "bits": 3, "length": [3, 6]}"#;
-const BAHDANAU: &str = r#"{"kind": "bahdanau", "encoder": {"size": 6}, "decoder": {"size": 12}, "attention": {"units": 8}}"#;
+const BAHDANAU: &str = r#"{"kind": "equations", "file": "bahdanau.machine", "sizes": {"encoder": {"units": 6}, "units": 12, "attention": {"units": 8}}}"#;
 
 fn trainer(experiment: Experiment) -> Trainer {
     let Experiment {
@@ -100,7 +100,6 @@ fn attention_learns_to_copy_and_is_verified_without_tolerance() {
         "feedback",
         "memory",
         "read0.key",
-        "read0.similarity",
         "read0.weighting",
         "read0.read",
         "output",
@@ -150,14 +149,13 @@ fn attention_learns_to_copy_and_is_verified_without_tolerance() {
 #[test]
 fn every_machine_with_a_source_is_verified_without_tolerance() {
     let models = [
-        r#"{"kind": "fixed-context", "encoder": {"cell": "gru", "direction": "both", "size": 5, "embedding": 4}}"#,
-        r#"{"kind": "luong", "encoder": {"size": 6}, "decoder": {"attentional": 5, "input_feeding": "on"}}"#,
-        r#"{"kind": "luong", "encoder": {"size": 6}, "attention": {"score": "dot", "weighting": "local-predictive"}}"#,
-        r#"{"kind": "luong", "encoder": {"size": 6}, "attention": {"score": "location", "rows": 9}}"#,
-        r#"{"kind": "caption", "annotations": {"filters": 5}, "decoder": {"size": 7, "gate": "on"}}"#,
-        r#"{"kind": "caption", "decoder": {"size": 7}, "attention": {"weighting": "hard"}}"#,
-        r#"{"kind": "bahdanau", "encoder": {"size": 3, "fertility": 4}, "decoder": {"size": 7},
-            "attention": {"units": 4, "bias": {"position": "on", "markov": 3, "fertility": 1}}}"#,
+        r#"{"kind": "equations", "file": "fixed_context.machine", "sizes": {"encoder": {"units": 5, "embedding": 4}}, "switches": {"encoder": {"cell": "gru", "direction": "both", "embedded": "yes"}}}"#,
+        r#"{"kind": "equations", "file": "luong.machine", "sizes": {"encoder": {"units": 6}, "combined": 5}, "switches": {"feeding": "input"}}"#,
+        r#"{"kind": "equations", "file": "luong.machine", "sizes": {"encoder": {"units": 6}}, "switches": {"attention": {"score": "dot", "weighting": "local_predictive"}}}"#,
+        r#"{"kind": "equations", "file": "luong.machine", "sizes": {"encoder": {"units": 6}, "attention": {"places": 9}}, "switches": {"attention": {"score": "location"}}}"#,
+        r#"{"kind": "equations", "file": "bahdanau.machine", "sizes": {"encoder": {"units": 3}, "coverage": {"units": 4}, "units": 7, "attention": {"units": 4, "markov": 3, "fertility": 1}}, "switches": {"coverage": {"kind": "fertility"}, "attention": {"biases": "weights_and_places"}}}"#,
+        r#"{"kind": "equations", "file": "caption.machine", "sizes": {"filters": 5, "units": 7}, "switches": {"rows": "convolution", "gate": "yes"}}"#,
+        r#"{"kind": "equations", "file": "caption.machine", "sizes": {"units": 7}, "switches": {"attention": {"weighting": "hard"}}}"#,
     ];
     for model in models {
         let mut trainer = trainer(experiment(COPY, model, 24));
@@ -183,7 +181,7 @@ fn every_machine_with_a_source_is_verified_without_tolerance() {
 fn a_value_where_there_must_be_none_is_found() {
     for (model, after, before) in [
         (
-            r#"{"kind": "bahdanau", "encoder": {"size": 3, "fertility": 4}, "decoder": {"size": 7}}"#,
+            r#"{"kind": "equations", "file": "bahdanau.machine", "sizes": {"encoder": {"units": 3}, "coverage": {"units": 4}, "units": 7}, "switches": {"coverage": {"kind": "fertility"}}}"#,
             &[
                 "encoder.forward.cell",
                 "encoder.forward.hidden",
@@ -195,12 +193,12 @@ fn a_value_where_there_must_be_none_is_found() {
             &["controller.cell", "controller.hidden"][..],
         ),
         (
-            r#"{"kind": "caption", "annotations": {"filters": 5}, "decoder": {"size": 7, "gate": "on"}}"#,
+            r#"{"kind": "equations", "file": "caption.machine", "sizes": {"filters": 5, "units": 7}, "switches": {"rows": "convolution", "gate": "yes"}}"#,
             &["annotations"],
             &["controller.hidden", "context.gate"],
         ),
         (
-            r#"{"kind": "luong", "encoder": {"size": 6}}"#,
+            r#"{"kind": "equations", "file": "luong.machine", "sizes": {"encoder": {"units": 6}}}"#,
             &["encoder.forward.hidden"],
             &["attentional"],
         ),
@@ -336,36 +334,32 @@ fn a_value_of_attention_is_overridden() {
 
 #[test]
 fn a_task_that_answers_before_its_input_ends_is_refused() {
-    let text = r#"{"task": {"kind": "ngrams"}, "model": {"kind": "bahdanau"}}"#;
+    let text = r#"{"task": {"kind": "ngrams"}, "model": {"kind": "equations", "file": "bahdanau.machine"}}"#;
     let error = Experiment::from_json(text, "test.json", &[]).unwrap_err();
     let message = error.to_string();
-    assert!(message.contains("model.kind"), "{message}");
-    assert!(
-        message.contains("reads the whole input before it answers"),
-        "{message}"
-    );
+    let wanted = "a task whose whole input comes before its answer";
+    assert!(message.contains(wanted), "{message}");
 }
 
 #[test]
 fn a_source_longer_than_the_location_score_knows_is_refused() {
     let model = |rows: usize| {
-        let attention = format!(r#"{{"score": "location", "rows": {rows}}}"#);
         let text = format!(
-            r#"{{"task": {COPY}, "model": {{"kind": "bahdanau", "attention": {attention}}}}}"#
+            r#"{{"task": {COPY}, "model": {{"kind": "equations", "file": "bahdanau.machine",
+                "sizes": {{"attention": {{"places": {rows}}}}}, "switches": {{"attention": {{"score": "location"}}}}}}}}"#
         );
         Experiment::from_json(&text, "test.json", &[])
     };
     assert!(model(7).is_ok());
     let message = model(6).unwrap_err().to_string();
-    let wanted =
-        "`model.attention.rows`: is 6; allowed: 7 or more, because a source may have as many steps";
+    let wanted = "`model.sizes.attention.places`: is 6; allowed: 7 or more, because a source may have as many steps";
     assert!(message.contains(wanted), "{message}");
     // The second machine reads answers, which are longer.
     let both = r#"{"task": {"kind": "transduce", "symbols": 5, "length": [3, 3], "fertility": 2},
-        "model": {"kind": "bahdanau", "attention": {"score": "location", "rows": 10}},
-        "training": {"source": {"agreement": 0.1}}}"#;
+        "model": {"kind": "equations", "file": "bahdanau.machine", "sizes": {"attention": {"places": 10}}, "switches": {"attention": {"score": "location"}}},
+        "training": {"agreement": 0.1}}"#;
     let message = Experiment::from_json(both, "test.json", &[]).unwrap_err();
-    let wanted = "`model.attention.rows`: is 10; allowed: 11 or more";
+    let wanted = "`model.sizes.attention.places`: is 10; allowed: 11 or more";
     assert!(message.to_string().contains(wanted), "{message}");
     // Where nobody asks, no row behind those that it knows has a score.
     let machine = Model::new(model(7).unwrap().model, 1);
@@ -455,28 +449,4 @@ fn targets_that_are_no_symbols_are_refused() {
     let fault = task.with(all).unwrap_err();
     let problem = "is symbols, but episode 1, step 1 of the targets has 2 ones; expected one 1 in every scored step";
     assert_eq!((fault.array, fault.problem.as_str()), ("answer", problem));
-}
-
-#[test]
-fn biases_without_tensors_are_off() {
-    let Experiment { task, model, .. } = experiment(COPY, BAHDANAU, 1);
-    let machine = Model::<f32>::new(model, 1);
-    let recording = Recording::new(&machine, &task, 1, 0);
-    let source = trace::Source {
-        config: &machine.config,
-        sha256: None,
-        full_memory: true,
-        gradient: None,
-    };
-    let mut written = Vec::new();
-    trace::write_to(&mut written, &recording, &source).unwrap();
-    let mut value: serde_json::Value = serde_json::from_slice(&written).unwrap();
-    value["model"]["attention"] = serde_json::json!({"score": "additive"});
-    let read = trace::from_json(&value.to_string(), "without").unwrap();
-    assert_eq!(read.config, machine.config);
-    assert!(
-        read.recording.absent.is_empty(),
-        "{:?}",
-        read.recording.absent
-    );
 }

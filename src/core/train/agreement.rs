@@ -1,0 +1,145 @@
+//! Agreement of two machines that translate in opposite directions (Cohn 2016, §3.4).
+//!
+//! ```text
+//! B = −Σ_ij α→_ji·α←_ij     −min(I, J) to 0
+//! ```
+//!
+//! α→ [J, I] has the weights of the answer steps of one machine over its source, α← [I, J] those of the other one, whose source
+//! is that answer. The delimiter after a source corresponds to the end symbol of an answer.
+
+use crate::math::Real;
+use crate::model::{Trace, Upstream};
+
+/// Returns B; adds its gradients, times `scale`, to those w.r.t. the weightings of both machines, which have the shape of the
+/// weightings, or none yet.
+pub fn agree<R: Real>(traces: [&Trace<R>; 2], scale: R, by: [&mut Upstream<R>; 2]) -> f64 {
+    let of = traces.map(|trace| &trace.heads[0].weighting);
+    let [there, back] = traces.map(|trace| trace.setting.source);
+    let [first, second] = by.map(|by| &mut by.weightings[0]);
+    for (to, of) in [&mut *first, &mut *second].into_iter().zip(of) {
+        if to.width() == 0 {
+            to.reshape(of.steps(), of.width());
+            to.as_mut_slice().fill(R::ZERO);
+        }
+    }
+    let mut sum = 0.0;
+    for (t, j) in (there..).zip(0..back) {
+        for (u, i) in (back..).zip(0..there) {
+            let (a, b) = (of[0].row(t)[i], of[1].row(u)[j]);
+            sum -= (a * b).to_f64();
+            first.row_mut(t)[i] -= scale * b;
+            second.row_mut(u)[j] -= scale * a;
+        }
+    }
+    sum
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::Array2;
+
+    use super::*;
+    use crate::math::Answer;
+    use crate::math::golden::Case;
+    use crate::model::{Draw, EquationsConfig, Given, Model, Params, Workspace};
+
+    /// The name of a tensor of the machine file in the golden values.
+    fn golden(tensor: &str) -> &'static str {
+        match tensor {
+            "encoder.h.weight" => "encoder.forward.W",
+            "encoder.h.bias" => "encoder.forward.b",
+            "encoder.h_b.weight" => "encoder.backward.W",
+            "encoder.h_b.bias" => "encoder.backward.b",
+            "s.start.weight" => "start.W",
+            "s.weight" => "decoder.W",
+            "s.bias" => "decoder.b",
+            "z.weight" => "out.W",
+            "z.bias" => "out.b",
+            "attention.e.weight" => "score.W",
+            "attention.v" => "score.v",
+            _ => panic!("{tensor}"),
+        }
+    }
+
+    /// One side of a case: a machine with its weights, after an episode, with the gradient of its cross-entropy.
+    fn side(case: &Case, [from, to]: [&str; 2]) -> (Model<f64>, Trace<f64>, Workspace<f64>) {
+        let channels = [from, to].map(|side| case.size(&format!("V_{}", side.to_lowercase())));
+        let sizes = [
+            ("encoder.units", "u"),
+            ("units", "C"),
+            ("attention.units", "A"),
+        ];
+        let sizes = sizes.map(|(path, size)| (path, case.size(size).to_string()));
+        let set = sizes.each_ref().map(|(path, size)| (*path, &**size));
+        let config = EquationsConfig::included("bahdanau", channels, &set).unwrap();
+        let mut model = Model::<f64>::new(config, 1);
+        for (tensor, mut to) in model.params.named_mut() {
+            let from = case.numbers("parameters", golden(&tensor));
+            assert_eq!(to.len(), from.len(), "{tensor}");
+            to.iter_mut().zip(from).for_each(|(to, from)| *to = from);
+        }
+        let [source, answer] = [from, to].map(|side| case.indices("inputs", side));
+        let one_hot = |symbols: &[usize], first: usize, channels: usize| {
+            let mut all = Array2::zeros((source.len() + answer.len(), channels));
+            let steps = symbols.iter().zip(first..);
+            steps.for_each(|(&symbol, t)| all[[t, symbol]] = 1.0);
+            all
+        };
+        let input = one_hot(&source, 0, channels[0]);
+        let target = one_hot(&answer, source.len(), channels[1]);
+        let given = Given {
+            input: &input,
+            source: source.len(),
+            forced: Some(&target),
+            answer: Answer::Symbols,
+        };
+        let mut trace = Trace::new(&model.config);
+        model.run(given, Draw::default(), &mut trace);
+        let weights = &trace.heads[0].weighting;
+        let first = source.len() * weights.width();
+        case.assert_close("outputs", "weightings", &weights.as_slice()[first..]);
+        let mut workspace = Workspace::new(&model.config);
+        let by = &mut workspace.upstream;
+        by.logit.resize(trace.steps());
+        by.weightings[0].reshape(0, 0);
+        for t in source.len()..trace.steps() {
+            let pairs = trace.output.row(t).iter().zip(target.row(t));
+            let to = by.logit.row_mut(t).iter_mut();
+            to.zip(pairs)
+                .for_each(|(to, (y, target))| *to = y - f64::from(*target));
+        }
+        (model, trace, workspace)
+    }
+
+    #[test]
+    fn golden_values_of_two_directions() {
+        for name in ["agreement_a", "agreement_b"] {
+            let whole = Case::load(name);
+            let mut sides =
+                [("xy.", ["X", "Y"]), ("yx.", ["Y", "X"])].map(|(prefix, languages)| {
+                    let case = whole.within(prefix);
+                    let (model, trace, workspace) = side(&case, languages);
+                    (case, model, trace, workspace)
+                });
+            let [first, second] = &mut sides;
+            let by = [&mut first.3.upstream, &mut second.3.upstream];
+            let found = agree([&first.2, &second.2], whole.constant("gamma"), by);
+            whole.assert_close("outputs", "B", &[found]);
+            for (case, model, trace, workspace) in &mut sides {
+                let mut gradient = Params::zeros(&model.config);
+                let episode = (
+                    std::slice::from_ref(&*trace),
+                    std::slice::from_mut(workspace),
+                );
+                model.backward(episode.0, episode.1, &mut gradient);
+                for (tensor, found) in gradient.named() {
+                    let wanted = case.numbers("gradients", golden(&tensor));
+                    for (found, wanted) in found.iter().zip(wanted) {
+                        let is_near = (found - wanted).abs() <= 1e-10 * wanted.abs().max(1.0);
+                        assert!(is_near, "{name} {tensor}: {found} and {wanted}");
+                    }
+                }
+            }
+        }
+    }
+}

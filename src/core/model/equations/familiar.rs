@@ -370,9 +370,8 @@ fn place_of(
         let drawn = matches!(own.held, Held::Draw(_)).then_some(&DRAW);
         let known = drawn.or(known);
         let renamed = || interned::array(own.array.called(interned::text(end)));
-        // Tables of a row, and rows that are the same in all steps, stay with the machine, which says their sizes.
-        let is_same = own.time.is_none() && matches!(own.held, Held::Values(_));
-        let is_table = known.is_none() && own.axes.len() > usize::from(!is_same);
+        // Tables of a row stay with the machine, which says their sizes.
+        let is_table = known.is_none() && own.axes.len() > 1;
         return (!is_table).then(|| (Place::Head(head), known.copied().unwrap_or_else(renamed)));
     }
     let states = [array::HIDDEN, array::CELL].into_iter().zip(layer);

@@ -254,7 +254,14 @@ pub(super) fn find(outline: &Outline, text: &str, flat: &Flat) -> Vec<Quantity> 
             let blocks = series.blocks.iter().copied();
             let blocks: Vec<usize> = blocks.filter(|block| Some(*block) != without).collect();
             let blocks: Vec<Axis> = block_axes(page, &blocks).collect();
-            [&blocks, &series.axes[..]].concat()
+            let mut own = series.axes.clone();
+            if let Source::Noise(noise) = series.source {
+                // The axis of its steps is the one that the file names first.
+                let named = page.noises[noise].axes.iter().flatten().flatten();
+                let named: Vec<Axis> = named.copied().collect();
+                own.sort_by_key(|axis| named.iter().position(|named| named == axis));
+            }
+            [&blocks, &own[..]].concat()
         };
         let mut add = |end: &str, held: Held, range: Range, axes: &[Axis], line: &str| {
             let name = format!("{}{end}", series.trace);

@@ -266,6 +266,11 @@ impl dyn Kind + '_ {
         self.read_heads().saturating_add(self.write_heads())
     }
 
+    /// True for a machine file whose quantities are not those of heads.
+    pub fn lacks_heads(&self) -> bool {
+        self.is_recorded_apart() && self.heads() == 0
+    }
+
     /// The size of an axis, 1 for that of time.
     pub(super) fn size(&self, axis: &str) -> usize {
         let sizes = self.sizes();

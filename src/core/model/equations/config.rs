@@ -628,7 +628,7 @@ impl EquationsConfig {
         let Some(familiar) = &compiled.familiar else {
             return Sizes::default();
         };
-        let units = self.compiled().quantity(Place::Layer(0), array::HIDDEN);
+        let units = compiled.quantity(Place::Layer(0), array::HIDDEN);
         let lengths = self.axis_lengths(self.lengths);
         let units = units.map(|(_, own)| self.sizes_of(own).iter().product());
         Sizes {

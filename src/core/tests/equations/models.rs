@@ -287,30 +287,30 @@ fn the_gradient_of_every_tensor_is_that_of_the_loss() {
         }
         let mut gradient = Params::zeros(&machine.config);
         machine.backward(&trace, &mut workspace, &mut gradient);
-        let gradient: Vec<f64> = gradient
-            .named()
-            .iter()
-            .flat_map(|(_, own)| own.iter().copied().collect::<Vec<_>>())
-            .collect();
-        for (at, slope) in gradient.iter().enumerate().step_by(7) {
-            let moved = |by: f64| {
-                let mut moved = machine.clone();
-                let mut values: Vec<_> = moved
-                    .params
-                    .named_mut()
-                    .into_iter()
-                    .flat_map(|(_, own)| own.into_iter())
-                    .collect();
-                *values[at] += by;
-                drop(values);
-                loss(&moved)
-            };
-            let expected = (moved(1e-5) - moved(-1e-5)) / 2e-5;
-            assert!(
-                (slope - expected).abs() < 1e-6 * (1.0 + expected.abs()),
-                "{name} {at}: {slope} and {expected}"
-            );
-        }
+        check_slopes(name, &machine, &gradient, (1e-5, 7), loss);
+    }
+}
+
+/// Compares every so many slopes of the parameters with central differences of a loss.
+fn check_slopes(
+    name: &str,
+    machine: &Model<f64>,
+    gradient: &Params<f64>,
+    (by, every): (f64, usize),
+    loss: impl Fn(&Model<f64>) -> f64,
+) {
+    let slopes = gradient.slices().flatten().enumerate();
+    for (at, slope) in slopes.step_by(every) {
+        let moved = |by: f64| {
+            let mut moved = machine.clone();
+            *moved.params.slices_mut().flatten().nth(at).unwrap() += by;
+            loss(&moved)
+        };
+        let expected = (moved(by) - moved(-by)) / (2.0 * by);
+        assert!(
+            (slope - expected).abs() < 1e-6 * (1.0 + expected.abs()),
+            "{name} {at}: {slope} and {expected}"
+        );
     }
 }
 
@@ -559,19 +559,7 @@ fn a_penalty_is_reported_and_the_reward_of_a_drawn_row_reaches_its_distribution(
             })
             .sum::<f64>()
     };
-    let slopes: Vec<f64> = gradient.slices().flatten().copied().collect();
-    for (at, slope) in slopes.iter().enumerate() {
-        let moved = |by: f64| {
-            let mut moved = machine.clone();
-            *moved.params.slices_mut().flatten().nth(at).unwrap() += by;
-            all(&moved)
-        };
-        let expected = (moved(1e-6) - moved(-1e-6)) / 2e-6;
-        assert!(
-            (slope - expected).abs() < 1e-6 * (1.0 + expected.abs()),
-            "{at}: {slope} and {expected}"
-        );
-    }
+    check_slopes("penalty", &machine, &gradient, (1e-6, 1), all);
     // Training and evaluation report it.
     let mut trainer = Trainer::new(copy(), config.clone(), training(), 2);
     let update = trainer.update().unwrap();
@@ -874,19 +862,7 @@ fn penalties_on_weightings_reach_the_tensors() {
                 .flat_map(|head| head.weighting.as_slice().iter().enumerate());
             all.map(|(at, weight)| weight * factor(at)).sum()
         };
-        let slopes: Vec<f64> = gradient.slices().flatten().copied().collect();
-        for (at, slope) in slopes.iter().enumerate().step_by(11) {
-            let moved = |by: f64| {
-                let mut moved = machine.clone();
-                *moved.params.slices_mut().flatten().nth(at).unwrap() += by;
-                loss(&moved)
-            };
-            let expected = (moved(1e-5) - moved(-1e-5)) / 2e-5;
-            assert!(
-                (slope - expected).abs() < 1e-6 * (1.0 + expected.abs()),
-                "{name} {at}: {slope} and {expected}"
-            );
-        }
+        check_slopes(name, &machine, &gradient, (1e-5, 11), loss);
     }
 }
 

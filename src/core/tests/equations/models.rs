@@ -291,7 +291,7 @@ fn the_gradient_of_every_tensor_is_that_of_the_loss() {
     }
 }
 
-/// Compares every so many slopes of the parameters with central differences of a loss.
+/// Compares slopes of the parameters, one of `every`, with central differences of a loss.
 fn check_slopes(
     name: &str,
     machine: &Model<f64>,

@@ -435,5 +435,5 @@ fn outputs_and_gradients_are_those_of_the_reference() {
         println!("{name:28} {count:5} {outputs:9.1e} {gradients:9.1e}");
     }
     assert!(failed.is_empty(), "{failed:#?}");
-    assert_eq!(worst.values().map(|own| own.0).sum::<usize>(), 116);
+    assert_eq!(worst.values().map(|own| own.0).sum::<usize>(), 117);
 }

@@ -293,10 +293,13 @@ def machine(source: Path, *, task: Union[Path, Preset, None] = None, seed: Optio
     if name.endswith(".machine"):
         preset = task if isinstance(task, Mapping) else as_dictionary("copy" if task is None else task)
         preset = preset if "task" in preset else {"task": preset}
-        model = {**of_file(preset), "kind": "equations", "file": name, "text": ""}
-        stem = os.path.splitext(os.path.basename(name))[0]
-        # The training of another kind of machine may have keys of its own.
-        is_own = "model" not in preset or bool(of_file(preset))
+        own = of_file(preset)
+        base = os.path.basename(name)
+        stem = os.path.splitext(base)[0]
+        # Sizes and switches of another machine, and the training of another kind, may have keys of their own.
+        is_same = os.path.basename(str(own.get("file", name))) == base
+        model = {**(own if is_same else {}), "kind": "equations", "file": name, "text": ""}
+        is_own = "model" not in preset or bool(own) and is_same
         kept = {key: preset[key] for key in ("task", "evaluation", *["training"] * is_own) if key in preset}
         whole = {**kept, "name": stem, "model": model}
         run = native().Run.begin(*named(whole), None, options(seed=seed) + changes(set))

@@ -12,6 +12,7 @@ use super::parts::{Data, Offer, Outline, Part, Unfit};
 use super::pool::Pool;
 use super::quantities::{self, Quantity};
 use super::settings::Settings;
+use super::weights::Places;
 use crate::equations::bind::{Bound, count, joined, lengths};
 use crate::equations::flatten::{Feedback, Flat, flatten};
 use crate::equations::lower::{checked, lower};
@@ -29,6 +30,8 @@ use crate::model::weighting::bayesian::DIVERGENCE;
 pub(super) struct Variant {
     pub program: Arc<Program>,
     pub flat: Flat,
+    /// Where engines have the weights.
+    pub weights: OnceLock<Arc<Places>>,
 }
 
 /// A machine file under the choices of a preset.
@@ -36,6 +39,8 @@ pub struct Compiled {
     /// Page and program.
     pub outline: Outline,
     variants: [OnceLock<Variant>; 3],
+    /// Keys of the sizes on which no tensor depends.
+    free: Vec<usize>,
     /// All arrays.
     pub(super) quantities: Vec<Quantity>,
     /// Their descriptions, but for that of the answer.
@@ -100,6 +105,7 @@ impl Compiled {
             familiar,
             arrays: &[],
             reader: None,
+            free: Vec::new(),
             has_feedback,
             told,
             variants: Default::default(),
@@ -132,9 +138,11 @@ impl Compiled {
             }
         }
         compiled.arrays = interned::list(&arrays);
+        compiled.free = compiled.find_free();
         let _ = compiled.variants[0].set(Variant {
             program: Arc::clone(&compiled.program),
             flat,
+            weights: OnceLock::new(),
         });
         Ok(compiled)
     }
@@ -175,7 +183,11 @@ impl Compiled {
             let mut program = lower(&self.page).unwrap_or_default();
             let flat = flatten(&mut program, feedback);
             let program = Arc::new(program);
-            Variant { program, flat }
+            Variant {
+                program,
+                flat,
+                weights: OnceLock::new(),
+            }
         })
     }
 
@@ -341,35 +353,7 @@ impl Compiled {
 
     /// The sizes on which no tensor depends, which may be changed afterwards, with their values and ranges.
     pub fn free_sizes(&self) -> impl Iterator<Item = (&str, usize, [usize; 2])> {
-        let mut held = HashSet::new();
-        for tensor in &self.program.tensors {
-            held.extend(
-                tensor
-                    .axes
-                    .iter()
-                    .chain(tensor.inputs.iter().flatten())
-                    .copied(),
-            );
-        }
-        let origins: HashSet<Axis> = held
-            .iter()
-            .map(|axis| self.program.axes[*axis].origin)
-            .collect();
-        // An axis that functions make has the lengths of others.
-        let parts = origins
-            .iter()
-            .flat_map(|axis| match &self.program.axes[*axis].length {
-                Length::Join(parts) | Length::Packed(parts) => parts.concat(),
-                Length::Append(old) => vec![*old],
-                _ => vec![],
-            });
-        let parts: HashSet<Axis> = parts.map(|axis| self.program.axes[axis].origin).collect();
-        let held: HashSet<&str> = origins
-            .union(&parts)
-            .map(|axis| &*self.program.axes[*axis].name)
-            .collect();
-        let listed = self.program.keys.iter().map(|key| &self.page.keys[*key]);
-        let free = listed.filter(move |key| key.word == Word::Size && !held.contains(&*key.name));
+        let free = self.free.iter().map(|key| &self.page.keys[*key]);
         free.map(|key| {
             (
                 &*key.name,
@@ -377,6 +361,27 @@ impl Compiled {
                 key.range.map(|end| end as usize),
             )
         })
+    }
+
+    fn find_free(&self) -> Vec<usize> {
+        let axes = &self.program.axes;
+        let tensors = self.program.tensors.iter();
+        let held = tensors.flat_map(|own| own.axes.iter().chain(own.inputs.iter().flatten()));
+        let origins: HashSet<Axis> = held.map(|axis| axes[*axis].origin).collect();
+        // An axis that functions make has the lengths of others.
+        let parts = origins.iter().flat_map(|axis| match &axes[*axis].length {
+            Length::Join(parts) | Length::Packed(parts) => parts.concat(),
+            Length::Append(old) => vec![*old],
+            _ => vec![],
+        });
+        let parts: HashSet<Axis> = parts.map(|axis| axes[axis].origin).collect();
+        let held = origins.union(&parts).map(|axis| &*axes[*axis].name);
+        let held: HashSet<&str> = held.collect();
+        let is_free = |index: &usize| {
+            let key = &self.page.keys[*index];
+            key.word == Word::Size && !held.contains(&*key.name)
+        };
+        self.program.keys.iter().copied().filter(is_free).collect()
     }
 
     /// The same file with another size.

@@ -7,7 +7,8 @@ use super::compiled::Compiled;
 use super::config::EquationsConfig;
 use super::pool::{Job, Purpose};
 use super::quantities::Quantity;
-use crate::equations::bind::{Bound, GATES, IN, Layout};
+use super::weights::{Places, Weights};
+use crate::equations::bind::{Bound, Layout};
 use crate::equations::page::Word;
 use crate::equations::program::Axis;
 use crate::equations::run::Engine;
@@ -19,8 +20,8 @@ pub(super) struct Running<R> {
     pub compiled: Arc<Compiled>,
     pub job: Job,
     pub engine: Engine<R>,
-    /// Of each row of each tensor, as the weights have it: its first number, and the distance of the next one.
-    pub tensors: Vec<Vec<[usize; 2]>>,
+    /// Of the weights.
+    pub weights: Arc<Places>,
     /// Of each input and the target, of each episode.
     pub data: Vec<Vec<Vec<usize>>>,
     /// Of the answer, of each episode.
@@ -66,23 +67,8 @@ impl<R: Real> Running<R> {
             bound.ignore_inputs(flat);
         }
         let engine = Engine::<R>::new(bound, flat, learns);
-        let shape = compiled.shape(&engine.bound.lengths);
-        let tensors = program.tensors.iter().zip(&engine.bound.tensors);
-        let tensors = tensors.zip(&shape.tensors);
-        let tensors = tensors.map(|((tensor, layout), spec)| {
-            let mut axes: Vec<Axis> = tensor.axes.clone();
-            if tensor.gates > 0 {
-                axes.insert(tensor.before_gates, GATES);
-            }
-            if !tensor.inputs.is_empty() {
-                axes.push(IN);
-            }
-            let places = layout.places(&axes);
-            let rows = places.chunks(spec.columns.max(1));
-            let row = |row: &[usize]| [row[0], row.get(1).map_or(1, |next| next - row[0])];
-            rows.map(row).collect()
-        });
-        let tensors = tensors.collect();
+        let places = || Arc::new(Places::new(&compiled, variant, &engine.bound));
+        let weights = Arc::clone(variant.weights.get_or_init(places));
         let each = |of: &dyn Fn(usize) -> Vec<usize>| (0..episodes).map(of).collect::<Vec<_>>();
         let data = compiled.data.iter().map(|data| {
             let axes: Vec<Axis> = data.steps.into_iter().chain([data.width]).collect();
@@ -120,7 +106,7 @@ impl<R: Real> Running<R> {
         Some(Self {
             arrays: arrays.collect(),
             job,
-            tensors,
+            weights,
             data,
             answer,
             penalties,
@@ -139,25 +125,26 @@ impl<R: Real> Running<R> {
         compiled.pool.put(job, size, Box::new(self));
     }
 
-    /// Copies the weights into the engine.
-    pub(super) fn set_tensors(&mut self, params: &Params<R>) {
-        let arena = &mut self.engine.memory.arena;
-        for (tensor, rows) in params.tensors.iter().zip(&self.tensors) {
-            let at = |row: usize| tensor.row(row);
-            each_place(rows, tensor.columns(), |row, column, place| {
-                arena[place] = at(row)[column];
-            });
+    /// Copies the weights into the engine, by way of those that were copied into another one before.
+    pub(super) fn set_weights(&mut self, params: &Params<R>, last: &mut Option<Weights<R>>) {
+        if !last.as_ref().is_some_and(|last| last.fits(&self.weights)) {
+            *last = Some(Weights::new(&self.weights, params));
+        }
+        if let Some(weights) = last {
+            weights.put(&mut self.engine.memory.arena);
         }
     }
 
-    /// Adds the gradients of the weights.
-    pub(super) fn add_gradients(&self, to: &mut Params<R>) {
-        let (arena, from) = (&self.engine.memory.arena, self.engine.memory.gradients);
-        for (tensor, rows) in to.tensors.iter_mut().zip(&self.tensors) {
-            let mut view = tensor.view_mut();
-            each_place(rows, view.ncols(), |row, column, place| {
-                view[[row, column]] += arena[place + from];
-            });
+    /// Adds the gradients of the weights to a sum, or to these and to what is in the sum of engines with other places.
+    pub(super) fn add_gradients(&self, to: &mut Params<R>, sum: &mut Option<Weights<R>>) {
+        if !sum.as_ref().is_some_and(|sum| sum.fits(&self.weights)) {
+            if let Some(sum) = sum {
+                sum.copy_to(to);
+            }
+            *sum = Some(Weights::new(&self.weights, to));
+        }
+        if let Some(sum) = sum {
+            sum.add(&self.engine.memory.arena[self.engine.memory.gradients..]);
         }
     }
 
@@ -186,26 +173,5 @@ impl<R: Real> Running<R> {
             .part
             .steps(self.job.sizes, self.job.question)
             .0
-    }
-}
-
-/// Calls `see` with row and column of every number of a tensor and its place in the arena, along the memory of the arena.
-#[inline(always)]
-fn each_place(rows: &[[usize; 2]], columns: usize, mut see: impl FnMut(usize, usize, usize)) {
-    /// Rows whose numbers stand side by side in the arena where those of a row do not.
-    const BLOCK: usize = 16;
-    for (block, rows) in rows.chunks(BLOCK).enumerate() {
-        let first = block * BLOCK;
-        if rows[0][1] == 1 {
-            for (row, [start, _]) in rows.iter().enumerate() {
-                (0..columns).for_each(|column| see(first + row, column, start + column));
-            }
-            continue;
-        }
-        for column in 0..columns {
-            for (row, [start, stride]) in rows.iter().enumerate() {
-                see(first + row, column, start + column * stride);
-            }
-        }
     }
 }

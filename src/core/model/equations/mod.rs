@@ -16,6 +16,7 @@ mod passes;
 mod pool;
 mod quantities;
 mod settings;
+mod weights;
 
 pub use crate::equations::included::{INCLUDED, included};
 pub use compiled::Compiled;

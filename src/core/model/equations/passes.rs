@@ -10,6 +10,8 @@ use super::config::EquationsConfig;
 use super::engines::Running;
 use super::pool::{Job, Purpose};
 use super::quantities::{Held, NOWHERE, Quantity};
+use super::weights::Weights;
+
 use crate::equations::run::{Engine, Made};
 use crate::math::{Answer, Real, Series};
 use crate::model::array;
@@ -302,7 +304,7 @@ impl EquationsConfig {
     /// Runs the engine of a recorded episode once more; after each statement recorded values take the place of what it made.
     fn replay<R: Real>(&self, params: &Params<R>, trace: &Trace<R>) -> Option<Running<R>> {
         let mut running = Running::of(self, self.job(trace, Purpose::Recording))?;
-        running.set_tensors(params);
+        running.set_weights(params, &mut None);
         self.put(trace, &mut running, 0);
         self.put_recorded(trace, &mut running);
         let recorded = running.engine.memory.arena.clone();
@@ -405,7 +407,7 @@ impl<R: Real> Machine<R> for EquationsConfig {
         if steps.start > 0 {
             return;
         }
-        let mut rest = traces;
+        let (mut rest, mut weights) = (traces, None);
         while !rest.is_empty() {
             let is_kept = rest[0].memory_every == 1;
             let learns = !is_kept && rest[0].tape.learns;
@@ -429,7 +431,7 @@ impl<R: Real> Machine<R> for EquationsConfig {
                     .for_each(|trace| trace.logit.as_mut_slice().fill(R::from_f64(f64::NAN)));
                 continue;
             };
-            running.set_tensors(params);
+            running.set_weights(params, &mut weights);
             for (at, trace) in group.iter().enumerate() {
                 self.put(trace, &mut running, at);
             }
@@ -461,7 +463,7 @@ impl<R: Real> Machine<R> for EquationsConfig {
 
     fn backward(&self, params: &Params<R>, batch: &mut Batch<'_, R>, gradient: &mut Params<R>) {
         let traces = batch.traces;
-        let mut first = 0;
+        let (mut first, mut sum) = (0, None::<Weights<R>>);
         while first < traces.len() {
             let there = traces[first].tape.running().take();
             let there = there.and_then(|own| own.downcast::<Running<R>>().ok());
@@ -480,7 +482,7 @@ impl<R: Real> Machine<R> for EquationsConfig {
                 self.put_gradients(&traces[first + at], by, &mut running, at);
             }
             running.engine.backward();
-            running.add_gradients(gradient);
+            running.add_gradients(gradient, &mut sum);
             let (_, (), recorder) = batch.workspaces[first].parts_mut();
             if let Some(to) = recorder {
                 let from = running.engine.memory.gradients;
@@ -496,6 +498,9 @@ impl<R: Real> Machine<R> for EquationsConfig {
             }
             running.wait();
             first += count;
+        }
+        if let Some(sum) = sum {
+            sum.copy_to(gradient);
         }
     }
 
@@ -559,7 +564,7 @@ impl<R: Real> Machine<R> for EquationsConfig {
         let Some(mut running) = Running::of(self, self.job(trace, Purpose::Recording)) else {
             return true;
         };
-        running.set_tensors(params);
+        running.set_weights(params, &mut None);
         self.put(trace, &mut running, 0);
         self.put_recorded(trace, &mut running);
         let recorded = (steps.start > 0).then(|| running.engine.memory.arena.clone());

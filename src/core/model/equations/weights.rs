@@ -1,0 +1,95 @@
+//! The weights as they stand in the arena of an engine. Engines for episodes of different lengths have them in the same places,
+//! so they are brought into that order once for many engines, and the sums of their gradients back once.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::compiled::{Compiled, Variant};
+use crate::equations::bind::{Bound, GATES, IN};
+use crate::equations::program::Axis;
+use crate::math::Real;
+use crate::model::params::Params;
+
+/// The places of all weights in an arena.
+#[derive(Debug)]
+pub(super) struct Places {
+    range: Range<usize>,
+    /// Of each row of each tensor: its first number behind the start of the range, and the distance of the next one.
+    rows: Vec<Vec<[usize; 2]>>,
+}
+
+/// Weights, or sums of their gradients, in the order of an arena.
+pub(super) struct Weights<R> {
+    places: Arc<Places>,
+    numbers: Vec<R>,
+}
+
+impl Places {
+    pub(super) fn new(compiled: &Compiled, variant: &Variant, bound: &Bound) -> Self {
+        let range = bound.tensor_range();
+        let shape = compiled.shape(&bound.lengths);
+        let tensors = variant.program.tensors.iter().zip(&bound.tensors);
+        let rows = tensors.zip(&shape.tensors).map(|((tensor, layout), spec)| {
+            let mut axes: Vec<Axis> = tensor.axes.clone();
+            if tensor.gates > 0 {
+                axes.insert(tensor.before_gates, GATES);
+            }
+            if !tensor.inputs.is_empty() {
+                axes.push(IN);
+            }
+            let places = layout.places(&axes);
+            let rows = places.chunks(spec.columns.max(1));
+            let stride = |row: &[usize]| row.get(1).map_or(1, |next| next - row[0]);
+            rows.map(|row| [row[0] - range.start, stride(row)])
+                .collect()
+        });
+        let rows = rows.collect();
+        Self { range, rows }
+    }
+}
+
+impl<R: Real> Weights<R> {
+    pub(super) fn new(places: &Arc<Places>, params: &Params<R>) -> Self {
+        let mut numbers = vec![R::ZERO; places.range.len()];
+        for (tensor, rows) in params.tensors.iter().zip(&places.rows) {
+            for (row, [start, stride]) in rows.iter().enumerate() {
+                let to = numbers[*start..].iter_mut().step_by(*stride);
+                to.zip(tensor.row(row)).for_each(|(to, from)| *to = *from);
+            }
+        }
+        Self {
+            places: Arc::clone(places),
+            numbers,
+        }
+    }
+
+    /// Whether they stand in these places.
+    pub(super) fn fits(&self, places: &Arc<Places>) -> bool {
+        Arc::ptr_eq(&self.places, places)
+    }
+
+    /// Copies them into an arena.
+    pub(super) fn put(&self, arena: &mut [R]) {
+        arena[self.places.range.clone()].copy_from_slice(&self.numbers);
+    }
+
+    /// Adds gradients, which begin there in an arena.
+    pub(super) fn add(&mut self, gradients: &[R]) {
+        let pairs = self
+            .numbers
+            .iter_mut()
+            .zip(&gradients[self.places.range.clone()]);
+        pairs.for_each(|(to, from)| *to += *from);
+    }
+
+    /// Copies them back.
+    pub(super) fn copy_to(&self, params: &mut Params<R>) {
+        for (tensor, rows) in params.tensors.iter_mut().zip(&self.places.rows) {
+            let mut tensor = tensor.view_mut();
+            for (mut row, [start, stride]) in tensor.rows_mut().into_iter().zip(rows) {
+                let from = self.numbers[*start..].iter().step_by(*stride);
+                row.iter_mut().zip(from).for_each(|(to, from)| *to = *from);
+            }
+        }
+    }
+}

@@ -28,7 +28,6 @@ fn machine_files_open_in_every_layout() {
         ("mlstm", r#""keys": 4, "values": 5"#),
         ("hopfield", r#""state": 8"#),
         ("fast_weights", r#""units": 6, "updates": 2"#),
-        ("plain", r#""units": 6"#),
     ] {
         let model =
             format!(r#"{{"kind": "equations", "file": "{file}.machine", "sizes": {{{sizes}}}}}"#);

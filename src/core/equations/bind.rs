@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::flatten::{Base, Cut, Flat, Operation, Packed, View, entry_of};
 pub use super::flatten::{GATES, IN};
 use super::lower::{Axis, Length, Program, Source, When};
-use super::op::exec::{Act, Exec, MOST_AXES, Move, Node, Place, Ring};
+use super::op::exec::{Act, Exec, MOST_AXES, Move, Node, Place, Ragged, Ring};
 use super::page::Page;
 
 /// The place of a 0, which stands for entries that an array does not have.
@@ -85,6 +85,8 @@ pub struct Bound {
     /// The memory demand: numbers of all arrays; as many again for their gradients. Too many to count are the largest number.
     pub size: usize,
     tensor_end: usize,
+    /// Whether these episodes have different lengths.
+    pub(super) is_ragged: bool,
     /// The axis of episodes that run side by side, if there are several.
     pub episodes: Option<Axis>,
     /// Arrays of which only the last steps of a block are kept, with the number of steps.
@@ -160,7 +162,7 @@ impl Bound {
         given: &dyn Fn(&str) -> Option<usize>,
     ) -> Result<Self, Fault> {
         let (rings, slopes) = (HashMap::new(), HashMap::new());
-        Self::with_rings(page, program, flat, given, 1, rings, &slopes)
+        Self::with_rings(page, program, flat, given, (1, false), rings, &slopes)
     }
 
     /// Places of the gradients of which two steps are kept.
@@ -208,7 +210,7 @@ impl Bound {
         program: &Arc<Program>,
         flat: &Flat,
         given: &dyn Fn(&str) -> Option<usize>,
-        episodes: usize,
+        (episodes, is_ragged): (usize, bool),
         rings: HashMap<(Base, usize), usize>,
         slopes: &HashMap<Base, (usize, usize)>,
     ) -> Result<Self, Fault> {
@@ -224,6 +226,7 @@ impl Bound {
             probes: vec![],
             size: 2,
             tensor_end: 2,
+            is_ragged,
             episodes: (episodes > 1).then_some(flat.episodes),
             rings,
             slope_rings: HashMap::new(),
@@ -785,9 +788,14 @@ impl Bound {
         let place = |view: &View, start: Option<usize>| self.resolve(view, &loops, frames, start);
         let arguments: Result<Vec<Place>, Fault> =
             arguments.iter().map(|view| place(view, None)).collect();
+        let ragged = self.is_ragged.then(|| Ragged {
+            steps: None,
+            episodes: loops.iter().position(|axis| Some(*axis) == self.episodes),
+        });
         Ok(Exec {
             act,
             dims,
+            ragged,
             inner: own.len() + has_rows,
             out: place(out, start)?,
             arguments: arguments?,

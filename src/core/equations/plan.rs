@@ -90,7 +90,8 @@ pub fn plan(bound: &mut Bound, flat: &Flat) -> Plan {
 
 impl Bound {
     /// As [`Self::new`], for training some episodes side by side: of gradients that only one loop needs, two steps alone are
-    /// kept. `wanted`: series whose gradients are given: answers and penalties.
+    /// kept. `episodes`: their number, and whether they have different lengths, see [`Engine::set_lengths`](super::run::Engine::set_lengths).
+    /// `wanted`: series whose gradients are given: answers and penalties.
     ///
     /// # Errors
     /// As for [`Self::new`].
@@ -99,7 +100,7 @@ impl Bound {
         program: &Arc<Program>,
         flat: &Flat,
         given: &dyn Fn(&str) -> Option<usize>,
-        episodes: usize,
+        episodes: (usize, bool),
         wanted: &[usize],
     ) -> Result<Self, Fault> {
         let (none, rings) = (HashMap::new(), HashMap::new());
@@ -138,7 +139,7 @@ impl Bound {
             program,
             flat,
             given,
-            1,
+            (1, false),
             rings.collect(),
             &HashMap::new(),
         )

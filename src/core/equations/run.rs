@@ -1,6 +1,7 @@
 //! Runs a program: forward, and the reverse sweep from the recorded values.
 
 use std::fmt::Write as _;
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::bind::{Bound, Layout};
@@ -21,6 +22,8 @@ pub struct Engine<R> {
     steps: Vec<usize>,
     /// The part of the plan that runs.
     part: usize,
+    /// Of episodes of different lengths: steps, and the number of episodes that have them.
+    running: Vec<Running>,
     /// The first operation of a start.
     first_start: usize,
     /// Where gradients stand.
@@ -106,6 +109,7 @@ impl<R: Real> Engine<R> {
         let first_start = starts.map_or(usize::MAX, |range| range.start);
         Self {
             part: 0,
+            running: vec![],
             cleared,
             bound,
             memory,
@@ -115,6 +119,18 @@ impl<R: Real> Engine<R> {
             is_inside: vec![false; page.blocks.len()],
             first_start,
             set,
+        }
+    }
+
+    /// Sets the lengths of the episodes, of which the first is the longest and as long as the engine at most.
+    pub fn set_lengths(&mut self, lengths: &[usize]) {
+        self.running.clear();
+        let mut first = 0;
+        for (index, length) in lengths.iter().enumerate().rev() {
+            if *length > first {
+                self.running.push((first..*length, index + 1));
+            }
+            first = *length;
         }
     }
 
@@ -137,8 +153,10 @@ impl<R: Real> Engine<R> {
     pub fn backward(&mut self) {
         self.go(Way::Reverse, None);
         for exec in &mut self.plan.late {
-            exec.go_to(&self.steps);
-            op::reverse(exec, &mut self.memory, &self.steps);
+            let running = parts_of(exec, &self.running, (&self.steps, &self.is_inside));
+            each_part(exec, running, &self.steps, |exec, steps| {
+                op::reverse(exec, &mut self.memory, steps);
+            });
         }
     }
 
@@ -216,7 +234,9 @@ impl<R: Real> Engine<R> {
                 items,
             } => {
                 self.is_inside[*frame] = true;
-                for step in 0..*length {
+                let longest = self.running.last().filter(|_| *frame == 0);
+                let length = longest.map_or(*length, |own| own.0.end);
+                for step in 0..length {
                     self.steps[*frame] = if *backwards == (way != Way::Reverse) {
                         length - 1 - step
                     } else {
@@ -235,15 +255,19 @@ impl<R: Real> Engine<R> {
                     return;
                 }
                 let exec = &mut self.bound.execs[*index];
-                exec.go_to(&self.steps);
+                let running = parts_of(exec, &self.running, (&self.steps, &self.is_inside));
                 if way == Way::Reverse {
                     let ends = self.plan.ends[*index].iter();
                     for (place, _) in ends.flat_map(|equation| &self.set[*equation]) {
                         self.memory.arena[*place + self.memory.gradients] = R::ZERO;
                     }
-                    op::reverse(exec, &mut self.memory, &self.steps);
+                    each_part(exec, running, &self.steps, |exec, steps| {
+                        op::reverse(exec, &mut self.memory, steps);
+                    });
                 } else {
-                    op::forward(exec, &mut self.memory, &self.steps);
+                    each_part(exec, running, &self.steps, |exec, steps| {
+                        op::forward(exec, &mut self.memory, steps);
+                    });
                     for end in 0..self.plan.ends[*index].len() {
                         self.end(self.plan.ends[*index][end], see);
                     }
@@ -333,6 +357,42 @@ impl<R: Real> Engine<R> {
             let made = equation.map_or_else(first, |equation| equation.makes[0]);
             (&*program.series[made].name, &self.bound.scratch[*scratch])
         })
+    }
+}
+
+/// Steps, and the number of episodes that have them.
+type Running = (Range<usize>, usize);
+
+/// The parts of the steps that an operation runs through in which other episodes run; none where all of them always do.
+fn parts_of<'r>(
+    exec: &Exec,
+    running: &'r [Running],
+    (steps, is_inside): (&[usize], &[bool]),
+) -> &'r [Running] {
+    if exec.runs_through_steps() {
+        return running;
+    }
+    let has_step = |own: &Running| is_inside[0] && own.0.contains(&steps[0]);
+    let part = running.iter().position(has_step);
+    part.map_or(&[], |part| &running[part..=part])
+}
+
+/// Moves an operation to a step, and runs it for each of these parts.
+#[inline(always)]
+fn each_part(
+    exec: &mut Exec,
+    running: &[Running],
+    steps: &[usize],
+    mut run: impl FnMut(&Exec, &[usize]),
+) {
+    for (own, episodes) in running {
+        exec.go_to(steps);
+        exec.narrow(own, *episodes);
+        run(exec, steps);
+    }
+    if running.is_empty() {
+        exec.go_to(steps);
+        run(exec, steps);
     }
 }
 

@@ -59,6 +59,13 @@ impl<R: Real> Matrix<R> {
         &self.data[start..start + self.columns]
     }
 
+    /// All rows, to write.
+    pub fn rows_mut(&mut self) -> impl Iterator<Item = &mut [R]> {
+        let columns = self.columns;
+        let rows = self.data.chunks_exact_mut(padded(columns).max(1));
+        rows.map(move |row| &mut row[..columns])
+    }
+
     /// The matrix without its padding.
     #[expect(
         clippy::missing_panics_doc,

@@ -5,7 +5,7 @@ use super::spec::{Array, ArraySpec};
 
 pub(in crate::model) use super::trace::of_heads::ALL as ALL_OF_HEADS;
 pub use super::trace::of_heads::*;
-pub use super::trace::of_layers::{CELL, HIDDEN};
+pub use super::trace::of_layers::{CELL, GATES, HIDDEN};
 pub use super::trace::of_machines::MEMORY_COLUMNS as MEMORY;
 pub use super::trace::of_machines::{FEATURES, INPUT, LOGIT, NORMS, OUTPUT, RAW};
 

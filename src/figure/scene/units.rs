@@ -43,7 +43,10 @@ impl<'a> Units<'a> {
         let size = layer.cell.width();
         let before = match step.checked_sub(1) {
             Some(before) => Some(layer.cell.row(before)),
-            None => initial.map(|initial| initial.row(index)),
+            None => {
+                let known = initial.filter(|initial| index < initial.rows());
+                known.map(|initial| initial.row(index))
+            }
         };
         let gates = (size > 0 && layer.gates.steps() > step).then(|| {
             let row = layer.gates.row(step);

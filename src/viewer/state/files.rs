@@ -135,8 +135,12 @@ impl RecordedEpisode {
 
     /// The cells that the first step finds, by layer, where the machine is known and has such.
     pub fn initial_cells(&self) -> Option<&Matrix<f32>> {
-        let machine = self.machine.as_ref()?;
-        machine.ntm.params.tensor("initial.cell")
+        let machine = &self.machine.as_ref()?.ntm;
+        let tensor = match &machine.config {
+            ModelConfig::Equations(config) if config.is_controller() => "c.start",
+            _ => "initial.cell",
+        };
+        machine.params.tensor(tensor)
     }
 }
 

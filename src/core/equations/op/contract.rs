@@ -244,7 +244,6 @@ fn rows<R: Real, S: Simd>(
     factor: R,
 ) {
     let (count, steps) = row;
-    let has_many = S::VECTORS >= 32;
     let mut first = 0;
     while first < count {
         let from = [0, 1, 2].map(|own| (at[own] as isize + first as isize * steps[own]) as usize);
@@ -256,26 +255,12 @@ fn rows<R: Real, S: Simd>(
             steps,
             factor,
         };
-        let mut done = 0;
-        if count - first >= 4 {
-            if has_many {
-                done = pass.tiles::<S, 4, 4>(simd, done, along.0);
-            }
-            done = pass.tiles::<S, 4, 2>(simd, done, along.0);
-            done = pass.tiles::<S, 4, 1>(simd, done, along.0);
-            pass.rest::<S, 4>(simd, done, along.0);
-            first += 4;
-        } else {
-            if has_many {
-                done = pass.tiles::<S, 1, 14>(simd, done, along.0);
-                done = pass.tiles::<S, 1, 8>(simd, done, along.0);
-            }
-            done = pass.tiles::<S, 1, 4>(simd, done, along.0);
-            done = pass.tiles::<S, 1, 2>(simd, done, along.0);
-            done = pass.tiles::<S, 1, 1>(simd, done, along.0);
-            pass.rest::<S, 1>(simd, done, along.0);
-            first += 1;
-        }
+        first += match count - first {
+            1 => pass.all::<S, 1>(simd, along.0),
+            2 => pass.all::<S, 2>(simd, along.0),
+            3 => pass.all::<S, 3>(simd, along.0),
+            _ => pass.all::<S, 4>(simd, along.0),
+        };
     }
 }
 
@@ -291,6 +276,27 @@ struct Pass<'a, R> {
 }
 
 impl<R: Real> Pass<'_, R> {
+    /// I rows: as many packs at a time as there are registers for. Returns I.
+    #[inline(always)]
+    fn all<S: Simd, const I: usize>(&mut self, simd: S, length: usize) -> usize {
+        let mut done = 0;
+        if S::VECTORS >= 32 {
+            if I == 1 {
+                done = self.tiles::<S, I, 14>(simd, done, length);
+            }
+            if I <= 2 {
+                done = self.tiles::<S, I, 8>(simd, done, length);
+            }
+            done = self.tiles::<S, I, 4>(simd, done, length);
+        } else if I == 1 {
+            done = self.tiles::<S, I, 4>(simd, done, length);
+        }
+        done = self.tiles::<S, I, 2>(simd, done, length);
+        done = self.tiles::<S, I, 1>(simd, done, length);
+        self.rest::<S, I>(simd, done, length);
+        I
+    }
+
     /// I rows and V packs at a time, from `start` on. Returns where it ends.
     #[inline(always)]
     fn tiles<S: Simd, const I: usize, const V: usize>(
@@ -387,50 +393,70 @@ fn dots<R: Real, S: Simd>(
     };
     let x = |k: usize| &shared[place(own[0], 0, k)..place(own[0], 0, k) + length];
     let line = |i: usize| &other[place(own[1], i, 0)..place(own[1], i, 0) + length];
-    let (whole, many) = (count - count % 4, sides - sides % 4);
-    let many = if S::VECTORS >= 32 { many } else { 0 };
-    for k in (0..many).step_by(4) {
-        let x = [x(k), x(k + 1), x(k + 2), x(k + 3)];
+    let mut k = 0;
+    while k < sides {
+        let to = |i: usize, more: usize| place(0, i, k + more);
+        let lines = &mut Lines {
+            y: &mut *y,
+            line,
+            count,
+            to,
+            factor,
+        };
+        k += match sides - k {
+            _ if S::VECTORS < 32 => lines.products(simd, [x(k)]),
+            1 => lines.products(simd, [x(k)]),
+            2 => lines.products(simd, [x(k), x(k + 1)]),
+            3 => lines.products(simd, [x(k), x(k + 1), x(k + 2)]),
+            _ => lines.products(simd, [x(k), x(k + 1), x(k + 2), x(k + 3)]),
+        };
+    }
+}
+
+/// Lines of a factor whose products with others are added.
+struct Lines<'y, R, L, T> {
+    y: &'y mut [R],
+    line: L,
+    count: usize,
+    /// Where the product of a line and of another stands.
+    to: T,
+    factor: R,
+}
+
+impl<'l, R: Real, L: Fn(usize) -> &'l [R], T: Fn(usize, usize) -> usize> Lines<'_, R, L, T> {
+    /// Adds the products of all lines with these; returns their number.
+    #[inline(always)]
+    fn products<S: Simd, const K: usize>(&mut self, simd: S, x: [&[R]; K]) -> usize {
+        let Self {
+            y,
+            line,
+            count,
+            to,
+            factor,
+        } = self;
+        let whole = *count - *count % 4;
         for i in (0..whole).step_by(4) {
             let lines = [line(i), line(i + 1), line(i + 2), line(i + 3)];
-            for (k, sums) in (k..).zip(four_by_four(simd, x, lines)) {
-                (0..4).for_each(|more| y[place(0, i + more, k)] += factor * sums[more]);
+            for (k, sums) in four_dots(simd, x, lines).iter().enumerate() {
+                (0..4).for_each(|more| y[to(i + more, k)] += *factor * sums[more]);
             }
         }
-    }
-    for k in 0..sides {
-        let x = x(k);
-        let mut i = if k < many { whole } else { 0 };
-        while i + 4 <= count {
-            let lines = [line(i), line(i + 1), line(i + 2), line(i + 3)];
-            let sums = four_dots(simd, x, lines);
-            (0..4).for_each(|more| y[place(0, i + more, k)] += factor * sums[more]);
-            i += 4;
+        for i in whole..*count {
+            (0..K).for_each(|k| y[to(i, k)] += *factor * dot(simd, x[k], line(i)));
         }
-        for i in i..count {
-            y[place(0, i, k)] += factor * dot(simd, x, line(i));
-        }
+        K
     }
 }
 
-/// Σ x y for four y.
+/// Σ x y for all x and four y.
 #[inline(always)]
-fn four_dots<R: Real, S: Simd>(simd: S, x: &[R], lines: [&[R]; 4]) -> [R; 4] {
-    let mut sums = [R::splat(simd, R::ZERO); 4];
-    each_pack!(simd, at in x => {
-        let own = at.load(x).values();
-        for (sum, line) in sums.iter_mut().zip(lines) {
-            *sum = R::mul_add(simd, own, at.load(line).values(), *sum);
-        }
-    });
-    R::reduce_four(simd, sums)
-}
-
-/// Σ x y for four x and four y.
-#[inline(always)]
-fn four_by_four<R: Real, S: Simd>(simd: S, x: [&[R]; 4], lines: [&[R]; 4]) -> [[R; 4]; 4] {
+fn four_dots<R: Real, S: Simd, const K: usize>(
+    simd: S,
+    x: [&[R]; K],
+    lines: [&[R]; 4],
+) -> [[R; 4]; K] {
     let first = x[0];
-    let (mut sums, mut results) = ([[R::splat(simd, R::ZERO); 4]; 4], [[R::ZERO; 4]; 4]);
+    let (mut sums, mut results) = ([[R::splat(simd, R::ZERO); 4]; K], [[R::ZERO; 4]; K]);
     each_pack!(simd, at in first => {
         for (sums, x) in sums.iter_mut().zip(&x) {
             let own = at.load(x).values();

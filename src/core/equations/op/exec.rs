@@ -1,5 +1,7 @@
 //! An operation with its loops, and where its arrays stand at a step.
 
+use std::ops::Range;
+
 use super::order::Order;
 use crate::equations::tree::{Axis, Function, Operator};
 
@@ -163,6 +165,19 @@ impl Move {
     }
 }
 
+/// Loops whose lengths differ from part to part of a run: along the steps of the outermost block, and along episodes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ragged {
+    pub(crate) steps: Option<usize>,
+    pub(crate) episodes: Option<usize>,
+}
+
+impl Ragged {
+    fn loops(&mut self) -> impl Iterator<Item = &mut usize> {
+        self.steps.iter_mut().chain(&mut self.episodes)
+    }
+}
+
 /// An operation with its loops.
 #[derive(Clone, Debug, Default)]
 pub struct Exec {
@@ -182,6 +197,8 @@ pub struct Exec {
     pub(crate) wanted: u128,
     pub(crate) needed: u128,
     pub(crate) is_guarded: bool,
+    /// Of episodes of different lengths that run side by side, the loops that get shorter.
+    pub(crate) ragged: Option<Ragged>,
     /// Loops along the steps so far: the loop, the block, its first step, and 1 if this step is among them.
     pub(crate) pasts: Vec<(usize, usize, usize, usize)>,
 }
@@ -189,7 +206,30 @@ pub struct Exec {
 impl Exec {
     /// Whether a loop has one length at all steps.
     pub fn is_fixed(&self, dim: usize) -> bool {
-        self.pasts.iter().all(|past| past.0 != dim)
+        let mut ragged = self.ragged;
+        let mut ragged = ragged.iter_mut().flat_map(Ragged::loops);
+        self.pasts.iter().all(|past| past.0 != dim) && ragged.all(|own| *own != dim)
+    }
+
+    /// Whether it runs through the steps of ragged episodes at once.
+    pub(crate) fn runs_through_steps(&self) -> bool {
+        self.ragged.is_some_and(|ragged| ragged.steps.is_some())
+    }
+
+    /// Leaves these of all steps and episodes, after [`Self::go_to`].
+    pub(crate) fn narrow(&mut self, steps: &Range<usize>, episodes: usize) {
+        let Some(ragged) = self.ragged else {
+            return;
+        };
+        if let Some(dim) = ragged.steps {
+            self.dims[dim] = steps.len();
+            for place in self.places() {
+                place.at += steps.start.cast_signed() * place.strides[dim];
+            }
+        }
+        if let Some(dim) = ragged.episodes {
+            self.dims[dim] = episodes;
+        }
     }
 
     /// Moves its arrays to a step.
@@ -239,6 +279,10 @@ impl Exec {
         }
         self.dims.insert(0, length);
         self.pasts.iter_mut().for_each(|past| past.0 += 1);
+        if let Some(ragged) = &mut self.ragged {
+            ragged.loops().for_each(|own| *own += 1);
+            ragged.steps = if frame == 0 { Some(0) } else { ragged.steps };
+        }
         for place in self.places() {
             let own = place.moves.extract_if(.., |own| own.frame == frame);
             let stride = own.map(|own| own.stride).sum();
@@ -290,6 +334,8 @@ impl Exec {
             for past in &mut self.pasts {
                 past.0 -= usize::from(past.0 > dim);
             }
+            let ragged = self.ragged.iter_mut().flat_map(Ragged::loops);
+            ragged.for_each(|own| *own -= usize::from(*own > dim));
             for node in self.nodes() {
                 if let Node::Index(own) = node {
                     *own -= usize::from(*own > dim);

@@ -6,17 +6,18 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use super::familiar::Familiar;
+use super::familiar::{Familiar, place_controller};
 use super::interned;
 use super::parts::{Data, Offer, Outline, Part, Unfit};
-use super::pool::Pool;
+use super::pool::{Pool, Purpose};
 use super::quantities::{self, Quantity};
 use super::settings::Settings;
 use super::weights::Places;
 use crate::equations::bind::{Bound, count, joined, lengths};
-use crate::equations::flatten::{Feedback, Flat, flatten};
+use crate::equations::flatten::{Cut, Feedback, Flat, Operation, View, flatten};
 use crate::equations::lower::{checked, lower};
-use crate::equations::page::{Page, Record, Word};
+use crate::equations::op::exec::{Act, Node};
+use crate::equations::page::{Block, Page, Record, Word};
 use crate::equations::program::{Axis, Length, Op, Program, Source, Tensor, Value};
 use crate::equations::text::{Mistake, mistake};
 use crate::math::Answer;
@@ -49,6 +50,10 @@ pub struct Compiled {
     pub(super) has_feedback: bool,
     /// Its heads, if pictures, losses and measures know such heads.
     pub(super) familiar: Option<Familiar>,
+    /// Layers of its controller that pictures know.
+    pub(super) layers: usize,
+    /// Whether what follows the end of an episode changes nothing before it: then it may run beside longer ones.
+    pub(super) is_causal: bool,
     /// The constants that the trainer sets.
     pub(super) told: Vec<&'static str>,
     /// The quantity that says which source steps an answer attends to.
@@ -99,14 +104,21 @@ impl Compiled {
         let outline = Outline::new(page, program, answer);
         let mut quantities = quantities::find(&outline, text, &flat);
         let familiar = Familiar::find(&outline, &mut quantities);
+        let layers = match &familiar {
+            Some(familiar) => familiar.layers,
+            None => place_controller(&outline, &mut quantities),
+        };
+        quantities::add_gates(&outline, &flat, &mut quantities);
         quantities::connect(&outline, &flat, &mut quantities);
         let mut compiled = Self {
             quantities,
             familiar,
+            layers,
             arrays: &[],
             reader: None,
             free: Vec::new(),
             has_feedback,
+            is_causal: false,
             told,
             variants: Default::default(),
             pool: Pool::default(),
@@ -139,6 +151,7 @@ impl Compiled {
         }
         compiled.arrays = interned::list(&arrays);
         compiled.free = compiled.find_free();
+        compiled.is_causal = compiled.find_causal(&flat);
         let _ = compiled.variants[0].set(Variant {
             program: Arc::clone(&compiled.program),
             flat,
@@ -402,6 +415,48 @@ impl Compiled {
         }
         resized.insert(key, Arc::clone(&own));
         Ok(own)
+    }
+
+    /// Whether the episodes that an engine runs for this purpose may have different lengths.
+    pub(super) fn is_ragged(&self, purpose: Purpose) -> bool {
+        self.is_causal && matches!(purpose, Purpose::Training(_))
+    }
+
+    /// See [`Self::is_causal`]. Every operation sees single steps, or those so far; nothing but the answer is asked for.
+    fn find_causal(&self, flat: &Flat) -> bool {
+        let Some(steps) = self.target().steps else {
+            return false;
+        };
+        let axes = &self.program.axes;
+        let is_steps = |axis: Axis| {
+            let origin = |axis: Axis| axes.get(axis).map(|own| own.origin);
+            origin(axis) == origin(steps)
+        };
+        let is_single = |cut: &Cut| !matches!(cut, Cut::Entry(axis, _) if is_steps(*axis));
+        let is_of_step = |view: &View| {
+            !view.axes.iter().any(|axis| is_steps(*axis)) && view.cuts.iter().all(is_single)
+        };
+        let counts = |node: &Node| match node {
+            Node::Length(axis) | Node::Index(axis) => is_steps(*axis),
+            Node::Step(frame) => *frame == 0,
+            _ => false,
+        };
+        let has_steps = |own: &Operation| {
+            let counts = matches!(&own.act, Act::Map(nodes) if nodes.iter().any(counts));
+            !counts && own.views().all(is_of_step)
+        };
+        // Steps belong to the outermost blocks.
+        let is_outer = |own: &Block| match own.axis {
+            Some(axis) if own.parent.is_none() => is_steps(axis) && !own.backwards,
+            axis => !axis.is_some_and(is_steps),
+        };
+        let mut operations = flat.equations.iter().chain(&flat.firsts).flatten();
+        let mut quantities = self.quantities.iter();
+        self.data.iter().all(|data| data.part == Part::Steps)
+            && self.told.is_empty()
+            && self.page.blocks.iter().all(is_outer)
+            && !quantities.any(|own| own.is_kept || own.is_noise())
+            && operations.all(has_steps)
     }
 
     // Tensors.

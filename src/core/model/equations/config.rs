@@ -622,18 +622,21 @@ impl EquationsConfig {
         familiar.is_some_and(|familiar| familiar.memory.are_of_both_parts())
     }
 
-    /// The sizes of its heads, of the rows that they see, and of their controller; all 0 without such heads.
+    /// The sizes of its controller, of its heads and of the rows that they see; 0 where it has none that pictures know.
     fn familiar_sizes(&self) -> Sizes {
         let compiled = self.compiled();
-        let Some(familiar) = &compiled.familiar else {
-            return Sizes::default();
-        };
         let units = compiled.quantity(Place::Layer(0), array::HIDDEN);
         let lengths = self.axis_lengths(self.lengths);
         let units = units.map(|(_, own)| self.sizes_of(own).iter().product());
-        Sizes {
-            layers: familiar.layers,
+        let controller = Sizes {
+            layers: compiled.layers,
             units: units.unwrap_or(0),
+            ..Sizes::default()
+        };
+        let Some(familiar) = &compiled.familiar else {
+            return controller;
+        };
+        Sizes {
             read_heads: familiar.heads.len(),
             rows: if self.has_rows_of_both_parts() {
                 self.lengths[0]
@@ -641,8 +644,14 @@ impl EquationsConfig {
                 self.episode_rows(self.lengths[0], self.lengths[1])
             },
             columns: lengths[familiar.memory.columns],
-            ..Sizes::default()
+            ..controller
         }
+    }
+
+    /// Whether its controller is the whole machine.
+    pub fn is_controller(&self) -> bool {
+        let compiled = self.compiled();
+        compiled.layers > 0 && compiled.familiar.is_none()
     }
 
     /// The memory rows, where no tensor depends on them.

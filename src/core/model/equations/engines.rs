@@ -58,6 +58,7 @@ impl<R: Real> Running<R> {
         let bound = match job.purpose {
             Purpose::Recording => Bound::new(page, program, flat, &given),
             Purpose::Training(_) => {
+                let episodes = (episodes, compiled.is_ragged(job.purpose));
                 Bound::for_training(page, program, flat, &given, episodes, &wanted)
             }
             Purpose::Evaluation => Bound::for_evaluation(page, program, flat, &given, &wanted),
@@ -113,6 +114,11 @@ impl<R: Real> Running<R> {
             engine,
             compiled: Arc::clone(&compiled),
         })
+    }
+
+    /// Whether its episodes have different lengths.
+    pub(super) fn is_ragged(&self) -> bool {
+        self.compiled.is_ragged(self.job.purpose)
     }
 
     /// Lets it wait for the next episodes.

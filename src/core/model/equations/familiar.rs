@@ -303,21 +303,66 @@ fn by_layer(outline: &Outline, all: &[Quantity]) -> Vec<Quantity> {
             continue;
         };
         for layer in 0..count {
-            let mut part = own.clone();
-            part.entries.push((part.axes.remove(at), layer));
-            let mut dims = own.array.dims.to_vec();
-            dims.remove(at + usize::from(own.time.is_some()));
             let of_layer = head.map(|(head, end)| format!("read{}.{end}", layer * heads + head));
-            let spec = ArraySpec {
-                name: of_layer.map_or(name, |own| interned::text(&own)),
-                dims: interned::texts(&dims),
-                ..*own.array
-            };
-            part.array = interned::array(spec);
-            split.push(part);
+            let name = of_layer.map_or(name, |own| interned::text(&own));
+            split.push(entry_of(own, at, layer, name));
         }
     }
     split
+}
+
+/// One entry of an axis of a quantity, under this name.
+fn entry_of(own: &Quantity, axis: usize, entry: usize, name: &'static str) -> Quantity {
+    let mut part = own.clone();
+    part.entries.push((part.axes.remove(axis), entry));
+    let mut dims = own.array.dims.to_vec();
+    dims.remove(axis + usize::from(own.time.is_some()));
+    part.array = interned::array(ArraySpec {
+        name,
+        dims: interned::texts(&dims),
+        ..*own.array
+    });
+    part
+}
+
+/// Gives the states of a controller that is the whole machine their places, and returns the number of its layers; 0 for a file
+/// with other quantities. The first layer has the label `controller`, those above it `upper`.
+pub(super) fn place_controller(outline: &Outline, all: &mut Vec<Quantity>) -> usize {
+    let states = [array::HIDDEN, array::CELL];
+    let count = |axis: Axis| outline.page.length(axis).unwrap_or(0);
+    let mut placed = Vec::new();
+    for own in &*all {
+        let mut words = own.array.name.splitn(3, '.');
+        let (layer, state) = (words.next(), words.next());
+        let state = states
+            .iter()
+            .zip(["hidden", "cell"])
+            .find(|known| state == Some(known.1));
+        let at = |layer: usize, part: Quantity| Quantity {
+            place: Place::Layer(layer),
+            array: state.map_or(part.array, |known| *known.0),
+            ..part
+        };
+        match (layer, state, own.held, &own.axes[..]) {
+            _ if own.array == array::LOGIT => placed.push(own.clone()),
+            (Some("controller"), Some(_), Held::Values(_), [_]) => placed.push(at(0, own.clone())),
+            (Some("controller"), Some(_), Held::First(..), _) => placed.push(own.clone()),
+            (Some("upper"), Some(_), Held::Values(_), [upper, _]) => {
+                let part = |entry| at(1 + entry, entry_of(own, 0, entry, own.array.name));
+                placed.extend((0..count(*upper)).map(part));
+            }
+            (Some("upper"), Some(_), Held::First(..), [upper, _]) if own.time.is_none() => {
+                placed.extend((count(*upper) > 0).then(|| own.clone()));
+            }
+            // What the first of them takes in is the state of the layer below.
+            (Some("upper"), Some(_), Held::First(..), _) => {}
+            _ => return 0,
+        }
+    }
+    *all = placed;
+    let is_layer = |own: &&Quantity| matches!(own.place, Place::Layer(_));
+    let layers = all.iter().filter(is_layer);
+    layers.filter(|own| own.array == array::HIDDEN).count()
 }
 
 /// The head of an array with this name in files, and its name there.

@@ -9,7 +9,7 @@ use super::compiled::Compiled;
 use super::config::EquationsConfig;
 use super::engines::Running;
 use super::pool::{Job, Purpose};
-use super::quantities::{Held, NOWHERE, Quantity};
+use super::quantities::{Held, NOWHERE, Quantity, gates_of};
 use super::weights::Weights;
 
 use crate::equations::run::{Engine, Made};
@@ -43,6 +43,15 @@ impl Compiled {
             }
             return all;
         }
+        let of_scratch = |scratch: usize| {
+            let mut layout = engine.bound.scratch[scratch].clone();
+            let mut dims = layout.dims.iter();
+            if let Some(episodes) = dims.position(|dim| Some(dim.0) == engine.bound.episodes) {
+                layout.offset += at.cast_signed() * layout.dims.remove(episodes).2;
+            }
+            own.places(&layout, None)
+        };
+        let flat = &self.variant(job.own).flat;
         let places = match own.held {
             Held::Values(series) => own.places(&engine.layout_in(series, at), None),
             Held::First(series, block) => {
@@ -51,14 +60,10 @@ impl Compiled {
                     .map(|(axis, backwards)| (axis, backwards, engine.bound.lengths[axis]));
                 own.places(&engine.layout_in(series, at), block)
             }
-            Held::Draw(draw) => {
-                let (scratch, _) = self.variant(job.own).flat.draws[draw];
-                let mut layout = engine.bound.scratch[scratch].clone();
-                let mut dims = layout.dims.iter();
-                if let Some(episodes) = dims.position(|dim| Some(dim.0) == engine.bound.episodes) {
-                    layout.offset += at.cast_signed() * layout.dims.remove(episodes).2;
-                }
-                own.places(&layout, None)
+            Held::Draw(draw) => of_scratch(flat.draws[draw].0),
+            Held::Gates(equation) => {
+                let gates = gates_of(flat, equation);
+                gates.map_or(Vec::new(), |(scratch, _)| of_scratch(scratch))
             }
         };
         own.in_columns(places, job.sizes, job.question)
@@ -96,9 +101,14 @@ impl<R: Real> Trace<R> {
 impl EquationsConfig {
     fn job<R: Real>(&self, trace: &Trace<R>, purpose: Purpose) -> Job {
         let is_free = trace.tape.forced.is_empty() && self.compiled().has_feedback;
+        let is_ragged = self.compiled().is_ragged(purpose);
         Job {
             purpose,
-            sizes: trace.tape.sizes,
+            sizes: if is_ragged {
+                [ragged_steps(trace.steps()), 0]
+            } else {
+                trace.tape.sizes
+            },
             own: is_free.then_some(trace.setting.answer),
             channels: [self.inputs, self.outputs],
             question: self.question,
@@ -207,7 +217,9 @@ impl EquationsConfig {
         has_copies: bool,
     ) {
         for (index, own) in self.compiled().quantities.iter().enumerate() {
-            let is_left_out = own.is_copy() && !has_copies;
+            // The gradients of gates are those before they are activated.
+            let is_left_out =
+                own.is_copy() && !has_copies || from > 0 && matches!(own.held, Held::Gates(_));
             if own.array != array::LOGIT && !own.is_noise() && !is_left_out {
                 self.record_one(trace, running, (index, 0), from);
             }
@@ -382,23 +394,30 @@ fn value<R: Real>(arena: &[R], place: usize) -> R {
     arena.get(place).copied().unwrap_or(R::ZERO)
 }
 
-/// The number of the first episodes that run side by side: as many as there are vectors for, or one.
-fn side_by_side<R: Real>(traces: &[Trace<R>]) -> usize {
+/// The steps of an engine for ragged episodes: few lengths, so that few engines are at work.
+fn ragged_steps(longest: usize) -> usize {
+    longest.next_multiple_of((longest.next_power_of_two() / 4).max(16))
+}
+
+/// The number of the first episodes that run side by side: of equal ones as many as there are vectors for, or one.
+/// `is_ragged`: shorter ones run beside the first as well.
+fn side_by_side<R: Real>(traces: &[Trace<R>], is_ragged: bool) -> usize {
     let is_alike = |trace: &Trace<R>| {
         let of = |trace: &Trace<R>| {
             (
-                trace.tape.sizes,
                 trace.tape.forced.is_empty(),
                 trace.setting.answer,
                 trace.sampling,
             )
         };
-        of(trace) == of(&traces[0])
+        let is_as_long = trace.tape.sizes == traces[0].tape.sizes;
+        (is_as_long || is_ragged) && of(trace) == of(&traces[0])
     };
-    let all = traces
-        .get(..TOGETHER)
-        .is_some_and(|traces| traces.iter().all(is_alike));
-    if all { TOGETHER } else { 1 }
+    let alike = traces.iter().take(TOGETHER);
+    match alike.take_while(|trace| is_alike(trace)).count() {
+        count if count == TOGETHER || is_ragged => count,
+        _ => 1,
+    }
 }
 
 impl<R: Real> Machine<R> for EquationsConfig {
@@ -414,7 +433,7 @@ impl<R: Real> Machine<R> for EquationsConfig {
             // Constants belong to an engine.
             let is_told = self.compiled().is_rewarded();
             let count = if learns && !is_told {
-                side_by_side(rest)
+                side_by_side(rest, self.compiled().is_causal)
             } else {
                 1
             };
@@ -432,6 +451,10 @@ impl<R: Real> Machine<R> for EquationsConfig {
                 continue;
             };
             running.set_weights(params, &mut weights);
+            if running.is_ragged() {
+                let lengths: Vec<usize> = group.iter().map(Trace::steps).collect();
+                running.engine.set_lengths(&lengths);
+            }
             for (at, trace) in group.iter().enumerate() {
                 self.put(trace, &mut running, at);
             }

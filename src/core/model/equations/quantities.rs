@@ -3,7 +3,8 @@
 use super::interned;
 use super::parts::{Outline, Part, block_axes};
 use crate::equations::bind::{Layout, count};
-use crate::equations::flatten::Flat;
+use crate::equations::flatten::{Base, Cut, Flat};
+use crate::equations::op::exec::Act;
 use crate::equations::page::Word;
 use crate::equations::program::{Axis, Op, Source, Value};
 use crate::equations::tree::Function;
@@ -19,6 +20,8 @@ pub(super) enum Held {
     First(usize, usize),
     /// What is drawn in a statement, by the place of its scratch array among all draws.
     Draw(usize),
+    /// The activated gates of the cell that a statement computes.
+    Gates(usize),
 }
 
 impl Held {
@@ -318,6 +321,34 @@ pub(super) fn find(outline: &Outline, text: &str, flat: &Flat) -> Vec<Quantity> 
     all
 }
 
+/// Adds the gates of the layers of a controller, which are in no file.
+pub(super) fn add_gates(outline: &Outline, flat: &Flat, all: &mut Vec<Quantity>) {
+    let gates = |own: &Quantity| {
+        let series = own.held.series().filter(|_| own.array == array::HIDDEN)?;
+        let mut equations = outline.program.equations.iter();
+        let equation = equations.position(|own| own.makes.contains(&series))?;
+        let (_, axis) = gates_of(flat, equation)?;
+        Some(Quantity {
+            array: array::GATES,
+            held: Held::Gates(equation),
+            axes: [&[axis], &own.axes[..]].concat(),
+            ..own.clone()
+        })
+    };
+    let found: Vec<Quantity> = all.iter().filter_map(gates).collect();
+    all.extend(found);
+}
+
+/// The scratch array of the gates of an LSTM that a statement computes, and the axis of the four.
+pub(super) fn gates_of(flat: &Flat, equation: usize) -> Option<(usize, Axis)> {
+    let mut operations = flat.equations[equation].iter();
+    let cell = operations.find(|own| matches!(own.act, Act::Lstm))?;
+    match (cell.arguments[0].base, cell.arguments[0].cuts.last()?) {
+        (Base::Result(gates), Cut::Entry(axis, _)) => Some((gates, *axis)),
+        _ => None,
+    }
+}
+
 /// Finds for each quantity the others that it is computed from.
 pub(super) fn connect(outline: &Outline, flat: &Flat, all: &mut [Quantity]) {
     let needs: Vec<_> = (0..all.len())
@@ -448,6 +479,7 @@ fn needs(outline: &Outline, flat: &Flat, all: &[Quantity], index: usize) -> (Vec
                     Held::Values(_) => own.series().any(|own| reads.contains(&own)),
                     Held::First(own, _) => reads.contains(&own),
                     Held::Draw(draw) => is_drawn(draw),
+                    Held::Gates(_) => false,
                 }
         };
         let own = all.iter().enumerate().filter(is_needed);

@@ -611,7 +611,7 @@ fn hold(
         .filter(|own| is_given(&own.1.name))
         .map(|own| own.0)
         .collect();
-    let mut four = Bound::for_training(&page, &program, &flat, &of, 4, &slopes)?;
+    let mut four = Bound::for_training(&page, &program, &flat, &of, (4, false), &slopes)?;
     four.ignore_inputs(&flat);
     let mut four = Engine::<f64>::new(four, &flat, true);
     let evaluation = Bound::for_evaluation(&page, &program, &flat, &of, &[answer(&program)])?;

@@ -408,35 +408,53 @@ fn weights_have_the_same_bits_on_any_number_of_threads_and_after_a_resume() {
 }
 
 #[test]
-fn four_episodes_side_by_side_have_the_gradient_of_each_alone() {
-    let machine = machine("ntm", &copy());
-    let episodes: Vec<_> = (0..6)
-        .map(|index| copy().with_size(3).episode(4, index))
-        .collect();
-    let gradient = |part: &[_]| {
-        let mut traces: Vec<_> = part.iter().map(|_| Trace::new(&machine.config)).collect();
-        let given = part.iter().map(|episode| (episode, Draw::default()));
-        machine.run_together(given, usize::MAX, &mut traces);
-        let mut workspaces: Vec<_> = part
-            .iter()
-            .map(|_| Workspace::new(&machine.config))
-            .collect();
-        for workspace in &mut workspaces {
-            let by = &mut workspace.upstream.logit;
-            by.resize(traces[0].steps());
-            by.as_mut_slice().fill(0.25);
+fn episodes_side_by_side_have_the_gradient_of_each_alone() {
+    // Of different lengths, where no equation looks ahead; four of one length, and two, elsewhere.
+    let ragged = ["plain", "plain", "ntm", "sam", "tape_reader", "mlstm"]
+        .map(|name| (name, [4, 4, 3, 2, 3, 2]));
+    let equal = [("self_attention", [3; 6])];
+    for (index, (name, lengths)) in ragged.into_iter().chain(equal).enumerate() {
+        let mut machine = machine(name, &copy());
+        if let (0, ModelConfig::Equations(config)) = (index, &mut machine.config) {
+            set(config, &[("upper", 2)]);
+            machine = Model::new(config.clone(), 3);
         }
-        let mut gradient = Params::zeros(&machine.config);
-        machine.backward(&traces, &mut workspaces, &mut gradient);
-        gradient
-    };
-    let whole = gradient(&episodes);
-    let mut sum = Params::zeros(&machine.config);
-    episodes
-        .iter()
-        .for_each(|one| sum.add(&gradient(std::slice::from_ref(one))));
-    let pairs = whole.slices().flatten().zip(sum.slices().flatten());
-    pairs.for_each(|(a, b)| assert!((a - b).abs() < 1e-4 * (1.0 + a.abs()), "{a} and {b}"));
+        let episodes = lengths.map(|length| copy().with_size(length).episode(4, length as u64));
+        let run = |part: &[_]| {
+            let mut traces: Vec<_> = part.iter().map(|_| Trace::new(&machine.config)).collect();
+            let given = part.iter().map(|episode| (episode, Draw::default()));
+            machine.run_together(given, usize::MAX, &mut traces);
+            let workspace = |trace: &Trace<f32>| {
+                let mut workspace = Workspace::new(&machine.config);
+                let by = &mut workspace.upstream.logit;
+                by.resize(trace.steps());
+                by.as_mut_slice().fill(0.25);
+                workspace
+            };
+            let mut workspaces: Vec<_> = traces.iter().map(workspace).collect();
+            let mut gradient = Params::zeros(&machine.config);
+            machine.backward(&traces, &mut workspaces, &mut gradient);
+            let logits = traces
+                .iter()
+                .flat_map(|trace| trace.logit.as_slice().to_vec());
+            (gradient, logits.collect::<Vec<_>>())
+        };
+        let (whole, logits) = run(&episodes);
+        let mut sum = (Params::zeros(&machine.config), Vec::new());
+        for one in &episodes {
+            let (gradient, logits) = run(std::slice::from_ref(one));
+            sum.0.add(&gradient);
+            sum.1.extend(logits);
+        }
+        let alone = sum.0.slices().flatten().chain(&sum.1);
+        let pairs = whole.slices().flatten().chain(&logits).zip(alone);
+        pairs.for_each(|(a, b)| {
+            assert!(
+                (a - b).abs() < 1e-4 * (1.0 + a.abs()),
+                "{name}: {a} and {b}"
+            );
+        });
+    }
 }
 
 #[test]

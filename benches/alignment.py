@@ -51,7 +51,7 @@ def bahdanau(cell="lstm", sizes=(), **attention):
 MACHINES = {
     "NTM": {"memory": {"rows": 128, "columns": 20}, "controller": {"kind": "lstm", "size": 100},
             "heads": {"read": 1, "write": 1, "shift": {"form": "softmax", "range": 1}}},
-    "LSTM": {"kind": "plain", "controller": {"kind": "lstm", "size": 200}},
+    "LSTM": {"kind": "equations", "file": "plain.machine", "sizes": {"units": 200}},
     "fixed context": of_file("fixed_context", {"encoder": {"units": 128}}, {}),
     "Bahdanau": bahdanau(),
     "Bahdanau, GRU": bahdanau("gru"),

@@ -330,7 +330,7 @@ class Maker:
                 if self.random.random() < 0.3:
                     task[key] = self.random.choice([1, 3, 4, "symbols", "bits", {"kind": "last", "count": 1}])
         model = self.random.choice([{}, {"kind": "equations", "file": "bahdanau.machine"}, {"kind": "equations", "file": "luong.machine"}, {"kind": "equations", "file": "caption.machine", "switches": {"attention": {"score": self.random.choice(["dot", "cosine", "scaled_dot", "additive"])}}},
-                                    {"kind": "ntm"}, {"kind": "plain"}, {"kind": "equations", "file": "lstmn_fusion.machine"}])
+                                    {"kind": "ntm"}, {"kind": "equations", "file": "plain.machine"}, {"kind": "equations", "file": "lstmn_fusion.machine"}])
         preset = {"task": task}
         if model:
             preset["model"] = model

@@ -233,7 +233,8 @@ fn main() {
         };
         // The places of the data and of the answer, of one episode alone or of four side by side.
         let group = if case.batch >= 4 { 4 } else { 1 };
-        let mut first = Bound::for_training(&page, &program, &flat, &of, group, &[answer]).unwrap();
+        let mut first =
+            Bound::for_training(&page, &program, &flat, &of, (group, false), &[answer]).unwrap();
         first.ignore_inputs(&flat);
         let mut engine = Engine::<f32>::new(first, &flat, true);
         engine.memory.arena[places_of_tensors.clone()].copy_from_slice(&tensors);

@@ -29,7 +29,7 @@ BAHDANAU = {"kind": "equations", "file": "bahdanau.machine", "sizes": {"encoder"
 COATTENTION = {"kind": "equations", "file": "coattention.machine", "switches": {"stop": "repeats"}}
 SIZES = {"units": 32, "fusion": {"units": 32}, "decoder": 32, "hidden": 32, "pool": 4}
 OVER = {"kind": "equations", "file": "attention_over_attention.machine", "switches": {"cell": "lstm", "embedded": "no"}, "sizes": {"units": 32}}
-PLAIN = {"kind": "plain", "controller": {"size": 100}}
+PLAIN = {"kind": "equations", "file": "plain.machine", "sizes": {"units": 100}}
 MACHINES = {
     "coattention, one round": (ENDS, {**COATTENTION, "sizes": {**SIZES, "rounds": 1}}),
     "coattention, four rounds": (AGAIN, {**COATTENTION, "sizes": {**SIZES, "rounds": 4}}),

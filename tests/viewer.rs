@@ -98,7 +98,7 @@ use tapescope::figure::Format;
 use tapescope::keys::PerHead;
 use tapescope::model::attention::{Score, Weighting};
 use tapescope::model::config::Order;
-use tapescope::model::{Model, NtmConfig, PlainConfig};
+use tapescope::model::{EquationsConfig, Model, NtmConfig};
 use tapescope::player::Loop;
 use tapescope::task::{AssociativeRecall, Copy, Count, Ngrams, RepeatCopy, Task};
 use tapescope::train::{ABSENT, Recording};
@@ -174,17 +174,11 @@ impl Files for Shelf {
             }
             Some("headless.json") => {
                 let machine = machine("headless", 1);
-                let NtmConfig {
-                    inputs,
-                    outputs,
-                    controller,
-                    ..
-                } = *machine.ntm.config.ntm().unwrap();
-                let config = PlainConfig {
-                    inputs,
-                    outputs,
-                    controller,
-                };
+                let ntm = machine.ntm.config.ntm().unwrap();
+                let (channels, units) =
+                    ([ntm.inputs, ntm.outputs], ntm.controller.size.to_string());
+                let config = EquationsConfig::included("plain", channels, &[("units", &units)]);
+                let config = config.unwrap();
                 let recording = Recording::new(&Model::new(config, 1), &machine.task, 1, 0);
                 Ok(opened("headless.json", recording))
             }

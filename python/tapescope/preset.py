@@ -41,7 +41,7 @@ def read_preset(source: Union[Path, Preset]) -> Dict[str, Any]:
     return read
 
 # The keys of `model` of every kind of machine.
-_SECTIONS = {"ntm": ("memory", "controller", "heads"), "dnc": ("memory", "controller", "heads"), "sam": ("memory", "controller", "heads"), "plain": ("controller",),
+_SECTIONS = {"ntm": ("memory", "controller", "heads"), "dnc": ("memory", "controller", "heads"), "sam": ("memory", "controller", "heads"),
              "equations": ("file", "text", "sizes", "heads", "switches", "constants")}
 
 
@@ -222,8 +222,11 @@ def tensor_shapes(preset: Union[Path, Preset]) -> Dict[str, Shape]:
     shift, attention = heads["shift"], heads["attention"]
     n, m, c, layers = memory["rows"], memory["columns"], controller["size"], controller["layers"]
     lstm = controller["kind"] == "lstm"
-    # A machine without heads is a controller only: all other keys of memory and heads are ignored.
-    reads, writes = (0, 0) if model["kind"] == "plain" else (heads["read"], heads["write"])
+    reads, writes = heads["read"], heads["write"]
+    if reads + writes == 0:
+        # A controller only: all other keys of memory and heads are ignored.
+        alone = {"kind": "equations", "file": "plain.machine", "sizes": {"units": c, "upper": layers - 1}, "switches": {"controller": controller["kind"]}}
+        return tensor_shapes({**preset, "model": alone})
     x, y = channels(preset["task"])
     shapes: Dict[str, Shape] = {}
 

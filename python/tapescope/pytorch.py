@@ -29,8 +29,8 @@ State = Dict[str, Any]
 
 
 class Module(nn.Module):
-    """A machine of Tapescope as a PyTorch module: `Module.of(machine)`. Only for the kinds `ntm` and `plain`, with heads as
-    in the paper.
+    """A machine of Tapescope as a PyTorch module: `Module.of(machine)`. Only for the kind `ntm`, with heads as in the
+    paper.
 
     It is an ordinary `nn.Module`: train it further, or use its parts in your own module. `machine()` converts it back. It runs
     one episode at a time, inputs [T, X] to outputs [T, Y]. The outputs equal those of Tapescope within 1e-4.
@@ -44,15 +44,14 @@ class Module(nn.Module):
         self.names = list(tensors)
         self.weights = nn.ParameterDict({_key(name): torch.tensor(np.array(tensor, np.float32)) for name, tensor in tensors.items()})
         model = preset.get("model", {})
-        if model.get("kind", "ntm") not in ("ntm", "plain"):
-            raise WeightsError(f"is {model['kind']!r}", place="`model.kind`", expected="`ntm` or `plain`")
+        if model.get("kind", "ntm") != "ntm":
+            raise WeightsError(f"is {model['kind']!r}", place="`model.kind`", expected="`ntm`")
         memory, controller, heads = (model.get(key, {}) for key in ("memory", "controller", "heads"))
         self.rows, self.columns = memory.get("rows", 128), memory.get("columns", 20)
         initial = memory.get("initial", {"constant": 1e-6})
         self.constant = initial["constant"] if isinstance(initial, dict) else None
         self.layers, self.lstm = controller.get("layers", 1), controller.get("kind", "lstm") == "lstm"
-        number = 0 if model.get("kind", "ntm") == "plain" else 1
-        names = [(kind, index) for kind in ("read", "write") for index in range(heads.get(kind, number))]
+        names = [(kind, index) for kind in ("read", "write") for index in range(heads.get(kind, 1))]
         self.readers = [f"{kind}{index}" for kind, index in names if kind == "read"]
         self.writers = [f"{kind}{index}" for kind, index in names if kind == "write"]
         shift = heads.get("shift", {})

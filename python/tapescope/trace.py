@@ -156,7 +156,7 @@ class Trace:
     @property
     def _has_source(self) -> bool:
         """Whether every source step appends a memory row, and nothing else writes."""
-        return self.meta.get("model", {}).get("kind", "ntm") not in ("ntm", "dnc", "plain")
+        return self.meta.get("model", {}).get("kind", "ntm") not in ("ntm", "dnc")
 
     @property
     def phases(self) -> List[str]:

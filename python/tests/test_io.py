@@ -44,7 +44,7 @@ def presets():
         {"heads": {"read": 2, "write": 0, "attention": {"score": "additive", "weighting": ["weibull", "local-predictive"]}}},
     ):
         yield {**PRESET, "model": {**base, **model}}
-    yield {**PRESET, "model": {"kind": "plain", "controller": base["controller"]}}
+    yield {**PRESET, "model": {"kind": "equations", "file": "plain.machine", "sizes": {"units": 7, "upper": 1}}}
 
 
 class Io(Test):

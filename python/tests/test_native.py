@@ -644,7 +644,7 @@ class PyTorch(support.Test):
     def test_a_machine_goes_to_pytorch_and_back(self):
         import torch
         from tapescope.pytorch import Module
-        for name in ("copy", "copy_feedforward", "copy_lstm", "repeat_copy"):
+        for name in ("copy", "copy_feedforward", "repeat_copy"):
             machine = ts.machine(name)
             module, trace = Module.of(machine), machine.trace(length=5)
             with torch.no_grad():
@@ -662,7 +662,7 @@ class PyTorch(support.Test):
         self.assertEqual(ts.machine_from(small.weights_by_name(), SMALL).sha256, trained.sha256)
         with self.assertRaises(ts.WeightsError):
             Module.of(ts.machine("copy_hard"))
-        with self.assertRaisesRegex(ts.WeightsError, "`model.kind`: is 'equations'; expected `ntm` or `plain`"):
+        with self.assertRaisesRegex(ts.WeightsError, "`model.kind`: is 'equations'; expected `ntm`"):
             Module(random_weights(REVERSED), REVERSED)
 
     def test_a_machine_of_pytorch_with_attention_is_ours(self):

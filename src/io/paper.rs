@@ -7,9 +7,10 @@
 
 use std::ops::RangeInclusive;
 
+use crate::model::array::CELL;
 use crate::model::attention::AttentionConfig;
 use crate::model::config::{ControllerKind, ShiftForm};
-use crate::model::{ModelConfig, NtmConfig};
+use crate::model::{Kind as _, ModelConfig, NtmConfig, Place};
 use crate::task::{AssociativeRecall, Copy, Count, Ngrams, PrioritySort, RepeatCopy, Task};
 
 /// The kinds of machine that the paper compares.
@@ -94,7 +95,11 @@ pub fn figure(config: &ModelConfig, task: &Task) -> Option<Reported> {
     let kind = match (config.ntm(), config) {
         (Some(ntm), _) if is_lstm(ntm.controller.kind) => NtmLstm,
         (Some(_), _) => NtmFeedforward,
-        (None, ModelConfig::Plain(plain)) if is_lstm(plain.controller.kind) => Lstm,
+        (None, ModelConfig::Equations(config))
+            if config.is_controller() && config.width(Place::Layer(0), CELL) > 0 =>
+        {
+            Lstm
+        }
         _ => return None,
     };
     let covers = |known: &RangeInclusive<usize>, range: &RangeInclusive<usize>| {

@@ -2,8 +2,8 @@
 
 use tapescope::io::preset::{self, Override};
 use tapescope::io::{Error, Experiment};
+use tapescope::model::NtmConfig;
 use tapescope::model::config::{ControllerKind, InitialMemory, InitialWeighting};
-use tapescope::model::{ModelConfig, NtmConfig};
 use tapescope::train::{Clip, OptimizerConfig};
 
 const TASK: &str = r#""task": {"kind": "copy", "bits": 8, "length": [1, 20]}"#;
@@ -70,8 +70,8 @@ fn changing_the_weighting_replaces_its_keys() {
         let found = changed(name, &[&format!("{attention}.{word}")]).unwrap();
         assert!(found.model != Experiment::find(name, &[]).unwrap().model);
     }
-    let plain = changed("copy_hard", &["model.kind=plain"]).unwrap();
-    assert_eq!(plain.model.heads(), 0);
+    let dnc = changed("copy_hard", &["model.kind=dnc"]).unwrap();
+    assert!(!dnc.model.is_hard());
     // What is said together with the word is held to it.
     let soft = format!("{attention}.weighting=soft");
     let error = changed("copy_hard", &[&soft, "training.hard.reward=1"]);
@@ -217,12 +217,8 @@ fn the_presets_of_the_paper_have_its_sizes_and_rates() {
                 (training.batch, training.clip),
                 (1, Clip::Elementwise(10.0))
             );
-            let controller = if let ModelConfig::Plain(plain) = &model {
-                plain.controller
-            } else {
-                model.ntm().unwrap().controller
-            };
-            let is_feedforward = controller.kind == ControllerKind::Feedforward;
+            let of_ntm = model.ntm().map(|ntm| ntm.controller.kind);
+            let is_feedforward = of_ntm == Some(ControllerKind::Feedforward);
             assert_eq!(is_feedforward, kind == "_feedforward");
             assert_eq!(model.ntm().is_none(), kind == "_lstm");
             assert!(

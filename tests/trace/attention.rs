@@ -401,7 +401,7 @@ fn every_machine_answers_with_symbols() {
     assert!((chance(&task, 1, 6) - 2.0 * 3.0_f64.log2()).abs() < 1e-9);
     let models = [
         BAHDANAU,
-        r#"{"kind": "plain", "controller": {"size": 20}}"#,
+        r#"{"kind": "equations", "file": "plain.machine", "sizes": {"units": 20}}"#,
         r#"{"memory": {"rows": 5, "columns": 4}, "controller": {"size": 20}}"#,
     ];
     for model in models {

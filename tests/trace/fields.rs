@@ -126,7 +126,7 @@ const FIELDS: &[Row] = &[
     ("task.items", Items, "7", &[Verify, Diff]),
     ("task.repeats", Gradient, "9", &[Verify, Diff]),
     ("weights.sha256", Plain, r#""00000000000000000000000000000000000000000000000000000000000000ff""#, &[Named, Weights, Diff]),
-    ("model.kind", Plain, r#""plain""#, &[Refused]),
+    ("model.kind", Plain, r#""dnc""#, &[Refused]),
     ("model.memory.rows", Plain, "6", &[Refused]),
     ("model.memory.columns", Plain, "2", &[Refused]),
     ("model.memory.initial", Plain, r#"{"constant": 0.5}"#, &[Verify, Diff]),

@@ -44,10 +44,10 @@ fn reads_and_bits_of_every_included_machine_are_sums_over_writes() {
                 );
             }
         }
-        let is_linear = matches!(
-            machine.config,
-            ModelConfig::Ntm(_) | ModelConfig::Dnc(_) | ModelConfig::Sam(_) | ModelConfig::Plain(_)
-        );
+        let is_linear = match &machine.config {
+            ModelConfig::Equations(config) => config.is_controller(),
+            _ => true,
+        };
         for step in steps {
             let found = writes.made(Target::Bit(step, 0), Some(machine));
             assert_eq!(found.is_ok(), is_linear, "{name}");

@@ -87,7 +87,8 @@ pub fn of_task(task: &str, model: &str) -> Machine {
 
 #[test]
 fn a_network_without_memory_has_two_stages() {
-    let machine = of_kind(r#"{"kind": "plain", "controller": {"size": 8}}"#);
+    let machine =
+        of_kind(r#"{"kind": "equations", "file": "plain.machine", "sizes": {"units": 8}}"#);
     assert_eq!(walked_through(machine), ["controller", "output"]);
 }
 

@@ -288,7 +288,7 @@ impl Population<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{DncConfig, Draw, EquationsConfig, ModelConfig, NtmConfig, PlainConfig};
+    use crate::model::{DncConfig, Draw, EquationsConfig, ModelConfig, NtmConfig};
     use crate::task::{Copy, Task, Transduce};
 
     fn measured(machine: &Model<f32>, task: &Task, threads: usize) -> Vec<Effect> {
@@ -311,10 +311,9 @@ mod tests {
         });
         let mut ntm = NtmConfig::new(task.inputs(), task.outputs());
         (ntm.rows, ntm.read_heads) = (12, 2);
-        for config in [
-            ModelConfig::from(ntm),
-            PlainConfig::new(task.inputs(), task.outputs()).into(),
-        ] {
+        let channels = [task.inputs(), task.outputs()];
+        let plain = EquationsConfig::included("plain", channels, &[("units", "9")]).unwrap();
+        for config in [ModelConfig::from(ntm), plain.into()] {
             let machine = Model::new(config, 4);
             let effects = measured(&machine, &task, 1);
             assert_eq!(effects, measured(&machine, &task, 3));

@@ -311,17 +311,19 @@ impl<'a> Writes<'a> {
             ));
         }
         let model = model.ok_or(NO_WEIGHTS)?;
-        let is_linear = matches!(
-            model.config,
-            ModelConfig::Ntm(_) | ModelConfig::Dnc(_) | ModelConfig::Sam(_) | ModelConfig::Plain(_)
-        );
-        if !is_linear {
-            return Err(OTHER.to_owned());
-        }
         let tensors = model.params.named();
-        let tensor = |name| tensors.iter().find(|(known, _)| known == name);
-        let (_, weight) = tensor("output.weight").ok_or(OTHER)?;
-        let (_, bias) = tensor("output.bias").ok_or(OTHER)?;
+        let tensor = |name| {
+            let mut tensors = tensors.iter();
+            let found = tensors.find(|(known, _)| known == name);
+            found.map(|(_, values)| values.view()).ok_or(OTHER)
+        };
+        let (weight, bias) = match &model.config {
+            ModelConfig::Equations(config) if config.is_controller() => {
+                (tensor("z.weight")?.reversed_axes(), tensor("z.bias")?)
+            }
+            ModelConfig::Equations(_) => return Err(OTHER.to_owned()),
+            _ => (tensor("output.weight")?, tensor("output.bias")?),
+        };
         let top = trace.layers.last();
         let hidden = top.map_or_else(Vec::new, |top| wide(top.hidden.row(t)));
         let widths = self.readers().map(|head| trace.heads[head].read.width());

@@ -133,7 +133,7 @@ impl Keys for NtmConfig {
         self.initial_memory.key(to, "memory before the first step: one constant everywhere, or learned");
         self.controller.keys(&mut to.section("controller"));
         to.key("heads.read", Integer(&mut self.read_heads, 0..=MAX_HEADS), "number of read heads; with no heads at all the \
-            machine is of the kind `plain`, and all other keys under `heads` and `memory` are ignored");
+            machine is the file `plain.machine`, and all other keys under `heads` and `memory` are ignored");
         to.key("heads.write", Integer(&mut self.write_heads, 0..=MAX_HEADS), "number of write heads");
         to.key("heads.shift.form", ChoicePerHead(&mut self.shift_form), "how a head emits its shift (paper, section 3.3.2); with `none` the weighting is not shifted");
         to.key("heads.shift.range", Integer(&mut self.shift_range, 0..=64), "largest shift k in either direction, 2·k < rows; 1 or more with `scalar`; ignored if no head shifts");

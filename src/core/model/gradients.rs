@@ -4,8 +4,8 @@
 use super::attention::{PriorForm, Score, Strength, Switch, Weighting};
 use super::weighting::bayesian::DIVERGENCE;
 use super::{
-    Draw, HeadTrace, Kind, Model, ModelConfig, NoiseMode, NtmConfig, Params, PlainConfig, Terms,
-    Trace, Workspace,
+    Draw, HeadTrace, Kind, Model, ModelConfig, NoiseMode, NtmConfig, Params, Terms, Trace,
+    Workspace,
 };
 use crate::math::Real;
 use crate::math::check::{assert_gradient, random_vector};
@@ -249,25 +249,6 @@ fn heads_of_one_kind_alone() {
         (config.read_heads, config.write_heads) = heads;
         assert_eq!(config.validate(), Ok(()));
         check(config);
-    }
-}
-
-#[test]
-fn a_machine_without_memory() {
-    for kind in [ControllerKind::Feedforward, ControllerKind::Lstm] {
-        for layers in [1, 3] {
-            let NtmConfig {
-                inputs,
-                outputs,
-                controller,
-                ..
-            } = config(kind, layers, ShiftForm::Softmax);
-            check(PlainConfig {
-                inputs,
-                outputs,
-                controller,
-            });
-        }
     }
 }
 

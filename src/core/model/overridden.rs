@@ -14,7 +14,7 @@ use super::config::{
 use super::weighting::bayesian::DIVERGENCE;
 use super::{
     Array, Dependency, Draw, Given, Model, ModelConfig, Noise, NoiseMode, NtmConfig, Number,
-    Params, Place, PlainConfig, SamConfig, Search, Terms, Trace, Upstream, Workspace,
+    Params, Place, SamConfig, Search, Terms, Trace, Upstream, Workspace,
 };
 use crate::math::check::{assert_gradient, random_vector};
 use crate::math::{Answer, Series};
@@ -302,15 +302,6 @@ fn what_cannot_be_had_is_absent() {
 
 #[test]
 fn machines_without_addressing() {
-    for kind in [ControllerKind::Feedforward, ControllerKind::Lstm] {
-        let controller = config(kind, 3, (1, 1), Order::ReadFirst).controller;
-        let config = PlainConfig {
-            inputs: 3,
-            outputs: 2,
-            controller,
-        };
-        assert_eq!(check(config, NoiseMode::Mean), ["output"]);
-    }
     let appended = check(
         super::registry::appended::AppendedConfig::new(3, 2),
         NoiseMode::Mean,

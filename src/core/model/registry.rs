@@ -20,7 +20,6 @@ use super::kind::{AsKind, Kind};
 use super::machine::{Batch, Machine, TOGETHER, Upstream, Workspace, longest};
 use super::noise::{Draw, Noise};
 use super::params::Params;
-use super::plain::PlainConfig;
 use super::sam::SamConfig;
 use super::spec::{Array, Place};
 use super::trace::{Keep, Trace};
@@ -110,8 +109,6 @@ macro_rules! kinds_and {
             "dnc": Dnc(DncConfig),
             /// Sparse access memory.
             "sam": Sam(SamConfig),
-            /// A controller alone, without memory.
-            "plain": Plain(PlainConfig),
             /// A machine whose equations stand in a file.
             "equations": Equations(EquationsConfig),
             $($more)*

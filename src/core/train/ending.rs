@@ -95,7 +95,7 @@ pub(super) fn is_wrong<R: Real>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{EquationsConfig, Model, ModelConfig, PlainConfig};
+    use crate::model::{EquationsConfig, Model, ModelConfig};
     use crate::task::{Copy, Task, Transduce};
     use crate::train::given::forced;
     use crate::train::{Evaluator, Recording, Redundancy, score};
@@ -108,7 +108,7 @@ mod tests {
             let named = model.params.named_mut();
             let mut named = named
                 .into_iter()
-                .filter(|(name, _)| name == "output.bias" || name == "z.bias");
+                .filter(|(name, _)| ["output.bias", "z.bias"].contains(&&**name));
             named.next().unwrap().1[[0, symbol]] = 1.0;
         };
         output(&mut model);
@@ -203,7 +203,9 @@ mod tests {
         assert_eq!(recording.ending(), Some(Ending::Length));
         assert_eq!(recording.episode, copy.episode(1, 0));
         let task = task();
-        let plain = saying(PlainConfig::new(task.inputs(), task.outputs()), 3);
+        let channels = [task.inputs(), task.outputs()];
+        let plain = EquationsConfig::included("plain", channels, &[("units", "9")]).unwrap();
+        let plain = saying(plain, 3);
         let recording = Recording::new(&plain, &task, 1, 0);
         assert_eq!((recording.ending(), recording.stop), (None, None));
         // It says the end symbol in every step, and once that is right.

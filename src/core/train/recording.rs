@@ -379,7 +379,7 @@ mod tests {
     use ndarray::s;
 
     use super::*;
-    use crate::model::{EquationsConfig, ModelConfig, NoiseMode, NtmConfig, PlainConfig, peak};
+    use crate::model::{EquationsConfig, ModelConfig, NoiseMode, NtmConfig, peak};
     use crate::task::{Copy, Transduce};
 
     /// Bits of every number.
@@ -431,7 +431,8 @@ mod tests {
         });
         let mut ntm = NtmConfig::with_every_mechanism();
         (ntm.inputs, ntm.outputs) = (task.inputs(), task.outputs());
-        let plain = PlainConfig::new(task.inputs(), task.outputs());
+        let channels = [task.inputs(), task.outputs()];
+        let plain = EquationsConfig::included("plain", channels, &[("units", "9")]).unwrap();
         for config in [ModelConfig::from(ntm), ModelConfig::from(plain)] {
             let machine = Model::new(config, 5);
             let mut drawn = Draw::of(7, 0);

@@ -8,7 +8,7 @@ use crate::math::simd::{Choice, with};
 use crate::model::config::{
     ControllerKind, InitialMemory, InitialWeighting, Order, ShiftForm, VectorActivation,
 };
-use crate::model::{Model, ModelConfig, NtmConfig, PlainConfig};
+use crate::model::{EquationsConfig, Model, ModelConfig, NtmConfig};
 use crate::task::{Copy, Task};
 
 /// FNV-1a over the bits of all weights.
@@ -78,8 +78,8 @@ fn machines() -> [(&'static str, ModelConfig, OptimizerConfig, usize, u64); 5] {
     let mut written_first = of(11, 4, 17);
     (written_first.order, written_first.shift_range) = (Order::WriteFirst, 3);
     written_first.key_activation = VectorActivation::Identity;
-    let mut plain = PlainConfig::new(task.inputs(), task.outputs());
-    plain.controller.size = 70;
+    let channels = [task.inputs(), task.outputs()];
+    let plain = EquationsConfig::included("plain", channels, &[("units", "70")]).unwrap();
     [
         (
             "LSTM",

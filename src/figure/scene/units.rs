@@ -41,12 +41,11 @@ impl<'a> Units<'a> {
     ) -> Option<Self> {
         let layer: &LayerTrace<f32> = trace.layers.get(index)?;
         let size = layer.cell.width();
-        let before = match step.checked_sub(1) {
-            Some(before) => Some(layer.cell.row(before)),
-            None => {
-                let known = initial.filter(|initial| index < initial.rows());
-                known.map(|initial| initial.row(index))
-            }
+        let before = if let Some(before) = step.checked_sub(1) {
+            Some(layer.cell.row(before))
+        } else {
+            let known = initial.filter(|initial| index < initial.rows());
+            known.map(|initial| initial.row(index))
         };
         let gates = (size > 0 && layer.gates.steps() > step).then(|| {
             let row = layer.gates.row(step);

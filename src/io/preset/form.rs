@@ -18,7 +18,8 @@ use crate::io::error::{parse, path, short};
 use crate::io::{Error, machine_file};
 use crate::keys::Field::{Integer, IntegerList, Text};
 use crate::keys::{Absent, Choice, Choices, ConfigError, Field, Key, Keys, Table, Words, check};
-use crate::model::{ModelConfig, PlainConfig};
+use crate::model::config::ControllerConfig;
+use crate::model::{EquationsConfig, ModelConfig};
 use crate::task::{MAX_REPEATS, Measure, Task};
 use crate::train::TrainingConfig;
 
@@ -264,13 +265,12 @@ pub(in crate::io) fn complete_model(
     file: &str,
 ) -> Result<ModelConfig, Error> {
     let mut model = model.clone();
-    // As a controller alone was written before it was a kind.
+    // As a controller alone was written before it was a machine of its own.
     if let ModelConfig::Ntm(ntm) = &model
         && ntm.heads() == 0
     {
-        let mut plain = PlainConfig::new(1, 1);
-        plain.controller = ntm.controller;
-        model = plain.into();
+        let plain = controller_alone(&ntm.controller);
+        model = plain.map_err(|problem| Error::content(file, "model", problem))?;
     }
     // First the ranges: what follows computes with the numbers.
     model.set_channels(task.inputs(), task.outputs());
@@ -289,7 +289,7 @@ pub(in crate::io) fn complete_model(
             _ => ("model.kind", model.word()),
         };
         let problem = format!(
-            "is {own}, which reads the whole input before it answers, but an answer of the task {task} is asked for before the input ends; use `ntm`, `plain`, `lstmn.machine`, or `multi_head_layers.machine` with its mask causal"
+            "is {own}, which reads the whole input before it answers, but an answer of the task {task} is asked for before the input ends; use `ntm`, `plain.machine`, `lstmn.machine`, or `multi_head_layers.machine` with its mask causal"
         );
         return Err(Error::content(file, key, problem));
     }
@@ -306,6 +306,20 @@ pub(in crate::io) fn complete_model(
         }
     });
     Ok(model)
+}
+
+/// The machine file of a controller.
+fn controller_alone(controller: &ControllerConfig) -> Result<ModelConfig, String> {
+    let (units, upper) = (
+        controller.size.to_string(),
+        controller.layers.saturating_sub(1).to_string(),
+    );
+    let set = [
+        ("units", &*units),
+        ("upper", &*upper),
+        ("controller", Choice::word(&controller.kind)),
+    ];
+    EquationsConfig::included("plain", [1, 1], &set).map(ModelConfig::from)
 }
 
 pub(in crate::io) fn valid(

@@ -594,7 +594,7 @@ mod tests {
     const COPY: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
         "model": {"memory": {"rows": 5, "columns": 3}, "controller": {"size": 4}}}"#;
     const PLAIN: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
-        "model": {"kind": "plain", "controller": {"size": 4}}}"#;
+        "model": {"kind": "equations", "file": "plain.machine", "sizes": {"units": 4}}}"#;
 
     fn recorded(preset: &str) -> Imported {
         let experiment = Experiment::from_json(preset, "tiny.json", &[]).unwrap();

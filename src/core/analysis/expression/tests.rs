@@ -6,9 +6,7 @@ use rand::RngExt;
 use super::parse::{Node, OPERATORS, Term};
 use super::*;
 use crate::math::{Random, random};
-use crate::model::{
-    DncConfig, EquationsConfig, Model, ModelConfig, NtmConfig, PlainConfig, Trace, peak,
-};
+use crate::model::{DncConfig, EquationsConfig, Model, ModelConfig, NtmConfig, Trace, peak};
 use crate::task::{Copy, Task, Transduce};
 use crate::train::{ABSENT, Recording};
 
@@ -143,7 +141,8 @@ fn check_errors_mark_the_wrong_part() {
         all.contains("known: `") && all.contains("`write0.precedence`"),
         "{all}"
     );
-    let plain = Trace::new(&PlainConfig::new(5, 3));
+    let plain = EquationsConfig::included("plain", [5, 3], &[]).unwrap();
+    let plain = Trace::new(&plain);
     let (part, message) = check_error("wrong and writes(row 1)", &plain);
     assert_eq!(part, "writes(row 1)");
     assert_eq!(

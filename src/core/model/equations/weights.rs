@@ -10,6 +10,9 @@ use crate::equations::program::Axis;
 use crate::math::Real;
 use crate::model::params::Params;
 
+/// Rows that are copied together, so that a cache line is used as a whole.
+const BLOCK: usize = 16;
+
 /// The places of all weights in an arena.
 #[derive(Debug)]
 pub(super) struct Places {
@@ -51,10 +54,20 @@ impl Places {
 impl<R: Real> Weights<R> {
     pub(super) fn new(places: &Arc<Places>, params: &Params<R>) -> Self {
         let mut numbers = vec![R::ZERO; places.range.len()];
-        for (tensor, rows) in params.tensors.iter().zip(&places.rows) {
-            for (row, [start, stride]) in rows.iter().enumerate() {
-                let to = numbers[*start..].iter_mut().step_by(*stride);
-                to.zip(tensor.row(row)).for_each(|(to, from)| *to = *from);
+        for (tensor, places) in params.tensors.iter().zip(&places.rows) {
+            let rows: Vec<&[R]> = (0..tensor.rows()).map(|row| tensor.row(row)).collect();
+            for (rows, places) in rows.chunks(BLOCK).zip(places.chunks(BLOCK)) {
+                if let Some([start, stride]) = adjacent(places) {
+                    for column in 0..tensor.columns() {
+                        let to = numbers[start + column * stride..].iter_mut();
+                        to.zip(rows).for_each(|(to, row)| *to = row[column]);
+                    }
+                    continue;
+                }
+                for (row, [start, stride]) in rows.iter().zip(places) {
+                    let to = numbers[*start..].iter_mut().step_by(*stride);
+                    to.zip(*row).for_each(|(to, from)| *to = *from);
+                }
             }
         }
         Self {
@@ -84,12 +97,31 @@ impl<R: Real> Weights<R> {
 
     /// Copies them back.
     pub(super) fn copy_to(&self, params: &mut Params<R>) {
-        for (tensor, rows) in params.tensors.iter_mut().zip(&self.places.rows) {
-            let mut tensor = tensor.view_mut();
-            for (mut row, [start, stride]) in tensor.rows_mut().into_iter().zip(rows) {
-                let from = self.numbers[*start..].iter().step_by(*stride);
-                row.iter_mut().zip(from).for_each(|(to, from)| *to = *from);
+        for (tensor, places) in params.tensors.iter_mut().zip(&self.places.rows) {
+            let columns = tensor.columns();
+            let mut rows: Vec<&mut [R]> = tensor.rows_mut().collect();
+            for (rows, places) in rows.chunks_mut(BLOCK).zip(places.chunks(BLOCK)) {
+                if let Some([start, stride]) = adjacent(places) {
+                    for column in 0..columns {
+                        let from = &self.numbers[start + column * stride..];
+                        let pairs = rows.iter_mut().zip(from);
+                        pairs.for_each(|(row, from)| row[column] = *from);
+                    }
+                    continue;
+                }
+                for (row, [start, stride]) in rows.iter_mut().zip(places) {
+                    let from = self.numbers[*start..].iter().step_by(*stride);
+                    row.iter_mut().zip(from).for_each(|(to, from)| *to = *from);
+                }
             }
         }
     }
+}
+
+/// The first number of these rows and the distance of the next column, where the numbers of a column stand side by side.
+fn adjacent(rows: &[[usize; 2]]) -> Option<[usize; 2]> {
+    let [start, stride] = rows[0];
+    let mut all = (start..).zip(rows);
+    all.all(|(start, row)| *row == [start, stride])
+        .then_some([start, stride])
 }

@@ -141,13 +141,13 @@ impl<R: Real> Running<R> {
         }
     }
 
-    /// Adds the gradients of the weights to a sum, or to these and to what is in the sum of engines with other places.
+    /// Adds the gradients of the weights to a sum. Where that is of engines with other places, it is added to the whole first.
     pub(super) fn add_gradients(&self, to: &mut Params<R>, sum: &mut Option<Weights<R>>) {
         if !sum.as_ref().is_some_and(|sum| sum.fits(&self.weights)) {
             if let Some(sum) = sum {
-                sum.copy_to(to);
+                sum.add_to(to);
             }
-            *sum = Some(Weights::new(&self.weights, to));
+            *sum = Some(Weights::zeros(&self.weights));
         }
         if let Some(sum) = sum {
             sum.add(&self.engine.memory.arena[self.engine.memory.gradients..]);

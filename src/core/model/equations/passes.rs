@@ -523,7 +523,7 @@ impl<R: Real> Machine<R> for EquationsConfig {
             first += count;
         }
         if let Some(sum) = sum {
-            sum.copy_to(gradient);
+            sum.add_to(gradient);
         }
     }
 

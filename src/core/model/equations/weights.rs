@@ -53,7 +53,8 @@ impl Places {
 
 impl<R: Real> Weights<R> {
     pub(super) fn new(places: &Arc<Places>, params: &Params<R>) -> Self {
-        let mut numbers = vec![R::ZERO; places.range.len()];
+        let mut all = Self::zeros(places);
+        let numbers = &mut all.numbers;
         for (tensor, places) in params.tensors.iter().zip(&places.rows) {
             let rows: Vec<&[R]> = (0..tensor.rows()).map(|row| tensor.row(row)).collect();
             for (rows, places) in rows.chunks(BLOCK).zip(places.chunks(BLOCK)) {
@@ -70,10 +71,7 @@ impl<R: Real> Weights<R> {
                 }
             }
         }
-        Self {
-            places: Arc::clone(places),
-            numbers,
-        }
+        all
     }
 
     /// Whether they stand in these places.
@@ -95,8 +93,16 @@ impl<R: Real> Weights<R> {
         pairs.for_each(|(to, from)| *to += *from);
     }
 
-    /// Copies them back.
-    pub(super) fn copy_to(&self, params: &mut Params<R>) {
+    /// Zeros in these places, to add gradients to.
+    pub(super) fn zeros(places: &Arc<Places>) -> Self {
+        Self {
+            places: Arc::clone(places),
+            numbers: vec![R::ZERO; places.range.len()],
+        }
+    }
+
+    /// Adds them to those of a machine.
+    pub(super) fn add_to(&self, params: &mut Params<R>) {
         for (tensor, places) in params.tensors.iter_mut().zip(&self.places.rows) {
             let columns = tensor.columns();
             let mut rows: Vec<&mut [R]> = tensor.rows_mut().collect();
@@ -105,13 +111,13 @@ impl<R: Real> Weights<R> {
                     for column in 0..columns {
                         let from = &self.numbers[start + column * stride..];
                         let pairs = rows.iter_mut().zip(from);
-                        pairs.for_each(|(row, from)| row[column] = *from);
+                        pairs.for_each(|(row, from)| row[column] += *from);
                     }
                     continue;
                 }
                 for (row, [start, stride]) in rows.iter_mut().zip(places) {
                     let from = self.numbers[*start..].iter().step_by(*stride);
-                    row.iter_mut().zip(from).for_each(|(to, from)| *to = *from);
+                    row.iter_mut().zip(from).for_each(|(to, from)| *to += *from);
                 }
             }
         }

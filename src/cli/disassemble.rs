@@ -63,7 +63,7 @@ impl Disassemble {
         let trained = self.episode.trained(name)?;
         let (machine, config) = (&trained.machine, &trained.machine.config);
         ensure!(
-            !config.lacks_heads(),
+            !config.lacks_parts(),
             "{name}: instructions are read from the stages of heads, which a machine file does not have; `tapescope diff` \
              compares an episode with one in which quantities were set"
         );

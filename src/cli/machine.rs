@@ -140,7 +140,7 @@ pub(super) fn check_random(option: &str, name: &str, config: &ModelConfig) -> an
 /// Refuses `--alignment` for a machine that does not attend to source steps, or a task whose alignment is unknown.
 pub(super) fn check_alignment(name: &str, config: &ModelConfig, task: &Task) -> anyhow::Result<()> {
     ensure!(
-        has_single_reader(config) || !config.lacks_heads(),
+        has_single_reader(config) || !config.lacks_parts(),
         "--alignment: {name}: no quantity of the machine file has the label `weighting` and the source as its only axis in each step of the answer"
     );
     ensure!(

@@ -80,7 +80,7 @@ impl Provenance {
         let (recording, config, model) = self.recording()?;
         let trace = &recording.trace;
         ensure!(
-            !config.lacks_heads(),
+            !config.lacks_parts(),
             "{}: provenance follows the heads of `ntm`, `dnc` and `sam`; what a value of a machine file depends on is in its gradients: tapescope trace {} --gradient loss --out gradients.npz",
             self.source,
             self.source

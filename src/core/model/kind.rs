@@ -266,9 +266,9 @@ impl dyn Kind + '_ {
         self.read_heads().saturating_add(self.write_heads())
     }
 
-    /// True for a machine file whose quantities are not those of heads.
-    pub fn lacks_heads(&self) -> bool {
-        self.is_recorded_apart() && self.heads() == 0
+    /// True for a machine file whose quantities are those of no head and of no layer.
+    pub fn lacks_parts(&self) -> bool {
+        self.is_recorded_apart() && self.heads() == 0 && self.sizes().layers == 0
     }
 
     /// The size of an axis, 1 for that of time.

@@ -17,6 +17,8 @@ pub struct Engine<R> {
     pub bound: Bound,
     /// Numbers.
     pub memory: Memory<R>,
+    /// How many.
+    size: usize,
     plan: Plan,
     draws: Vec<(usize, usize)>,
     steps: Vec<usize>,
@@ -73,7 +75,14 @@ enum Way {
 
 impl<R: Real> Engine<R> {
     /// Prepares a program whose arrays have their places. `learns`: whether gradients are wanted.
-    pub fn new(mut bound: Bound, flat: &Flat, learns: bool) -> Self {
+    pub fn new(bound: Bound, flat: &Flat, learns: bool) -> Self {
+        let mut engine = Self::without_arena(bound, flat, learns);
+        engine.set_arena(Aligned::default());
+        engine
+    }
+
+    /// As [`Self::new`], for an arena that is set before it runs.
+    pub fn without_arena(mut bound: Bound, flat: &Flat, learns: bool) -> Self {
         let (page, program) = (Arc::clone(&bound.page), Arc::clone(&bound.program));
         let row = |exec: &Exec| {
             let own = exec.dims[exec.dims.len() - exec.inner..].iter();
@@ -93,22 +102,19 @@ impl<R: Real> Engine<R> {
         let plan = plan(&mut bound, flat);
         let constants = page.keys.iter().map(|key| R::from_f64(key.value)).collect();
         let size = bound.size * (1 + usize::from(learns)) + 2 * bound.slope_ring_size + 16;
-        let mut memory = Memory {
-            arena: Aligned::zeros(size),
+        let memory = Memory {
+            arena: Aligned::default(),
             gradients: bound.size,
             constants,
             room,
         };
-        memory.arena[0] = R::from_f64(1.0);
-        for (scratch, _) in &flat.draws {
-            bound.scratch[*scratch].each_entry(|at| memory.arena[at] = R::from_f64(f64::NAN));
-        }
         let set = vec![vec![]; program.equations.len()];
         let cleared = cleared(&bound, learns);
         let starts = bound.ranges.get(program.equations.len());
         let first_start = starts.map_or(usize::MAX, |range| range.start);
         Self {
             part: 0,
+            size,
             running: vec![],
             cleared,
             bound,
@@ -120,6 +126,26 @@ impl<R: Real> Engine<R> {
             first_start,
             set,
         }
+    }
+
+    /// Runs in this arena from now on, whatever it holds, once the weights stand in it.
+    pub fn set_arena(&mut self, mut arena: Aligned<R>) {
+        arena.resize(self.size);
+        arena[0] = R::from_f64(1.0);
+        arena[1] = R::ZERO;
+        // What no operation writes is 0.
+        let (size, values) = (self.bound.size, self.bound.tensor_range().end);
+        arena[values..size].fill(R::ZERO);
+        arena[(2 * size).min(self.size)..].fill(R::ZERO);
+        for (scratch, _) in &self.draws {
+            self.bound.scratch[*scratch].each_entry(|at| arena[at] = R::from_f64(f64::NAN));
+        }
+        self.memory.arena = arena;
+    }
+
+    /// Gives its arena away, for another engine.
+    pub fn take_arena(&mut self) -> Aligned<R> {
+        std::mem::take(&mut self.memory.arena)
     }
 
     /// Sets the lengths of the episodes, of which the first is the longest and as long as the engine at most.

@@ -36,7 +36,10 @@ impl<R: Real> Running<R> {
     /// An engine for these episodes; none where its arrays are too large for any memory.
     pub(super) fn of(config: &EquationsConfig, job: Job) -> Option<Self> {
         let compiled = config.compiled();
-        compiled.pool.take(job).or_else(|| Self::new(config, job))
+        let waiting = compiled.pool.take(job);
+        let mut running: Self = waiting.or_else(|| Self::new(config, job))?;
+        running.engine.set_arena(compiled.pool.take_arena());
+        Some(running)
     }
 
     fn new(config: &EquationsConfig, job: Job) -> Option<Self> {
@@ -67,7 +70,7 @@ impl<R: Real> Running<R> {
         if job.purpose != Purpose::Recording {
             bound.ignore_inputs(flat);
         }
-        let engine = Engine::<R>::new(bound, flat, learns);
+        let engine = Engine::<R>::without_arena(bound, flat, learns);
         let places = || Arc::new(Places::new(&compiled, variant, &engine.bound));
         let weights = Arc::clone(variant.weights.get_or_init(places));
         let each = |of: &dyn Fn(usize) -> Vec<usize>| (0..episodes).map(of).collect::<Vec<_>>();
@@ -122,13 +125,11 @@ impl<R: Real> Running<R> {
     }
 
     /// Lets it wait for the next episodes.
-    pub(super) fn wait(self) {
-        let (compiled, job, size) = (
-            Arc::clone(&self.compiled),
-            self.job,
-            self.engine.memory.arena.len(),
-        );
-        compiled.pool.put(job, size, Box::new(self));
+    pub(super) fn wait(mut self) {
+        let compiled = Arc::clone(&self.compiled);
+        let (job, demand) = (self.job, self.engine.memory.arena.len());
+        compiled.pool.put_arena(self.engine.take_arena());
+        compiled.pool.put(job, demand, Box::new(self));
     }
 
     /// Copies the weights into the engine, by way of those that were copied into another one before.

@@ -4,9 +4,9 @@ use std::any::Any;
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
-use crate::math::Answer;
+use crate::math::{Aligned, Answer, Real};
 
-/// The most numbers of all engines in a pool, but for the last one.
+/// The most numbers of all arenas in a pool, and the most that its engines ask for, but for the last one.
 const MOST_NUMBERS: usize = 1 << 27;
 
 /// What an engine is for.
@@ -33,28 +33,48 @@ pub(super) struct Job {
     pub question: usize,
 }
 
-/// Engines that wait.
+/// Engines that wait, without arenas, and the arenas of those that have run last.
 #[derive(Default)]
-pub(super) struct Pool(Mutex<VecDeque<Waiting>>);
+pub(super) struct Pool {
+    engines: Mutex<VecDeque<Waiting>>,
+    arenas: Mutex<VecDeque<(usize, Box<dyn Any + Send>)>>,
+}
 
-/// An engine with its job and the number of its numbers.
+/// An engine with its job and its demand.
 type Waiting = (Job, usize, Box<dyn Any + Send>);
 
 impl Pool {
     /// Takes an engine of this type for this job out.
     pub(super) fn take<T: 'static>(&self, job: Job) -> Option<T> {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.engines.lock().unwrap_or_else(PoisonError::into_inner);
         let is_it = |own: &Waiting| own.0 == job && own.2.is::<T>();
         let at = all.iter().rposition(is_it)?;
         let (.., engine) = all.remove(at)?;
         engine.downcast().ok().map(|own| *own)
     }
 
-    /// Puts an engine with this many numbers in.
-    pub(super) fn put(&self, job: Job, size: usize, engine: Box<dyn Any + Send>) {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.push_back((job, size, engine));
+    /// Puts an engine of this demand in.
+    pub(super) fn put(&self, job: Job, demand: usize, engine: Box<dyn Any + Send>) {
+        let mut all = self.engines.lock().unwrap_or_else(PoisonError::into_inner);
+        all.push_back((job, demand, engine));
         while all.len() > 1 && all.iter().map(|own| own.1).sum::<usize>() > MOST_NUMBERS {
+            all.pop_front();
+        }
+    }
+
+    /// Takes the arena that was used last, which is the one in the cache of the processor.
+    pub(super) fn take_arena<R: Real>(&self) -> Aligned<R> {
+        let mut all = self.arenas.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = all.iter().rposition(|own| own.1.is::<Aligned<R>>());
+        let arena = at.and_then(|at| all.remove(at)?.1.downcast().ok());
+        arena.map_or_else(Aligned::default, |own| *own)
+    }
+
+    /// Puts an arena in.
+    pub(super) fn put_arena<R: Real>(&self, arena: Aligned<R>) {
+        let mut all = self.arenas.lock().unwrap_or_else(PoisonError::into_inner);
+        all.push_back((arena.len(), Box::new(arena)));
+        while all.len() > 1 && all.iter().map(|own| own.0).sum::<usize>() > MOST_NUMBERS {
             all.pop_front();
         }
     }

@@ -358,7 +358,7 @@ class Io(Test):
             (headed({"window": 0}), "`model.heads.attention.window`: is 0; expected 1 to 1048576"),
             (headed({"weibull_shape": 0}), "`model.heads.attention.weibull_shape`: is 0; expected a number from 0.001"),
             ({"task": task, "model": 3}, "`model`: is 3; expected an object"),
-            ({"task": task, "model": {"kind": "plain", "heads": {}}}, "`model.heads`: is not a key of `plain`; expected"),
+            ({"task": task, "model": {"kind": "equations", "memory": {}}}, "`model.memory`: is not a key of `equations`; expected"),
             ({"task": task, "training": {"sequence": 5}}, "`training.sequence`: unknown key; did you mean `sequences`?"),
         ):
             with self.assertRaises(WeightsError) as caught:

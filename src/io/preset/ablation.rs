@@ -120,11 +120,9 @@ pub fn ablations(of: &Experiment) -> Ablations {
         return found;
     }
     if of.model.ntm().is_none() {
-        let heads = match of.model.heads() {
-            0 => "no heads",
-            _ => "no heads of a Neural Turing Machine",
-        };
-        let words = format!("{name}: the machine has {heads}, so there is no stage to remove");
+        let words = format!(
+            "{name}: the machine has no heads of a Neural Turing Machine, so there is no stage to remove"
+        );
         found.left_out.push(words);
         return found;
     }
@@ -268,10 +266,10 @@ mod tests {
             let (_, alike) = of("copy", &[set]);
             assert_eq!(names(&alike), all[..5], "{set}");
         }
-        let (_, none) = of("copy_lstm", &[]);
-        assert_eq!(
-            none.left_out,
-            ["copy_lstm: the machine has no heads, so there is no stage to remove"]
-        );
+        let (_, choices) = of("copy_lstm", &[]);
+        assert_eq!(names(&choices), ["controller = feedforward"]);
+        let (_, none) = of("copy_dnc", &[]);
+        let words = "copy_dnc: the machine has no heads of a Neural Turing Machine, so there is no stage to remove";
+        assert_eq!(none.left_out, [words]);
     }
 }

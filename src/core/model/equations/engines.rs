@@ -71,7 +71,8 @@ impl<R: Real> Running<R> {
             bound.ignore_inputs(flat);
         }
         let engine = Engine::<R>::without_arena(bound, flat, learns);
-        let places = || Arc::new(Places::new(&compiled, variant, &engine.bound));
+        let shape = || compiled.shape(&engine.bound.lengths);
+        let places = || Arc::new(Places::new(program, &engine.bound, &shape()));
         let weights = Arc::clone(variant.weights.get_or_init(places));
         let each = |of: &dyn Fn(usize) -> Vec<usize>| (0..episodes).map(of).collect::<Vec<_>>();
         let data = compiled.data.iter().map(|data| {

@@ -4,11 +4,11 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::compiled::{Compiled, Variant};
 use crate::equations::bind::{Bound, GATES, IN};
-use crate::equations::program::Axis;
+use crate::equations::program::{Axis, Program};
 use crate::math::Real;
 use crate::model::params::Params;
+use crate::model::shape::Shape;
 
 /// Rows that are copied together, so that a cache line is used as a whole.
 const BLOCK: usize = 16;
@@ -28,10 +28,9 @@ pub(super) struct Weights<R> {
 }
 
 impl Places {
-    pub(super) fn new(compiled: &Compiled, variant: &Variant, bound: &Bound) -> Self {
+    pub(super) fn new(program: &Program, bound: &Bound, shape: &Shape) -> Self {
         let range = bound.tensor_range();
-        let shape = compiled.shape(&bound.lengths);
-        let tensors = variant.program.tensors.iter().zip(&bound.tensors);
+        let tensors = program.tensors.iter().zip(&bound.tensors);
         let rows = tensors.zip(&shape.tensors).map(|((tensor, layout), spec)| {
             let mut axes: Vec<Axis> = tensor.axes.clone();
             if tensor.gates > 0 {

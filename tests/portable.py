@@ -63,6 +63,8 @@ def choices(reference):
     for line in reference.run("tasks", "--keys").splitlines():
         cells = [cell.strip() for cell in line.strip("|").split(" | ")]
         words = re.findall(r"`([a-z_-]+)`", cells[3]) if len(cells) > 4 else []
+        # A machine file is named beside its kind.
+        words = [word for word in words if word != "equations"]
         key = cells[0].strip("`")
         if key.startswith(("model.", "training.")) and words:
             keys[key] = (cells[1], words)

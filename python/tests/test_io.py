@@ -404,11 +404,11 @@ class Io(Test):
         ours = keys(TREE)
         self.assertEqual(printed - ours - {"model.memory.initial.constant"}, set())
         # Nor what other heads bring with them.
-        of_heads = {key for key in ours if key.startswith(("model.heads.attention.", "model.encoder", "model.decoder", "model.attention", "model.annotations", "model.fusion",
+        of_heads = {key for key in ours if key.startswith(("model.heads.attention.",
                                                                   "model.heads.links", "model.heads.allocation", "model.heads.free_gates",
                                                                   "model.heads.count", "model.heads.rows", "model.heads.threshold",
                                                                   "model.memory.index", "model.memory.seed",
-                                                                  "training.hard.", "training.bayesian.", "training.source"))}
+                                                                  "training.hard.", "training.bayesian."))}
         self.assertEqual(ours - printed - others - of_heads, set())
         words = "[\"additive\",\"general\"]", "[\"hard\",\"weibull\"]", "[\"lognormal\",\"local-predictive\"]"
         # Some keys are written only where they differ from their defaults.

@@ -145,7 +145,7 @@ pub(super) fn check_alignment(name: &str, config: &ModelConfig, task: &Task) -> 
     );
     ensure!(
         has_single_reader(config),
-        "--alignment: {name}: the machine has no single read head on a memory with a row per step; the files bahdanau, luong, caption, lstmn, lstmn_fusion and self_attention have one"
+        "--alignment: {name}: the machine has no single read head on a memory with a row per step; the files bahdanau, luong, caption, coattention, attention_over_attention, lstmn, lstmn_fusion and self_attention have one"
     );
     let task_name = task.name();
     ensure!(

@@ -13,7 +13,7 @@ use super::op::exec::{Act, Exec, MOST_AXES, Move, Node, Place, Ragged, Ring};
 use super::page::Page;
 
 /// The place of a 0, which stands for entries that an array does not have.
-pub const ZERO: usize = 1;
+const ZERO: usize = 1;
 
 /// The most numbers of an engine: with gradients in f32 they take 128 GiB, in a browser 2. Whoever has less looks at [`Bound::size`] first.
 pub const MOST_NUMBERS: usize = usize::MAX >> if usize::BITS == 64 { 30 } else { 4 };
@@ -197,6 +197,16 @@ impl Bound {
             }
             _ => matches!(base, Base::Tensor(_)),
         }
+    }
+
+    /// A layout for one of the episodes that run side by side.
+    pub fn in_episode(&self, layout: &Layout, episode: usize) -> Layout {
+        let mut layout = layout.clone();
+        let mut dims = layout.dims.iter();
+        if let Some(at) = dims.position(|dim| Some(dim.0) == self.episodes) {
+            layout.offset += episode.cast_signed() * layout.dims.remove(at).2;
+        }
+        layout
     }
 
     /// Tensors in the arena.

@@ -17,7 +17,7 @@ pub struct Engine<R> {
     pub bound: Bound,
     /// Numbers.
     pub memory: Memory<R>,
-    /// How many.
+    /// Numbers of the arena.
     size: usize,
     plan: Plan,
     draws: Vec<(usize, usize)>,
@@ -25,7 +25,7 @@ pub struct Engine<R> {
     /// The part of the plan that runs.
     part: usize,
     /// Of episodes of different lengths: steps, and the number of episodes that have them.
-    running: Vec<Running>,
+    running: Vec<ActiveSteps>,
     /// The first operation of a start.
     first_start: usize,
     /// Where gradients stand.
@@ -136,7 +136,8 @@ impl<R: Real> Engine<R> {
         // What no operation writes is 0.
         let (size, values) = (self.bound.size, self.bound.tensor_range().end);
         arena[values..size].fill(R::ZERO);
-        arena[(2 * size).min(self.size)..].fill(R::ZERO);
+        let learns = !self.cleared.is_empty();
+        arena[size * (1 + usize::from(learns))..].fill(R::ZERO);
         for (scratch, _) in &self.draws {
             self.bound.scratch[*scratch].each_entry(|at| arena[at] = R::from_f64(f64::NAN));
         }
@@ -150,6 +151,7 @@ impl<R: Real> Engine<R> {
 
     /// Sets the lengths of the episodes, of which the first is the longest and as long as the engine at most.
     pub fn set_lengths(&mut self, lengths: &[usize]) {
+        debug_assert!(lengths.is_sorted_by(|a, b| a >= b), "{lengths:?}");
         self.running.clear();
         let mut first = 0;
         for (index, length) in lengths.iter().enumerate().rev() {
@@ -366,12 +368,7 @@ impl<R: Real> Engine<R> {
 
     /// The layout of a series for one of the episodes that run side by side.
     pub fn layout_in(&self, series: usize, episode: usize) -> Layout {
-        let mut layout = self.bound.series[series].clone();
-        let mut dims = layout.dims.iter();
-        if let Some(at) = dims.position(|dim| Some(dim.0) == self.bound.episodes) {
-            layout.offset += episode as isize * layout.dims.remove(at).2;
-        }
-        layout
+        self.bound.in_episode(&self.bound.series[series], episode)
     }
 
     /// Arrays that say what a statement or a start draws, by the name of what it makes.
@@ -387,18 +384,18 @@ impl<R: Real> Engine<R> {
 }
 
 /// Steps, and the number of episodes that have them.
-type Running = (Range<usize>, usize);
+type ActiveSteps = (Range<usize>, usize);
 
 /// The parts of the steps that an operation runs through in which other episodes run; none where all of them always do.
 fn parts_of<'r>(
     exec: &Exec,
-    running: &'r [Running],
+    running: &'r [ActiveSteps],
     (steps, is_inside): (&[usize], &[bool]),
-) -> &'r [Running] {
+) -> &'r [ActiveSteps] {
     if exec.runs_through_steps() {
         return running;
     }
-    let has_step = |own: &Running| is_inside[0] && own.0.contains(&steps[0]);
+    let has_step = |own: &ActiveSteps| is_inside[0] && own.0.contains(&steps[0]);
     let part = running.iter().position(has_step);
     part.map_or(&[], |part| &running[part..=part])
 }
@@ -407,7 +404,7 @@ fn parts_of<'r>(
 #[inline(always)]
 fn each_part(
     exec: &mut Exec,
-    running: &[Running],
+    running: &[ActiveSteps],
     steps: &[usize],
     mut run: impl FnMut(&Exec, &[usize]),
 ) {

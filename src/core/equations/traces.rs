@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::page::{Page, Record, Word};
 use super::program::{Op, Program};
-use super::text::{Checked, Name, ensure};
+use super::text::{Checked, Name, Place, ensure};
 use super::tree::Axis;
 
 /// Arrays that every trace has.
@@ -38,17 +38,37 @@ fn head<'a>(page: &'a Page, before: &'a str) -> Option<(&'a str, &'a str)> {
     })
 }
 
+/// A label as a part of a name: blanks and signs become `_`.
+fn cleaned(label: &str) -> String {
+    label.replace(|c: char| !c.is_alphanumeric() && c != '.', "_")
+}
+
 /// Returns the name in traces of noise: its label, or its symbol, of the head of its use.
 pub(super) fn name_of_noise(page: &Page, noise: &Record) -> String {
     let symbol = &*noise.names[0];
     let (before, own) = symbol.split_at(symbol.rfind('.').map_or(0, |end| end + 1));
-    let own = Some(&*noise.sentence)
-        .filter(|label| !label.is_empty())
-        .unwrap_or(own);
+    let label = Some(&*noise.sentence).filter(|label| !label.is_empty());
+    let own = cleaned(label.unwrap_or(own));
     match head(page, before) {
         Some((head, inside)) => format!("{head}.{inside}{own}"),
         None => format!("{before}{own}"),
     }
+}
+
+/// Takes a name in traces for a quantity.
+fn claim<'p>(
+    taken: &mut HashMap<String, &'p Name>,
+    symbol: &'p Name,
+    shown: &str,
+    place: &Place,
+) -> Checked<()> {
+    let is_answer = &**symbol == "z" && shown == "logit";
+    ensure!(is_answer || !RESERVED.contains(&shown), place,
+        "{symbol} would be {shown} in traces, which every trace has of its own"; "give it another label");
+    let other = *taken.entry(shown.to_owned()).or_insert(symbol);
+    ensure!(other == symbol, place,
+        "{symbol} would be {shown} in traces, as {other} is"; "give it another label");
+    Ok(())
 }
 
 /// Returns the name in traces of each quantity of each statement, without the head: the label, with as many names of uses
@@ -70,7 +90,7 @@ pub(super) fn names(page: &Page) -> Checked<Vec<Vec<String>>> {
             1 => (*label).to_owned(),
             _ => format!("{label}.{}", &symbol[before.len()..]),
         };
-        let own = own.replace(|c: char| !c.is_alphanumeric() && c != '.', "_");
+        let own = cleaned(&own);
         let head = head(page, before);
         let head =
             head.map(|(head, inside)| [format!("{head}.{own}"), format!("{head}.{inside}{own}")]);
@@ -95,10 +115,11 @@ pub(super) fn names(page: &Page) -> Checked<Vec<Vec<String>>> {
         .chain(&page.target)
         .chain(&page.parameters);
     let data = data.map(|data| (data.names[0].to_string(), &data.names[0]));
-    let noise = page.noises.iter();
-    let noise = noise.map(|noise| (name_of_noise(page, noise), &noise.names[0]));
-    let data = data.chain(noise);
     let (mut taken, mut out): (HashMap<String, &Name>, _) = (data.collect(), Vec::new());
+    for noise in &page.noises {
+        let (symbol, shown) = (&noise.names[0], name_of_noise(page, noise));
+        claim(&mut taken, symbol, &shown, &noise.place)?;
+    }
     let mut rest = quantities.iter().zip(&all);
     for statement in &page.statements {
         let mut names = Vec::new();
@@ -111,12 +132,7 @@ pub(super) fn names(page: &Page) -> Checked<Vec<Vec<String>>> {
             let name = own.iter().find(is_free).unwrap_or(&own[own.len() - 1]);
             let head = kind.map_or(String::new(), |kind| format!("{}0.", page.axes[kind].name));
             let shown = head + name;
-            let is_answer = &***symbol == "z" && shown == "logit";
-            ensure!(is_answer || !RESERVED.contains(&&*shown), statement.place,
-                "{symbol} would be {shown} in traces, which every trace has of its own"; "give it another label");
-            let other = *taken.entry(shown.clone()).or_insert(symbol);
-            ensure!(other == *symbol, statement.place,
-                "{symbol} would be {shown} in traces, as {other} is"; "give it another label");
+            claim(&mut taken, symbol, &shown, &statement.place)?;
             names.push(name.clone());
         }
         out.push(names);

@@ -40,6 +40,11 @@ impl<R: Copy + Default> Aligned<R> {
 }
 
 impl<R> Aligned<R> {
+    /// The most values that it ever had: the memory for them is kept.
+    pub fn most(&self) -> usize {
+        self.storage.len()
+    }
+
     /// One value: a single look at the storage, where the slice takes three.
     #[inline(always)]
     pub fn value(&self, index: usize) -> &R {

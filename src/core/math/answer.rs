@@ -69,18 +69,6 @@ impl Answer {
         }
     }
 
-    /// Writes the answer of a step, 0 or 1 in each channel.
-    pub fn decide<R: Real>(self, z: &[R], to: &mut [R]) {
-        let best = symbol(z);
-        for (channel, to) in to.iter_mut().enumerate() {
-            let is_one = match self {
-                Self::Bits => z[channel] > R::ZERO,
-                Self::Symbols => channel == best,
-            };
-            *to = if is_one { R::ONE } else { R::ZERO };
-        }
-    }
-
     /// Name of the scored things: bits or symbols.
     pub fn unit(self) -> &'static str {
         match self {
@@ -159,10 +147,5 @@ mod tests {
         };
         assert_eq!(wrong([0.0, 1.0, 0.0]), [0; 0]);
         assert_eq!(wrong([1.0, 0.0, 0.0]), [1]);
-        let mut decided = [9.0; 3];
-        Answer::Symbols.decide(&z, &mut decided);
-        assert_eq!(decided, [0.0, 1.0, 0.0]);
-        Answer::Bits.decide(&z, &mut decided);
-        assert_eq!(decided, [1.0, 1.0, 0.0]);
     }
 }

@@ -88,14 +88,6 @@ impl<R: Real> Matrix<R> {
             .slice_move(s![.., ..self.columns])
     }
 
-    /// Adds the values of a matrix with as many rows, and at most as many columns, that stands flat, row after row.
-    pub fn add_flat(&mut self, from: &[R]) {
-        let rows = from.chunks_exact(from.len() / self.rows());
-        for (to, from) in self.data.chunks_exact_mut(padded(self.columns)).zip(rows) {
-            to.iter_mut().zip(from).for_each(|(to, &from)| *to += from);
-        }
-    }
-
     /// All values with the padding, for element-wise operations that keep zeros zero.
     pub fn as_slice(&self) -> &[R] {
         &self.data

@@ -94,7 +94,7 @@ pub trait Kind: Keys + Debug + Send + Sync {
 
     /// The most memory rows that the machine knows where it has a row per step, and the key that sets them.
     fn most_rows(&self) -> (usize, &'static str) {
-        (usize::MAX, "attention.rows")
+        (usize::MAX, "")
     }
 
     /// The order of reads and writes in a step.

@@ -451,16 +451,13 @@ impl Model<f32> {
         })
     }
 
-    /// True where no step depends on a later one.
-    fn is_in_order(&self) -> bool {
-        !self.config.is_recorded_apart()
-    }
-
     /// Runs a recorded episode again with these interventions: see [`Model::run_again`]. The trace has the values that are
     /// set, in steps too that compute none.
     pub fn run_with(&self, trace: &mut Trace<f32>, interventions: &[Intervention]) {
         let first = interventions.iter().map(|one| one.steps.0).min();
-        let from = first.filter(|_| self.is_in_order()).unwrap_or(0);
+        let from = first
+            .filter(|_| !self.config.is_recorded_apart())
+            .unwrap_or(0);
         self.run_again(trace, from, |trace, place, array, t| {
             apply_all(interventions, trace, (place, array), t);
         });
@@ -474,9 +471,10 @@ impl Model<f32> {
     }
 
     /// Runs a step of a recorded episode again with these interventions, and the next one, which it leads to; all steps
-    /// where one depends on a later one.
+    /// of a machine file.
     pub fn advance(&self, trace: &mut Trace<f32>, interventions: &[Intervention], step: usize) {
-        if !self.is_in_order() {
+        // A file runs as a whole.
+        if self.config.is_recorded_apart() {
             return self.run_with(trace, interventions);
         }
         let end = trace.steps().min(step + 2);

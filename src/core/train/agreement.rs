@@ -41,7 +41,8 @@ mod tests {
     use super::*;
     use crate::math::Answer;
     use crate::math::golden::Case;
-    use crate::model::{Draw, EquationsConfig, Given, Model, Params, Workspace};
+    use crate::model::{Draw, EquationsConfig, Given, Model, ModelConfig, Params, Workspace};
+    use crate::train::State;
 
     /// The name of a tensor of the machine file in the golden values.
     fn golden(tensor: &str) -> &'static str {
@@ -61,8 +62,8 @@ mod tests {
         }
     }
 
-    /// One side of a case: a machine with its weights, after an episode, with the gradient of its cross-entropy.
-    fn side(case: &Case, [from, to]: [&str; 2]) -> (Model<f64>, Trace<f64>, Workspace<f64>) {
+    /// The machine of one side.
+    fn machine(case: &Case, [from, to]: [&str; 2]) -> ModelConfig {
         let channels = [from, to].map(|side| case.size(&format!("V_{}", side.to_lowercase())));
         let sizes = [
             ("encoder.units", "u"),
@@ -71,7 +72,18 @@ mod tests {
         ];
         let sizes = sizes.map(|(path, size)| (path, case.size(size).to_string()));
         let set = sizes.each_ref().map(|(path, size)| (*path, &**size));
-        let config = EquationsConfig::included("bahdanau", channels, &set).unwrap();
+        EquationsConfig::included("bahdanau", channels, &set)
+            .unwrap()
+            .into()
+    }
+
+    /// One side of a case: a machine with its weights, after an episode, with the gradient of its cross-entropy.
+    fn side(
+        case: &Case,
+        [from, to]: [&str; 2],
+        config: ModelConfig,
+    ) -> (Model<f64>, Trace<f64>, Workspace<f64>) {
+        let channels = [config.inputs(), config.outputs()];
         let mut model = Model::<f64>::new(config, 1);
         for (tensor, mut to) in model.params.named_mut() {
             let from = case.numbers("parameters", golden(&tensor));
@@ -115,12 +127,15 @@ mod tests {
     fn golden_values_of_two_directions() {
         for name in ["agreement_a", "agreement_b"] {
             let whole = Case::load(name);
-            let mut sides =
-                [("xy.", ["X", "Y"]), ("yx.", ["Y", "X"])].map(|(prefix, languages)| {
-                    let case = whole.within(prefix);
-                    let (model, trace, workspace) = side(&case, languages);
-                    (case, model, trace, workspace)
-                });
+            // The second machine is made of the first one, as in training.
+            let there = machine(&whole.within("xy."), ["X", "Y"]);
+            let back = State::reverse_of(&there);
+            let sides = [("xy.", ["X", "Y"], there), ("yx.", ["Y", "X"], back)];
+            let mut sides = sides.map(|(prefix, languages, config)| {
+                let case = whole.within(prefix);
+                let (model, trace, workspace) = side(&case, languages, config);
+                (case, model, trace, workspace)
+            });
             let [first, second] = &mut sides;
             let by = [&mut first.3.upstream, &mut second.3.upstream];
             let found = agree([&first.2, &second.2], whole.constant("gamma"), by);

@@ -31,8 +31,8 @@ use crate::model::weighting::bayesian::DIVERGENCE;
 pub(super) struct Variant {
     pub program: Arc<Program>,
     pub flat: Flat,
-    /// Where engines have the weights.
-    pub weights: OnceLock<Arc<Places>>,
+    /// Where engines have the weights: for other channels of the data in other places.
+    pub weights: Mutex<Vec<Arc<Places>>>,
 }
 
 /// A machine file under the choices of a preset.
@@ -155,7 +155,7 @@ impl Compiled {
         let _ = compiled.variants[0].set(Variant {
             program: Arc::clone(&compiled.program),
             flat,
-            weights: OnceLock::new(),
+            weights: Mutex::default(),
         });
         Ok(compiled)
     }
@@ -199,7 +199,7 @@ impl Compiled {
             Variant {
                 program,
                 flat,
-                weights: OnceLock::new(),
+                weights: Mutex::default(),
             }
         })
     }

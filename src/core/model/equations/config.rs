@@ -543,10 +543,9 @@ impl Kind for EquationsConfig {
         let compiled = self.compiled();
         let lengths = self.axis_lengths([steps.max(2), steps / 2]);
         let values = compiled.quantities.iter().map(|own| {
-            let sizes = own.sizes(&lengths, steps).into_iter();
-            let sizes = sizes.map(|size| size as u64);
+            let width = own.width(&lengths, [steps, steps]) as u64;
             let steps = if own.time.is_some() { steps as u64 } else { 1 };
-            sizes.fold(steps, u64::saturating_mul)
+            steps.saturating_mul(width)
         });
         let bytes = values
             .fold(0, u64::saturating_add)

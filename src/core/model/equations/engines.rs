@@ -20,7 +20,7 @@ pub(super) struct Running<R> {
     pub compiled: Arc<Compiled>,
     pub job: Job,
     pub engine: Engine<R>,
-    /// Of the weights.
+    /// Where the weights stand.
     pub weights: Arc<Places>,
     /// Of each input and the target, of each episode.
     pub data: Vec<Vec<Vec<usize>>>,
@@ -71,9 +71,8 @@ impl<R: Real> Running<R> {
             bound.ignore_inputs(flat);
         }
         let engine = Engine::<R>::without_arena(bound, flat, learns);
-        let shape = || compiled.shape(&engine.bound.lengths);
-        let places = || Arc::new(Places::new(program, &engine.bound, &shape()));
-        let weights = Arc::clone(variant.weights.get_or_init(places));
+        let shape = compiled.shape(&engine.bound.lengths);
+        let weights = Places::new(program, &engine.bound, &shape).kept(&variant.weights);
         let each = |of: &dyn Fn(usize) -> Vec<usize>| (0..episodes).map(of).collect::<Vec<_>>();
         let data = compiled.data.iter().map(|data| {
             let axes: Vec<Axis> = data.steps.into_iter().chain([data.width]).collect();

@@ -345,9 +345,11 @@ pub(super) fn place_controller(outline: &Outline, all: &mut Vec<Quantity>) -> us
         };
         match (layer, state, own.held, &own.axes[..]) {
             _ if own.array == array::LOGIT => placed.push(own.clone()),
-            (Some("controller"), Some(_), Held::Values(_), [_]) => placed.push(at(0, own.clone())),
+            (Some("controller"), Some(_), Held::Values(_), [_]) if own.time.is_some() => {
+                placed.push(at(0, own.clone()));
+            }
             (Some("controller"), Some(_), Held::First(..), _) => placed.push(own.clone()),
-            (Some("upper"), Some(_), Held::Values(_), [upper, _]) => {
+            (Some("upper"), Some(_), Held::Values(_), [upper, _]) if own.time.is_some() => {
                 let part = |entry| at(1 + entry, entry_of(own, 0, entry, own.array.name));
                 placed.extend((0..count(*upper)).map(part));
             }
@@ -358,6 +360,9 @@ pub(super) fn place_controller(outline: &Outline, all: &mut Vec<Quantity>) -> us
             (Some("upper"), Some(_), Held::First(..), _) => {}
             _ => return 0,
         }
+    }
+    if !placed.iter().any(|own| own.place == Place::Layer(0)) {
+        return 0;
     }
     *all = placed;
     let is_layer = |own: &&Quantity| matches!(own.place, Place::Layer(_));

@@ -9,9 +9,8 @@ use super::compiled::Compiled;
 use super::config::EquationsConfig;
 use super::engines::Running;
 use super::pool::{Job, Purpose};
-use super::quantities::{Held, NOWHERE, Quantity, gates_of};
+use super::quantities::{Held, NO_PLACE, Quantity, gates_of};
 use super::weights::Weights;
-
 use crate::equations::run::{Engine, Made};
 use crate::math::{Answer, Real, Series};
 use crate::model::array;
@@ -35,7 +34,7 @@ impl Compiled {
         if !own.pieces.is_empty() {
             let lengths = &engine.bound.lengths;
             let width = own.width(lengths, job.sizes);
-            let mut all = vec![NOWHERE; job.sizes[0] * width];
+            let mut all = vec![NO_PLACE; job.sizes[0] * width];
             for piece in &own.pieces {
                 let layout = engine.layout_in(piece.series, at);
                 let episode = (job.sizes, job.question);
@@ -44,11 +43,7 @@ impl Compiled {
             return all;
         }
         let of_scratch = |scratch: usize| {
-            let mut layout = engine.bound.scratch[scratch].clone();
-            let mut dims = layout.dims.iter();
-            if let Some(episodes) = dims.position(|dim| Some(dim.0) == engine.bound.episodes) {
-                layout.offset += at.cast_signed() * layout.dims.remove(episodes).2;
-            }
+            let layout = engine.bound.in_episode(&engine.bound.scratch[scratch], at);
             own.places(&layout, None)
         };
         let flat = &self.variant(job.own).flat;
@@ -306,7 +301,7 @@ impl EquationsConfig {
             let rows = (first..series.steps()).zip(places.chunks(width));
             for (row, places) in rows {
                 let pairs = places.iter().zip(series.row(row));
-                for (place, value) in pairs.filter(|(place, _)| **place != NOWHERE) {
+                for (place, value) in pairs.filter(|(place, _)| **place != NO_PLACE) {
                     arena[*place] = *value;
                 }
             }
@@ -377,7 +372,7 @@ impl EquationsConfig {
             let slopes = (first..series.steps()).flat_map(|t| series.row(t));
             if series.width() > 0 {
                 let pairs = running.arrays[index][at].iter().zip(slopes);
-                let pairs = pairs.filter(|(place, _)| **place != NOWHERE);
+                let pairs = pairs.filter(|(place, _)| **place != NO_PLACE);
                 pairs.for_each(|(place, slope)| {
                     running.engine.memory.arena[*place + from] += *slope;
                 });
@@ -431,8 +426,8 @@ impl<R: Real> Machine<R> for EquationsConfig {
             let is_kept = rest[0].memory_every == 1;
             let learns = !is_kept && rest[0].tape.learns;
             // Constants belong to an engine.
-            let is_told = self.compiled().is_rewarded();
-            let count = if learns && !is_told {
+            let is_rewarded = self.compiled().is_rewarded();
+            let count = if learns && !is_rewarded {
                 side_by_side(rest, self.compiled().is_causal)
             } else {
                 1

@@ -73,7 +73,7 @@ impl Pool {
     /// Puts an arena in.
     pub(super) fn put_arena<R: Real>(&self, arena: Aligned<R>) {
         let mut all = self.arenas.lock().unwrap_or_else(PoisonError::into_inner);
-        all.push_back((arena.len(), Box::new(arena)));
+        all.push_back((arena.most(), Box::new(arena)));
         while all.len() > 1 && all.iter().map(|own| own.0).sum::<usize>() > MOST_NUMBERS {
             all.pop_front();
         }

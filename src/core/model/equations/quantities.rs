@@ -107,7 +107,7 @@ impl Quantity {
         self.columns.map_or_else(all, |_| sizes[0])
     }
 
-    /// Its places with a column for each step of the episode; [`NOWHERE`] for those that its last axis does not count.
+    /// Its places with a column for each step of the episode; [`NO_PLACE`] for those that its last axis does not count.
     pub(super) fn in_columns(
         &self,
         places: Vec<usize>,
@@ -120,8 +120,9 @@ impl Quantity {
         let (first, seen) = part.steps(sizes, question);
         let width = places.len().checked_div(count).unwrap_or(0);
         let row = |row: &[usize]| {
-            let mut columns = vec![NOWHERE; sizes[0]];
-            columns[first..first + seen].copy_from_slice(&row[..seen]);
+            let mut columns = vec![NO_PLACE; sizes[0]];
+            let seen = columns.iter_mut().skip(first).take(seen);
+            seen.zip(row).for_each(|(to, place)| *to = *place);
             columns
         };
         places.chunks(width.max(1)).flat_map(row).collect()
@@ -181,7 +182,7 @@ impl Quantity {
 }
 
 /// The place of a number that no series has: it is 0, and nothing sets it.
-pub(super) const NOWHERE: usize = usize::MAX / 2;
+pub(super) const NO_PLACE: usize = usize::MAX / 2;
 
 /// What a series gives to an array.
 #[derive(Clone, Debug)]

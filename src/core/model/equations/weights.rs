@@ -2,7 +2,7 @@
 //! so they are brought into that order once for many engines, and the sums of their gradients back once.
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::equations::bind::{Bound, GATES, IN};
 use crate::equations::program::{Axis, Program};
@@ -14,10 +14,10 @@ use crate::model::shape::Shape;
 const BLOCK: usize = 16;
 
 /// The places of all weights in an arena.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(super) struct Places {
     range: Range<usize>,
-    /// Of each row of each tensor: its first number behind the start of the range, and the distance of the next one.
+    /// For each row of each tensor its first number, counted from the start of the range, and the distance to the next one.
     rows: Vec<Vec<[usize; 2]>>,
 }
 
@@ -47,6 +47,17 @@ impl Places {
         });
         let rows = rows.collect();
         Self { range, rows }
+    }
+
+    /// The places of this list that are equal; where there are none, these join it.
+    pub(super) fn kept(self, all: &Mutex<Vec<Arc<Self>>>) -> Arc<Self> {
+        let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(equal) = all.iter().find(|other| ***other == self) {
+            return Arc::clone(equal);
+        }
+        let new = Arc::new(self);
+        all.push(Arc::clone(&new));
+        new
     }
 }
 

@@ -1428,6 +1428,18 @@ fn arrays_have_names_of_their_own() {
         refused(twice),
         "m.machine:9:3: logit_x would be logit_x in traces, as a is; give it another label"
     );
+    let noises = |labels: [&str; 2]| {
+        let lines = labels.map(|label| format!("{label} = normal \"the noise\"\n"));
+        SMALL.replace("start h", &(lines.concat() + "start h"))
+    };
+    assert_eq!(
+        refused(noises(["noise a[steps]", "noise b[steps]"])),
+        "m.machine:6:7: b would be the_noise in traces, as a is; give it another label"
+    );
+    assert_eq!(
+        refused(noises(["noise a[steps]", "noise b[steps]"]).replace("the noise", "loss")),
+        "m.machine:5:7: a would be loss in traces, which every trace has of its own; give it another label"
+    );
 }
 
 #[test]

@@ -132,27 +132,33 @@ impl<R: Real> Running<R> {
         compiled.pool.put(job, demand, Box::new(self));
     }
 
-    /// Copies the weights into the engine, by way of those that were copied into another one before.
-    pub(super) fn set_weights(&mut self, params: &Params<R>, last: &mut Option<Weights<R>>) {
-        if !last.as_ref().is_some_and(|last| last.fits(&self.weights)) {
-            *last = Some(Weights::new(&self.weights, params));
-        }
-        if let Some(weights) = last {
-            weights.put(&mut self.engine.memory.arena);
-        }
+    /// Copies the weights into the engine: directly, or by way of those that were copied into the engine before.
+    pub(super) fn set_weights(
+        &mut self,
+        params: &Params<R>,
+        last: Option<&mut Option<Weights<R>>>,
+    ) {
+        let arena = &mut self.engine.memory.arena;
+        let Some(last) = last else {
+            return self.weights.put(params, arena);
+        };
+        let known = last.take().filter(|last| last.fits(&self.weights));
+        let weights = known.unwrap_or_else(|| Weights::new(&self.weights, params));
+        weights.put(arena);
+        *last = Some(weights);
     }
 
-    /// Adds the gradients of the weights to a sum. Where that is of engines with other places, it is added to the whole first.
-    pub(super) fn add_gradients(&self, to: &mut Params<R>, sum: &mut Option<Weights<R>>) {
-        if !sum.as_ref().is_some_and(|sum| sum.fits(&self.weights)) {
-            if let Some(sum) = sum {
-                sum.add_to(to);
-            }
-            *sum = Some(Weights::zeros(&self.weights));
+    /// Adds the gradients of the weights: directly, or to a sum, which is added first if it is of engines with other places.
+    pub(super) fn add_gradients(&self, to: &mut Params<R>, sum: Option<&mut Option<Weights<R>>>) {
+        let gradients = &self.engine.memory.arena[self.engine.memory.gradients..];
+        let Some(sum) = sum else {
+            return self.weights.add(gradients, to);
+        };
+        if let Some(other) = sum.take_if(|sum| !sum.fits(&self.weights)) {
+            other.add_to(to);
         }
-        if let Some(sum) = sum {
-            sum.add(&self.engine.memory.arena[self.engine.memory.gradients..]);
-        }
+        let sum = sum.get_or_insert_with(|| Weights::zeros(&self.weights));
+        sum.add(gradients);
     }
 
     /// Sets the constants that belong to an episode.

@@ -311,7 +311,7 @@ impl EquationsConfig {
     /// Runs the engine of a recorded episode once more; after each statement recorded values take the place of what it made.
     fn replay<R: Real>(&self, params: &Params<R>, trace: &Trace<R>) -> Option<Running<R>> {
         let mut running = Running::of(self, self.job(trace, Purpose::Recording))?;
-        running.set_weights(params, &mut None);
+        running.set_weights(params, None);
         self.put(trace, &mut running, 0);
         self.put_recorded(trace, &mut running);
         let recorded = running.engine.memory.arena.clone();
@@ -421,7 +421,8 @@ impl<R: Real> Machine<R> for EquationsConfig {
         if steps.start > 0 {
             return;
         }
-        let (mut rest, mut weights) = (traces, None);
+        let (all, mut weights) = (traces.len(), None);
+        let mut rest = traces;
         while !rest.is_empty() {
             let is_kept = rest[0].memory_every == 1;
             let learns = !is_kept && rest[0].tape.learns;
@@ -445,7 +446,7 @@ impl<R: Real> Machine<R> for EquationsConfig {
                     .for_each(|trace| trace.logit.as_mut_slice().fill(R::from_f64(f64::NAN)));
                 continue;
             };
-            running.set_weights(params, &mut weights);
+            running.set_weights(params, (count < all).then_some(&mut weights));
             if running.is_ragged() {
                 let lengths: Vec<usize> = group.iter().map(Trace::steps).collect();
                 running.engine.set_lengths(&lengths);
@@ -500,7 +501,7 @@ impl<R: Real> Machine<R> for EquationsConfig {
                 self.put_gradients(&traces[first + at], by, &mut running, at);
             }
             running.engine.backward();
-            running.add_gradients(gradient, &mut sum);
+            running.add_gradients(gradient, (count < traces.len()).then_some(&mut sum));
             let (_, (), recorder) = batch.workspaces[first].parts_mut();
             if let Some(to) = recorder {
                 let from = running.engine.memory.gradients;
@@ -582,7 +583,7 @@ impl<R: Real> Machine<R> for EquationsConfig {
         let Some(mut running) = Running::of(self, self.job(trace, Purpose::Recording)) else {
             return true;
         };
-        running.set_weights(params, &mut None);
+        running.set_weights(params, None);
         self.put(trace, &mut running, 0);
         self.put_recorded(trace, &mut running);
         let recorded = (steps.start > 0).then(|| running.engine.memory.arena.clone());

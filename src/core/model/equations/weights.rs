@@ -59,29 +59,71 @@ impl Places {
         all.push(Arc::clone(&new));
         new
     }
-}
 
-impl<R: Real> Weights<R> {
-    pub(super) fn new(places: &Arc<Places>, params: &Params<R>) -> Self {
-        let mut all = Self::zeros(places);
-        let numbers = &mut all.numbers;
-        for (tensor, places) in params.tensors.iter().zip(&places.rows) {
-            let rows: Vec<&[R]> = (0..tensor.rows()).map(|row| tensor.row(row)).collect();
+    /// Copies weights into an arena.
+    pub(super) fn put<R: Real>(&self, params: &Params<R>, arena: &mut [R]) {
+        let to = &mut arena[self.range.clone()];
+        for (tensor, places) in params.tensors.iter().zip(&self.rows) {
+            let (columns, rows) = (tensor.columns(), 0..tensor.rows());
+            let rows: Vec<&[R]> = rows.map(|row| tensor.row(row)).collect();
             for (rows, places) in rows.chunks(BLOCK).zip(places.chunks(BLOCK)) {
-                if let Some([start, stride]) = adjacent(places) {
-                    for column in 0..tensor.columns() {
-                        let to = numbers[start + column * stride..].iter_mut();
-                        to.zip(rows).for_each(|(to, row)| *to = row[column]);
+                match (adjacent(places), <&[&[R]; BLOCK]>::try_from(rows)) {
+                    (Some([start, stride]), Ok(rows)) => {
+                        let rows = rows.map(|row| &row[..columns]);
+                        for column in 0..columns {
+                            let to = &mut to[start + column * stride..][..BLOCK];
+                            to.copy_from_slice(&rows.map(|row| row[column]));
+                        }
                     }
-                    continue;
-                }
-                for (row, [start, stride]) in rows.iter().zip(places) {
-                    let to = numbers[*start..].iter_mut().step_by(*stride);
-                    to.zip(*row).for_each(|(to, from)| *to = *from);
+                    _ => {
+                        for (row, [start, stride]) in rows.iter().zip(places) {
+                            let to = to[*start..].iter_mut().step_by(*stride);
+                            to.zip(*row).for_each(|(to, from)| *to = *from);
+                        }
+                    }
                 }
             }
         }
+    }
+
+    /// Adds the gradients of weights, which begin here in an arena.
+    pub(super) fn add<R: Real>(&self, gradients: &[R], to: &mut Params<R>) {
+        let from = &gradients[self.range.clone()];
+        for (tensor, places) in to.tensors.iter_mut().zip(&self.rows) {
+            let columns = tensor.columns();
+            let mut rows: Vec<&mut [R]> = tensor.rows_mut().collect();
+            for (rows, places) in rows.chunks_mut(BLOCK).zip(places.chunks(BLOCK)) {
+                if let Some([start, stride]) = adjacent(places) {
+                    for column in 0..columns {
+                        let from = &from[start + column * stride..];
+                        let pairs = rows.iter_mut().zip(from);
+                        pairs.for_each(|(row, from)| row[column] += *from);
+                    }
+                    continue;
+                }
+                for (row, [start, stride]) in rows.iter_mut().zip(places) {
+                    let from = from[*start..].iter().step_by(*stride);
+                    row.iter_mut().zip(from).for_each(|(to, from)| *to += *from);
+                }
+            }
+        }
+    }
+}
+
+impl<R: Real> Weights<R> {
+    /// Those of a machine.
+    pub(super) fn new(places: &Arc<Places>, params: &Params<R>) -> Self {
+        let mut all = Self::zeros(places);
+        places.put(params, &mut all.numbers);
         all
+    }
+
+    /// Zeros, to add gradients to.
+    pub(super) fn zeros(places: &Arc<Places>) -> Self {
+        Self {
+            places: Arc::clone(places),
+            numbers: vec![R::ZERO; places.range.end],
+        }
     }
 
     /// Whether they stand in these places.
@@ -91,46 +133,19 @@ impl<R: Real> Weights<R> {
 
     /// Copies them into an arena.
     pub(super) fn put(&self, arena: &mut [R]) {
-        arena[self.places.range.clone()].copy_from_slice(&self.numbers);
+        let range = self.places.range.clone();
+        arena[range.clone()].copy_from_slice(&self.numbers[range]);
     }
 
-    /// Adds gradients, which begin there in an arena.
+    /// Adds gradients, which begin here in an arena.
     pub(super) fn add(&mut self, gradients: &[R]) {
-        let pairs = self
-            .numbers
-            .iter_mut()
-            .zip(&gradients[self.places.range.clone()]);
+        let pairs = self.numbers.iter_mut().zip(gradients);
         pairs.for_each(|(to, from)| *to += *from);
-    }
-
-    /// Zeros in these places, to add gradients to.
-    pub(super) fn zeros(places: &Arc<Places>) -> Self {
-        Self {
-            places: Arc::clone(places),
-            numbers: vec![R::ZERO; places.range.len()],
-        }
     }
 
     /// Adds them to those of a machine.
     pub(super) fn add_to(&self, params: &mut Params<R>) {
-        for (tensor, places) in params.tensors.iter_mut().zip(&self.places.rows) {
-            let columns = tensor.columns();
-            let mut rows: Vec<&mut [R]> = tensor.rows_mut().collect();
-            for (rows, places) in rows.chunks_mut(BLOCK).zip(places.chunks(BLOCK)) {
-                if let Some([start, stride]) = adjacent(places) {
-                    for column in 0..columns {
-                        let from = &self.numbers[start + column * stride..];
-                        let pairs = rows.iter_mut().zip(from);
-                        pairs.for_each(|(row, from)| row[column] += *from);
-                    }
-                    continue;
-                }
-                for (row, [start, stride]) in rows.iter_mut().zip(places) {
-                    let from = self.numbers[*start..].iter().step_by(*stride);
-                    row.iter_mut().zip(from).for_each(|(to, from)| *to += *from);
-                }
-            }
-        }
+        self.places.add(&self.numbers, params);
     }
 }
 

@@ -93,11 +93,18 @@ impl Places {
             let columns = tensor.columns();
             let mut rows: Vec<&mut [R]> = tensor.rows_mut().collect();
             for (rows, places) in rows.chunks_mut(BLOCK).zip(places.chunks(BLOCK)) {
-                if let Some([start, stride]) = adjacent(places) {
-                    for column in 0..columns {
-                        let from = &from[start + column * stride..];
-                        let pairs = rows.iter_mut().zip(from);
-                        pairs.for_each(|(row, from)| row[column] += *from);
+                if let (Some([start, stride]), BLOCK) = (adjacent(places), rows.len()) {
+                    let line = |column: usize| &from[start + column * stride..][..BLOCK];
+                    for first in (0..columns).step_by(BLOCK) {
+                        let count = BLOCK.min(columns - first);
+                        let mut block = [[R::ZERO; BLOCK]; BLOCK];
+                        for (to, column) in block.iter_mut().zip(first..first + count) {
+                            to.copy_from_slice(line(column));
+                        }
+                        for (at, row) in rows.iter_mut().enumerate() {
+                            let pairs = row[first..first + count].iter_mut().zip(&block);
+                            pairs.for_each(|(to, from)| *to += from[at]);
+                        }
                     }
                     continue;
                 }

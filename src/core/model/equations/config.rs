@@ -141,13 +141,21 @@ impl EquationsConfig {
         let text = Self::with_components(text, &file, &library)?;
         let mut config = Self::of_file(&file, &text)?;
         (config.inputs, config.outputs) = (inputs, outputs);
+        config.compile().map_err(|mistake| mistake.to_string())?;
+        // What the file says already is no setting.
+        let defaults = config.clone();
         for (path, value) in set {
-            let path = (*path).to_owned();
-            if let Ok(number) = value.parse() {
-                config.settings.numbers.insert(path, number);
+            let (key, own) = (defaults.key(path), (*path).to_owned());
+            if let Ok(number) = value.parse::<f64>() {
+                if key.is_none_or(|key| key.value != number) {
+                    config.settings.numbers.insert(own, number);
+                }
             } else {
-                let words = value.split(' ').map(str::to_owned).collect();
-                config.settings.choices.insert(path, words);
+                let words: Vec<String> = value.split(' ').map(str::to_owned).collect();
+                let is_chosen = |key: &Key| key.chosen.iter().map(|word| &**word).eq(&words);
+                if !key.is_some_and(is_chosen) {
+                    config.settings.choices.insert(own, words);
+                }
             }
         }
         config.compile().map_err(|mistake| mistake.to_string())?;

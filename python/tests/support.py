@@ -30,7 +30,8 @@ def needs(module):
     return unittest.skipUnless(there, f"needs {module}")
 
 
-needs_extension = unittest.skipUnless(INSTALLED or is_built(), "needs the extension: .ci/wheel")
+HAS_EXTENSION = INSTALLED or is_built()
+needs_extension = unittest.skipUnless(HAS_EXTENSION, "needs the extension: .ci/wheel")
 
 
 def example(name):

@@ -1,6 +1,7 @@
 //! The engines that run the episodes of a machine file. An engine belongs to episodes of certain lengths: those that have run
 //! wait in a pool for the next episodes of these lengths.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use super::compiled::Compiled;
@@ -26,6 +27,8 @@ pub(super) struct Running<R> {
     pub data: Vec<Vec<Vec<usize>>>,
     /// Of the answer, of each episode.
     pub answer: Vec<Vec<usize>>,
+    /// Whether it has more rounds of the answer than the episode, which has the last ones.
+    pub has_more_rounds: bool,
     /// Of penalties, of each episode.
     pub penalties: Vec<Vec<usize>>,
     /// Of all arrays of one episode that is recorded; of others of the noise of each episode.
@@ -86,11 +89,13 @@ impl<R: Real> Running<R> {
         let mut axes = compiled.further_axes();
         axes.extend(target.steps.into_iter().chain([target.width]));
         let (_, rows) = target.part.steps(job.sizes, job.question);
+        let has_more_rounds = Cell::new(false);
         let answer = each(&|at| {
             let places = engine.layout_in(compiled.answer.0, at).places(&axes);
             // Of more rounds than are asked for, the last ones.
             let width = engine.bound.lengths[target.width].max(1);
             let left_out = (places.len() / width).saturating_sub(rows) * width;
+            has_more_rounds.set(left_out > 0);
             places[left_out..].to_vec()
         });
         let whole = |layout: &Layout| {
@@ -113,6 +118,7 @@ impl<R: Real> Running<R> {
             weights,
             data,
             answer,
+            has_more_rounds: has_more_rounds.get(),
             penalties,
             engine,
             compiled: Arc::clone(&compiled),

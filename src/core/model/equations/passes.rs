@@ -542,6 +542,13 @@ impl<R: Real> Machine<R> for EquationsConfig {
                     *again = self.made(trace);
                 }
                 if let Some((running, made)) = &*again {
+                    // What needs rounds that are not recorded is taken as it is.
+                    let is_there = |need: &usize| {
+                        !running.has_more_rounds || !compiled.quantities[*need].is_of_answer()
+                    };
+                    if !own.needs.iter().all(is_there) {
+                        return;
+                    }
                     let places = &running.arrays[index][0];
                     self.copy_row(trace, own, t, (places, made));
                 }

@@ -95,6 +95,13 @@ impl Quantity {
             .map_or((0, 1), |(_, part)| part.steps(sizes, question))
     }
 
+    /// Whether some of its steps are those of the answer.
+    pub(super) fn is_of_answer(&self) -> bool {
+        let of_pieces = self.pieces.iter().map(|piece| piece.part);
+        let mut parts = of_pieces.chain(self.time.map(|time| time.1));
+        parts.any(|part| part == Part::Answer)
+    }
+
     /// Whether its steps are those before the answer.
     pub(super) fn is_of_source(&self) -> bool {
         self.time.is_some_and(|(_, part)| part == Part::Source)

@@ -1,7 +1,6 @@
 //! The engines that run the episodes of a machine file. An engine belongs to episodes of certain lengths: those that have run
 //! wait in a pool for the next episodes of these lengths.
 
-use std::cell::Cell;
 use std::sync::Arc;
 
 use super::compiled::Compiled;
@@ -89,15 +88,11 @@ impl<R: Real> Running<R> {
         let mut axes = compiled.further_axes();
         axes.extend(target.steps.into_iter().chain([target.width]));
         let (_, rows) = target.part.steps(job.sizes, job.question);
-        let has_more_rounds = Cell::new(false);
-        let answer = each(&|at| {
-            let places = engine.layout_in(compiled.answer.0, at).places(&axes);
-            // Of more rounds than are asked for, the last ones.
-            let width = engine.bound.lengths[target.width].max(1);
-            let left_out = (places.len() / width).saturating_sub(rows) * width;
-            has_more_rounds.set(left_out > 0);
-            places[left_out..].to_vec()
-        });
+        let answer = |at: usize| engine.layout_in(compiled.answer.0, at).places(&axes);
+        // Of more rounds than are asked for, the last ones.
+        let width = engine.bound.lengths[target.width].max(1);
+        let left_out = (answer(0).len() / width).saturating_sub(rows) * width;
+        let answer = each(&|at| answer(at)[left_out..].to_vec());
         let whole = |layout: &Layout| {
             layout.places(&layout.dims.iter().map(|dim| dim.0).collect::<Vec<_>>())
         };
@@ -118,7 +113,7 @@ impl<R: Real> Running<R> {
             weights,
             data,
             answer,
-            has_more_rounds: has_more_rounds.get(),
+            has_more_rounds: left_out > 0,
             penalties,
             engine,
             compiled: Arc::clone(&compiled),

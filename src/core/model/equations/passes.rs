@@ -394,8 +394,8 @@ fn ragged_steps(longest: usize) -> usize {
     longest.next_multiple_of((longest.next_power_of_two() / 4).max(16))
 }
 
-/// The number of the first episodes that run side by side: of equal ones as many as there are vectors for, or one.
-/// `is_ragged`: shorter ones run beside the first as well.
+/// How many episodes, from the first one on, run side by side: [`TOGETHER`] of one length, or the first alone.
+/// `is_ragged`: shorter ones may run beside it, and fewer than [`TOGETHER`].
 fn side_by_side<R: Real>(traces: &[Trace<R>], is_ragged: bool) -> usize {
     let is_alike = |trace: &Trace<R>| {
         let of = |trace: &Trace<R>| {

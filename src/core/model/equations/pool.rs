@@ -55,11 +55,7 @@ impl Pool {
 
     /// Puts an engine of this demand in.
     pub(super) fn put(&self, job: Job, demand: usize, engine: Box<dyn Any + Send>) {
-        let mut all = self.engines.lock().unwrap_or_else(PoisonError::into_inner);
-        all.push_back((job, demand, engine));
-        while all.len() > 1 && all.iter().map(|own| own.1).sum::<usize>() > MOST_NUMBERS {
-            all.pop_front();
-        }
+        keep(&self.engines, (job, demand, engine), |own| own.1);
     }
 
     /// Takes the arena that was used last, which is the one in the cache of the processor.
@@ -72,10 +68,15 @@ impl Pool {
 
     /// Puts an arena in.
     pub(super) fn put_arena<R: Real>(&self, arena: Aligned<R>) {
-        let mut all = self.arenas.lock().unwrap_or_else(PoisonError::into_inner);
-        all.push_back((arena.most(), Box::new(arena)));
-        while all.len() > 1 && all.iter().map(|own| own.0).sum::<usize>() > MOST_NUMBERS {
-            all.pop_front();
-        }
+        keep(&self.arenas, (arena.most(), Box::new(arena)), |own| own.0);
+    }
+}
+
+/// Adds one to a list, and takes the oldest out while all together, counted by `numbers`, are too many.
+fn keep<T>(list: &Mutex<VecDeque<T>>, one: T, numbers: impl Fn(&T) -> usize) {
+    let mut all = list.lock().unwrap_or_else(PoisonError::into_inner);
+    all.push_back(one);
+    while all.len() > 1 && all.iter().map(&numbers).sum::<usize>() > MOST_NUMBERS {
+        all.pop_front();
     }
 }

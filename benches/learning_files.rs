@@ -50,7 +50,7 @@ fn copy(from: &Params<f32>, to: &mut Params<f32>, is_dnc: bool) {
             .flat_map(|out| matrix.column(out).to_vec())
             .collect()
     };
-    for (name, mut tensor) in to.named_mut() {
+    to.change(|name, mut tensor| {
         let (whole, kind) = name.rsplit_once('.').unwrap();
         let split = whole
             .split_once('.')
@@ -67,7 +67,7 @@ fn copy(from: &Params<f32>, to: &mut Params<f32>, is_dnc: bool) {
         assert_eq!(tensor.len(), values.len(), "{name}");
         let pairs = tensor.iter_mut().zip(values);
         pairs.for_each(|(to, value)| *to = value);
-    }
+    });
 }
 
 fn has_learned(machine: &Model<f32>, task: &Task, training: &TrainingConfig) -> bool {

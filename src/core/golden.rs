@@ -122,8 +122,8 @@ fn numbers(value: &Value) -> Vec<f64> {
 /// Golden parameters hold weights as [outputs, inputs] and name some tensors differently.
 fn params(golden: &Value, config: &ModelConfig) -> Params<f64> {
     let mut params = Params::zeros(config);
-    for (name, mut tensor) in params.named_mut() {
-        let values = numbers(&golden[golden_name(&name)]);
+    params.change(|name, mut tensor| {
+        let values = numbers(&golden[golden_name(name)]);
         assert_eq!(values.len(), tensor.len(), "{name}");
         if name.ends_with(".weight") {
             tensor.swap_axes(0, 1);
@@ -132,7 +132,7 @@ fn params(golden: &Value, config: &ModelConfig) -> Params<f64> {
             .iter_mut()
             .zip(values)
             .for_each(|(to, from)| *to = from);
-    }
+    });
     params
 }
 

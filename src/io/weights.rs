@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
 
-use ndarray::{ArrayView2, ArrayViewD, Axis};
+use ndarray::{Axis, CowArray, Ix2, IxDyn};
 use safetensors::tensor::{TensorInfo, TensorView};
 use safetensors::{Dtype, SafeTensorError, SafeTensors};
 use serde::Serialize;
@@ -320,12 +320,14 @@ impl<'a> Opened<'a> {
         memory_limit::claim(shape.count() * size_of::<f32>() as u64, 0)
             .map_err(|short| Error::content(self.label, "", format!("the machine {short}")))?;
         let mut params = Params::zeros(config);
-        for ((_, mut tensor), view) in params.named_mut().into_iter().zip(views) {
+        let mut views = views.into_iter();
+        params.change(|_, mut tensor| {
+            let Some(view) = views.next() else { return };
             let (values, _) = view.data().as_chunks();
             for (to, bytes) in tensor.iter_mut().zip(values) {
                 *to = f32::from_le_bytes(*bytes);
             }
-        }
+        });
         Ok(params)
     }
 
@@ -363,7 +365,7 @@ impl<'a> Opened<'a> {
 
 /// Every tensor of a machine by its name, with the shape that it has in a file: of the `bias` of a linear map [outputs], of
 /// every other [rows, columns].
-pub fn tensors(machine: &Model<f32>) -> Vec<(String, ArrayViewD<'_, f32>)> {
+pub fn tensors(machine: &Model<f32>) -> Vec<(String, CowArray<'_, f32, IxDyn>)> {
     let tensors = machine.params.named().into_iter();
     let in_file = tensors.map(|(name, tensor)| {
         let tensor = match file_shape(&name, [tensor.nrows(), tensor.ncols()])[..] {
@@ -439,7 +441,7 @@ fn contents(trained: &Trained) -> Contents<'_> {
 /// The contents of a safetensors file; the tensors are written in the order of their names.
 pub(super) struct Contents<'a> {
     pub(super) metadata: BTreeMap<&'static str, String>,
-    pub(super) tensors: BTreeMap<String, ArrayView2<'a, f32>>,
+    pub(super) tensors: BTreeMap<String, CowArray<'a, f32, Ix2>>,
 }
 
 impl Contents<'_> {
@@ -480,7 +482,7 @@ impl Contents<'_> {
 }
 
 /// Little-endian, row-major.
-fn bytes(tensor: &ArrayView2<'_, f32>) -> Vec<u8> {
+fn bytes(tensor: &CowArray<'_, f32, Ix2>) -> Vec<u8> {
     tensor
         .iter()
         .flat_map(|value| value.to_le_bytes())
@@ -494,6 +496,6 @@ enum Entry {
     Tensor(TensorInfo),
 }
 
-fn sorted_tensors(machine: &Model<f32>) -> BTreeMap<String, ArrayView2<'_, f32>> {
+fn sorted_tensors(machine: &Model<f32>) -> BTreeMap<String, CowArray<'_, f32, Ix2>> {
     machine.params.named().into_iter().collect()
 }

@@ -54,7 +54,7 @@ impl Kind for AppendedConfig {
     fn shape(&self) -> Shape {
         let maps = [("read0", self.0[0], M), ("write0", self.0[0], M), ("output", M, self.0[1])];
         let maps = maps.map(|(name, inputs, outputs)| LinearSpec::new(name, inputs, outputs));
-        Shape { linears: maps.into(), tensors: Vec::new() }
+        Shape { linears: maps.into(), ..Shape::default() }
     }
 
     fn arrays(&self) -> &'static [Array] { &[NOISE] }

@@ -100,14 +100,9 @@ impl Machine {
         self.trained.sha256()
     }
 
-    /// Returns the tensors by name, without copying them.
+    /// Returns the tensors by name.
     fn tensors<'py>(this: &Bound<'py, Self>) -> Vec<(String, Bound<'py, PyAny>)> {
-        shared(this, |machine| {
-            let tensors = weights::tensors(&machine.trained.machine).into_iter();
-            tensors
-                .map(|(name, tensor)| (name, tensor.into()))
-                .collect()
-        })
+        shared(this, |machine| weights::tensors(&machine.trained.machine))
     }
 
     /// Records an episode, as `tapescope trace` does.

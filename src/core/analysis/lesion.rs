@@ -201,10 +201,11 @@ impl Lesion {
     pub fn record(&self, machine: &Model<f32>, whole: &Recording) -> Option<Recording> {
         if let Some(tensor) = &self.tensor {
             let mut without = machine.clone();
-            let mut all = without.params.named_mut().into_iter();
-            if let Some((_, mut own)) = all.find(|(name, _)| name == tensor) {
-                own.fill(0.0);
-            }
+            without.params.change(|name, mut own| {
+                if name == tensor {
+                    own.fill(0.0);
+                }
+            });
             return whole.with(&without, &[]);
         }
         let Some((sigma, arrays)) = &self.noise else {
@@ -214,10 +215,10 @@ impl Lesion {
         let mut stream = random(!draw.seed, draw.episode);
         if arrays.is_empty() {
             let mut noisy = machine.clone();
-            for (_, mut tensor) in noisy.params.named_mut() {
+            noisy.params.change(|_, mut tensor| {
                 let size = size(tensor.iter());
                 add_noise(&mut tensor, sigma * size, f32::NEG_INFINITY, &mut stream);
-            }
+            });
             return whole.with(&noisy, &[]);
         }
         let sizes = arrays.iter().map(|(place, array)| {

@@ -214,20 +214,17 @@ impl Bound {
         2..self.tensor_end
     }
 
-    /// As [`Self::new`], with arrays and gradients of which only some steps are kept.
-    pub(super) fn with_rings(
+    /// Places for the tensors alone: those that they have whatever the lengths of an episode.
+    pub fn of_tensors(
         page: &Arc<Page>,
         program: &Arc<Program>,
         flat: &Flat,
-        given: &dyn Fn(&str) -> Option<usize>,
-        (episodes, is_ragged): (usize, bool),
-        rings: HashMap<(Base, usize), usize>,
-        slopes: &HashMap<Base, (usize, usize)>,
-    ) -> Result<Self, Fault> {
+        lengths: Vec<usize>,
+    ) -> Self {
         let mut bound = Self {
             page: Arc::clone(page),
             program: Arc::clone(program),
-            lengths: lengths(page, program, given),
+            lengths,
             series: vec![],
             tensors: vec![],
             scratch: vec![],
@@ -236,18 +233,15 @@ impl Bound {
             probes: vec![],
             size: 2,
             tensor_end: 2,
-            is_ragged,
-            episodes: (episodes > 1).then_some(flat.episodes),
-            rings,
+            is_ragged: false,
+            episodes: None,
+            rings: HashMap::new(),
             slope_rings: HashMap::new(),
             slope_ring_size: 0,
             slope_parts: HashMap::new(),
             around: vec![],
             pasts: HashMap::new(),
         };
-        bound.lengths[flat.episodes] = episodes;
-        bound.find_pasts(flat)?;
-        bound.around = bound.blocks_around(flat);
         let members = || flat.packs.iter().flat_map(|pack| &pack.members);
         for tensor in 0..program.tensors.len() {
             let is_packed = members().any(|own| own.weight == tensor || own.bias == tensor);
@@ -258,6 +252,25 @@ impl Bound {
             bound.place_packed_tensors(pack);
         }
         bound.tensor_end = bound.size;
+        bound
+    }
+
+    /// As [`Self::new`], with arrays and gradients of which only some steps are kept.
+    pub(super) fn with_rings(
+        page: &Arc<Page>,
+        program: &Arc<Program>,
+        flat: &Flat,
+        given: &dyn Fn(&str) -> Option<usize>,
+        (episodes, is_ragged): (usize, bool),
+        rings: HashMap<(Base, usize), usize>,
+        slopes: &HashMap<Base, (usize, usize)>,
+    ) -> Result<Self, Fault> {
+        let mut bound = Self::of_tensors(page, program, flat, lengths(page, program, given));
+        (bound.is_ragged, bound.rings) = (is_ragged, rings);
+        bound.episodes = (episodes > 1).then_some(flat.episodes);
+        bound.lengths[flat.episodes] = episodes;
+        bound.find_pasts(flat)?;
+        bound.around = bound.blocks_around(flat);
         for series in 0..program.series.len() {
             let layout = bound.place_series(series);
             bound.series.push(layout);

@@ -454,18 +454,18 @@ fn operations(items: &[Item], depth: usize, list: &mut Vec<(usize, usize)>) {
 }
 
 impl Layout {
+    /// Lengths and strides along these axes: along one that it does not have, an array has one entry.
+    pub fn along(&self, axes: &[Axis]) -> (Vec<usize>, Vec<isize>) {
+        let of = |axis: &Axis| {
+            let own = self.dims.iter().find(|dim| dim.0 == *axis);
+            own.map_or((1, 0), |dim| (dim.1, dim.2))
+        };
+        axes.iter().map(of).unzip()
+    }
+
     /// Places in the arena of all entries, in the order of these axes.
     pub fn places(&self, axes: &[Axis]) -> Vec<usize> {
-        // Along an axis that it does not have, an array has one entry.
-        let of = |axis: &Axis| {
-            self.dims
-                .iter()
-                .find(|dim| dim.0 == *axis)
-                .copied()
-                .unwrap_or((*axis, 1, 0))
-        };
-        let lengths: Vec<usize> = axes.iter().map(|axis| of(axis).1).collect();
-        let strides: Vec<isize> = axes.iter().map(|axis| of(axis).2).collect();
+        let (lengths, strides) = self.along(axes);
         let mut places = Vec::new();
         op::each(&lengths, [&strides], [self.offset], &mut |[at]| {
             places.push(at as usize);

@@ -135,12 +135,12 @@ fn check_sampled(config: impl Into<ModelConfig>, sampling: NoiseMode, terms: Ter
     };
     let values = random_vector(1, machine.params.shape().count() as usize);
     let mut next = values.iter();
-    for (_, mut tensor) in machine.params.named_mut() {
+    machine.params.change(|_, mut tensor| {
         tensor
             .iter_mut()
             .zip(&mut next)
             .for_each(|(to, &from)| *to = from);
-    }
+    });
     let input = Array2::from_shape_fn((STEPS, 3), |(t, x)| ((t * 3 + x) as f32).sin());
     let upstream = random_vector(2, STEPS * 2);
     let draw = Draw {
@@ -185,14 +185,14 @@ fn check_sampled(config: impl Into<ModelConfig>, sampling: NoiseMode, terms: Ter
             &tensor(&gradient),
             |values| {
                 let mut moved = machine.clone();
-                for (n, mut tensor) in moved.params.named_mut() {
+                moved.params.change(|n, mut tensor| {
                     if n == *name {
                         tensor
                             .iter_mut()
                             .zip(values)
                             .for_each(|(to, &from)| *to = from);
                     }
-                }
+                });
                 let mut trace = Trace::new(&moved.config);
                 moved.run(&input, draw, &mut trace);
                 let logits = (0..STEPS).flat_map(|t| {

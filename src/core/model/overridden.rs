@@ -72,10 +72,10 @@ fn recorded(config: ModelConfig, sampling: NoiseMode) -> (Model<f64>, Trace<f64>
     };
     let values = random_vector(1, model.params.shape().count() as usize);
     let mut next = values.iter();
-    for (_, mut tensor) in model.params.named_mut() {
+    model.params.change(|_, mut tensor| {
         let pairs = tensor.iter_mut().zip(&mut next);
         pairs.for_each(|(to, &from)| *to = from);
-    }
+    });
     let input = Array2::from_shape_fn((STEPS, 3), |(t, x)| ((t * 3 + x) as f32).sin());
     let draw = Draw {
         sampling,
@@ -328,8 +328,11 @@ fn check_weights(config: impl Into<ModelConfig>, sampling: NoiseMode) {
             &found,
             |values| {
                 let mut changed = model.clone();
-                let (_, mut to) = changed.params.named_mut().swap_remove(index);
-                to.iter_mut().zip(values).for_each(|(to, &from)| *to = from);
+                changed.params.change(|own, mut to| {
+                    if own == name {
+                        to.iter_mut().zip(values).for_each(|(to, &from)| *to = from);
+                    }
+                });
                 let mut again = Trace::new(&model.config);
                 let given = Given {
                     source: trace.setting.source,

@@ -5,12 +5,12 @@
 
 use std::sync::Arc;
 
-use ndarray::{ArrayView2, ArrayViewMut2, Axis};
+use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, CowArray, Ix2};
 use rand::RngExt;
 
 use super::kind::AsKind;
-use super::shape::{LinearSpec, Shape, Start, TensorSpec};
-use crate::math::{Linear, Matrix, Random, Real};
+use super::shape::{LinearSpec, Shape, Start, TensorPlace, TensorSpec};
+use crate::math::{Aligned, Linear, Matrix, Random, Real};
 
 /// Every tensor of a machine. Linear maps hold weights as [inputs, outputs].
 #[derive(Clone, Debug, PartialEq)]
@@ -18,12 +18,14 @@ pub struct Params<R = f32> {
     shape: Arc<Shape>,
     /// The linear maps, as in the shape.
     pub linears: Vec<Linear<R>>,
-    /// The other tensors, as in the shape.
+    /// The other tensors, as in the shape; none if they are [`Self::list`].
     pub tensors: Vec<Matrix<R>>,
+    /// The tensors of a machine file, at their [places](Shape::places), with zeros between them.
+    pub list: Aligned<R>,
 }
 
-/// The views of all tensors, as [`Shape::named`] has them.
-macro_rules! named {
+/// The views of all tensors with their names, but for those in the list, as [`Shape::named`] has them.
+macro_rules! views {
     ($shape:expr, $linears:expr, $tensors:expr, $view:ident) => {{
         let mut views = Vec::new();
         for (spec, linear) in $shape.linears.iter().zip($linears) {
@@ -37,7 +39,7 @@ macro_rules! named {
         }
         views.extend($tensors.map(|tensor| tensor.$view()));
         views.retain(|view| !view.is_empty());
-        $shape.named().map(|(name, _)| name).zip(views).collect()
+        views
     }};
 }
 
@@ -47,9 +49,15 @@ impl<R: Real> Params<R> {
         let shape = kind.kind().shape();
         let linear = |linear: &LinearSpec| Linear::zeros(linear.inputs, linear.outputs());
         let tensor = |tensor: &TensorSpec| Matrix::zeros(tensor.rows, tensor.columns);
+        let apart = if shape.places.is_empty() {
+            &shape.tensors[..]
+        } else {
+            &[]
+        };
         Self {
             linears: shape.linears.iter().map(linear).collect(),
-            tensors: shape.tensors.iter().map(tensor).collect(),
+            tensors: apart.iter().map(tensor).collect(),
+            list: Aligned::zeros(shape.in_list().end),
             shape: Arc::new(shape),
         }
     }
@@ -58,18 +66,19 @@ impl<R: Real> Params<R> {
     pub fn random(kind: &impl AsKind, random: &mut Random) -> Self {
         let mut params = Self::zeros(kind);
         let shape = Arc::clone(&params.shape);
-        let starts = shape.starts();
-        for ((_, mut tensor), (_, [rows, columns], start)) in
-            params.named_mut().into_iter().zip(starts)
-        {
+        let mut starts = shape.starts();
+        params.change(|_, mut tensor| {
+            let Some((_, [rows, columns], start)) = starts.next() else {
+                return;
+            };
             let limit = match start {
-                Start::Zero => continue,
+                Start::Zero => return,
                 Start::Glorot => (6.0 / (rows + columns) as f64).sqrt(),
                 Start::GlorotOf(all) => (6.0 / all.max(1) as f64).sqrt(),
                 Start::NearZero => 0.05,
             };
             tensor.mapv_inplace(|_| R::from_f64(limit * (2.0 * random.random::<f64>() - 1.0)));
-        }
+        });
         params
     }
 
@@ -79,23 +88,97 @@ impl<R: Real> Params<R> {
     }
 
     /// Every tensor under the name that weight files use, as a matrix: [`Shape::named`].
-    pub fn named(&self) -> Vec<(String, ArrayView2<'_, R>)> {
-        named!(self.shape, self.linears.iter(), self.tensors.iter(), view)
+    pub fn named(&self) -> Vec<(String, CowArray<'_, R, Ix2>)> {
+        let views = views!(self.shape, self.linears.iter(), self.tensors.iter(), view);
+        let views = views.into_iter().map(CowArray::from);
+        let of_list = self
+            .of_list()
+            .map(|index| CowArray::from(self.taken(index)));
+        let names = self.shape.named().map(|(name, _)| name);
+        names.zip(views.chain(of_list)).collect()
     }
 
-    /// [`Params::named`], to write.
-    pub fn named_mut(&mut self) -> Vec<(String, ArrayViewMut2<'_, R>)> {
+    /// Changes tensors, each by its name.
+    pub fn change(&mut self, mut change: impl FnMut(&str, ArrayViewMut2<'_, R>)) {
+        let shape = Arc::clone(&self.shape);
+        let mut names = shape.named().map(|(name, _)| name);
         let (linears, tensors) = (self.linears.iter_mut(), self.tensors.iter_mut());
-        named!(self.shape, linears, tensors, view_mut)
+        let views = views!(shape, linears, tensors, view_mut);
+        views
+            .into_iter()
+            .zip(&mut names)
+            .for_each(|(view, name)| change(&name, view));
+        for (index, name) in self.of_list().zip(names).collect::<Vec<_>>() {
+            let mut tensor = self.taken(index);
+            change(&name, tensor.view_mut());
+            let (place, mut values) = (&shape.places[index], tensor.iter());
+            place.each_with(place, &mut |[at, _]| {
+                values
+                    .next()
+                    .into_iter()
+                    .for_each(|value| self.list[at] = *value);
+            });
+        }
     }
 
-    /// The tensor of this name that is no linear map.
-    pub fn tensor(&self, name: &str) -> Option<&Matrix<R>> {
-        let place = self.shape.tensors.iter().position(|spec| spec.name == name);
-        self.tensors.get(place?)
+    /// The tensors of the list that have elements.
+    fn of_list(&self) -> impl Iterator<Item = usize> + use<'_, R> {
+        let all = self.shape.places.iter().enumerate();
+        all.filter(|(_, place)| !place.lengths.contains(&0))
+            .map(|(index, _)| index)
     }
 
-    /// Every tensor as one flat slice with its padding, which is zero and stays zero; always in the same
+    /// A tensor of the list.
+    fn taken(&self, index: usize) -> Array2<R> {
+        let (spec, place) = (&self.shape.tensors[index], &self.shape.places[index]);
+        let mut values = Vec::with_capacity(spec.rows * spec.columns);
+        place.each_with(place, &mut |[at, _]| values.push(self.list[at]));
+        Array2::from_shape_vec([spec.rows, spec.columns], values).unwrap_or_default()
+    }
+
+    /// The tensor of this name that is no linear map, if its rows stand one after another.
+    pub fn tensor(&self, name: &str) -> Option<ArrayView2<'_, R>> {
+        let index = self
+            .shape
+            .tensors
+            .iter()
+            .position(|spec| spec.name == name)?;
+        if let Some(tensor) = self.tensors.get(index) {
+            return Some(tensor.view());
+        }
+        let (spec, place) = (&self.shape.tensors[index], &self.shape.places[index]);
+        let mut all = place.first..place.first + spec.rows * spec.columns;
+        let values = self.list.get(all.clone())?;
+        let mut is_in_order = true;
+        place.each_with(place, &mut |[at, _]| is_in_order &= all.next() == Some(at));
+        let view = ArrayView2::from_shape([spec.rows, spec.columns], values).ok();
+        view.filter(|_| is_in_order)
+    }
+
+    /// Copies the list into another one, in which the tensors have these places.
+    pub(super) fn copy_list(&self, places: &[TensorPlace], to: &mut [R]) {
+        if places == self.shape.places {
+            let range = self.shape.in_list();
+            return to[range.clone()].copy_from_slice(&self.list[range]);
+        }
+        for (own, other) in self.shape.places.iter().zip(places) {
+            own.each_with(other, &mut |[from, at]| to[at] = self.list[from]);
+        }
+    }
+
+    /// Adds another list, in which the tensors have these places.
+    pub(super) fn add_list(&mut self, places: &[TensorPlace], from: &[R]) {
+        if places == self.shape.places {
+            let range = self.shape.in_list();
+            let pairs = self.list[range.clone()].iter_mut().zip(&from[range]);
+            return pairs.for_each(|(to, from)| *to += *from);
+        }
+        for (own, other) in self.shape.places.iter().zip(places) {
+            own.each_with(other, &mut |[to, at]| self.list[to] += from[at]);
+        }
+    }
+
+    /// All tensors as flat slices, with their padding, which is zero and stays zero; always in the same
     /// order: what optimizers and sums walk over.
     pub fn slices(&self) -> impl Iterator<Item = &[R]> {
         let linears = self.linears.iter();
@@ -103,6 +186,7 @@ impl<R: Real> Params<R> {
             .flat_map(|linear| [&linear.weight, &linear.bias])
             .chain(&self.tensors)
             .map(Matrix::as_slice)
+            .chain([&self.list[..]])
     }
 
     /// [`Params::slices`], to write.
@@ -112,6 +196,7 @@ impl<R: Real> Params<R> {
             .flat_map(|linear| [&mut linear.weight, &mut linear.bias])
             .chain(&mut self.tensors)
             .map(Matrix::as_mut_slice)
+            .chain([&mut self.list[..]])
     }
 
     /// Adds `other`, element by element.

@@ -1,6 +1,9 @@
 //! The tensors of a machine: names, sizes and initial values, before any of them is made.
 
 use std::borrow::Cow;
+use std::ops::Range;
+
+use crate::equations::op::each;
 
 /// Every tensor of a machine, before any of them is made.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -9,6 +12,20 @@ pub struct Shape {
     pub linears: Vec<LinearSpec>,
     /// The other tensors.
     pub tensors: Vec<TensorSpec>,
+    /// Where each of these stands if they are one list of numbers, as those of a machine file are: in the order in which its
+    /// engine has them.
+    pub places: Vec<TensorPlace>,
+}
+
+/// Where a tensor stands in a list of numbers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TensorPlace {
+    /// Its first number.
+    pub first: usize,
+    /// Lengths of its axes: those of the rows, then that of the columns.
+    pub lengths: Vec<usize>,
+    /// From one entry along an axis to the next.
+    pub strides: Vec<isize>,
 }
 
 /// A linear map with bias: weights [inputs, outputs] as `NAME.weight` and `NAME.bias`.
@@ -72,7 +89,44 @@ impl TensorSpec {
     }
 }
 
+impl TensorPlace {
+    /// Calls `see` with the place of every number, row after row, and with that in another list.
+    pub(super) fn each_with(&self, other: &Self, see: &mut impl FnMut([usize; 2])) {
+        let first = [self.first.cast_signed(), other.first.cast_signed()];
+        let strides = [&self.strides[..], &other.strides[..]];
+        each(&self.lengths, strides, first, &mut |at| {
+            see(at.map(|at| at as usize));
+        });
+    }
+
+    /// Behind its last number.
+    fn end(&self) -> usize {
+        let far =
+            |(length, stride): (&usize, &isize)| length.saturating_sub(1) * stride.unsigned_abs();
+        self.first
+            + self
+                .lengths
+                .iter()
+                .zip(&self.strides)
+                .map(far)
+                .sum::<usize>()
+            + 1
+    }
+}
+
 impl Shape {
+    /// From the first number of the list of [`Self::places`] that is of a tensor to behind the last one.
+    pub(super) fn in_list(&self) -> Range<usize> {
+        let all = || {
+            self.places
+                .iter()
+                .filter(|place| !place.lengths.contains(&0))
+        };
+        let first = all().map(|place| place.first).min();
+        let end = all().map(TensorPlace::end).max();
+        first.unwrap_or(0)..end.unwrap_or(0)
+    }
+
     /// Name, rows and columns of every tensor in files; biases and vectors have one row. Tensors
     /// without elements are omitted.
     pub fn named(&self) -> impl Iterator<Item = (String, [usize; 2])> {

@@ -85,11 +85,11 @@ mod tests {
     ) -> (Model<f64>, Trace<f64>, Workspace<f64>) {
         let channels = [config.inputs(), config.outputs()];
         let mut model = Model::<f64>::new(config, 1);
-        for (tensor, mut to) in model.params.named_mut() {
-            let from = case.numbers("parameters", golden(&tensor));
+        model.params.change(|tensor, mut to| {
+            let from = case.numbers("parameters", golden(tensor));
             assert_eq!(to.len(), from.len(), "{tensor}");
             to.iter_mut().zip(from).for_each(|(to, from)| *to = from);
-        }
+        });
         let [source, answer] = [from, to].map(|side| case.indices("inputs", side));
         let one_hot = |symbols: &[usize], first: usize, channels: usize| {
             let mut all = Array2::zeros((source.len() + answer.len(), channels));

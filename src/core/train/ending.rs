@@ -104,14 +104,11 @@ mod tests {
     fn saying(config: impl Into<ModelConfig>, symbol: usize) -> Model<f32> {
         let mut model = Model::new(config, 1);
         model.params.slices_mut().flatten().for_each(|w| *w = 0.0);
-        let output = |model: &mut Model<f32>| {
-            let named = model.params.named_mut();
-            let mut named = named
-                .into_iter()
-                .filter(|(name, _)| ["output.bias", "z.bias"].contains(&&**name));
-            named.next().unwrap().1[[0, symbol]] = 1.0;
-        };
-        output(&mut model);
+        model.params.change(|name, mut tensor| {
+            if ["output.bias", "z.bias"].contains(&name) {
+                tensor[[0, symbol]] = 1.0;
+            }
+        });
         model
     }
 

@@ -56,11 +56,11 @@ fn weights(params: &Params<f64>) -> Vec<f64> {
 
 fn set(params: &mut Params<f64>, values: &[f64]) {
     let mut next = values.iter();
-    for (_, mut tensor) in params.named_mut() {
+    params.change(|_, mut tensor| {
         for (to, &from) in tensor.iter_mut().zip(&mut next) {
             *to = from;
         }
-    }
+    });
 }
 
 /// The indices of the hard heads.

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use ndarray::ArrayView2;
+
 use crate::analysis::provenance::Provenance;
 use crate::figure::facts::gradients::Layer;
 use crate::figure::facts::moment::Moment;
@@ -24,7 +26,6 @@ use crate::figure::{
     Area, Colours, Drawing, HeadName, Map, PanelId, Picture, Scalar, Scale, Walk, facts::numbers,
     head_label, scalars,
 };
-use crate::math::Matrix;
 use crate::model::NoiseMode;
 use crate::train::{Recording, is_unrecorded};
 
@@ -147,7 +148,7 @@ pub struct Figure<'a> {
     rows: Cow<'a, Rows>,
     facts: Cow<'a, Facts>,
     /// The cells that the first step finds, by layer.
-    initial: Option<&'a Matrix<f32>>,
+    initial: Option<ArrayView2<'a, f32>>,
     /// Statistics over many samples, if requested.
     spread: Option<&'a Spread>,
     /// The layer shown: values or gradients.
@@ -182,7 +183,7 @@ impl<'a> Figure<'a> {
     }
 
     /// Adds the cells before the first step, by layer.
-    pub fn with_initial(self, initial: Option<&'a Matrix<f32>>) -> Self {
+    pub fn with_initial(self, initial: Option<ArrayView2<'a, f32>>) -> Self {
         Self { initial, ..self }
     }
 

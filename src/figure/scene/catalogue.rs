@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
+use ndarray::ArrayView2;
+
 use crate::figure::facts::episode::{SalientHead, Scales, Written, wrong_bits};
 use crate::figure::facts::equations::{InStep, allocation_places};
 use crate::figure::facts::events::{Event, HeadLines, events};
@@ -23,7 +25,7 @@ use crate::figure::scene::overlap::{MEANING, Overlap, Redundancies, overlap_of};
 use crate::figure::scene::panel::{Across, Content, Down, Panel};
 use crate::figure::scene::patches::Patches;
 use crate::figure::{HeadName, PanelId, Picture, Scale, facts::numbers, head_label};
-use crate::math::{Answer, Matrix, Series};
+use crate::math::{Answer, Series};
 use crate::model::dnc::{PRECEDENCE, USAGE};
 use crate::model::sam::AGE;
 use crate::model::weighting::bayesian::PRIOR;
@@ -295,7 +297,7 @@ pub struct Catalogue<'a> {
     /// True for few words and no marks over quantities over time, as in the paper.
     pub as_paper: bool,
     /// Cells before the first step, by layer, where they are known.
-    pub initial: Option<&'a Matrix<f32>>,
+    pub initial: Option<ArrayView2<'a, f32>>,
 }
 
 impl<'a> Catalogue<'a> {

@@ -2,11 +2,12 @@
 
 use std::borrow::Cow;
 
+use ndarray::{ArrayView2, Axis};
+
 use crate::figure::scene::catalogue::Catalogue;
 use crate::figure::scene::cells::Cells;
 use crate::figure::scene::panel::{Content, Down, Panel};
 use crate::figure::{PanelId, Picture, Scale};
-use crate::math::Matrix;
 use crate::model::{LayerTrace, Trace};
 
 /// Largest number of quantities side by side.
@@ -35,7 +36,7 @@ impl<'a> Units<'a> {
     /// Creates the units of a layer at a step; with the initial cells, where they are known.
     pub fn of(
         trace: &'a Trace,
-        initial: Option<&'a Matrix<f32>>,
+        initial: Option<ArrayView2<'a, f32>>,
         index: usize,
         step: usize,
     ) -> Option<Self> {
@@ -44,8 +45,8 @@ impl<'a> Units<'a> {
         let before = if let Some(before) = step.checked_sub(1) {
             Some(layer.cell.row(before))
         } else {
-            let known = initial.filter(|initial| index < initial.rows());
-            known.map(|initial| initial.row(index))
+            let known = initial.filter(|initial| index < initial.nrows());
+            known.and_then(|initial| initial.index_axis_move(Axis(0), index).to_slice())
         };
         let gates = (size > 0 && layer.gates.steps() > step).then(|| {
             let row = layer.gates.row(step);

@@ -3,10 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use ndarray::ArrayView2;
+
 use crate::figure::Format;
 use crate::io::Experiment;
 use crate::learn::RunProgress;
-use crate::math::Matrix;
 use crate::model::config::Order;
 use crate::model::{Model, ModelConfig};
 use crate::task::Task;
@@ -134,7 +135,7 @@ impl RecordedEpisode {
     }
 
     /// The cells that the first step finds, by layer, where the machine is known and has such.
-    pub fn initial_cells(&self) -> Option<&Matrix<f32>> {
+    pub fn initial_cells(&self) -> Option<ArrayView2<'_, f32>> {
         let machine = &self.machine.as_ref()?.ntm;
         let tensor = match &machine.config {
             ModelConfig::Equations(config) if config.is_controller() => "c.start",

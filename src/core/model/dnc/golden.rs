@@ -82,14 +82,14 @@ fn whole_sequences_and_all_gradients_equal_the_golden_values() {
         (config.controller.size, config.similarity_epsilon) = (c, 0.0);
         let mut params = Params::<f64>::zeros(&ModelConfig::from(config.clone()));
         let mut values = tensors(&case, "parameters", &config).into_iter();
-        for (name, mut tensor) in params.named_mut() {
+        params.change(|name, mut tensor| {
             if !name.starts_with("initial") {
                 tensor
                     .iter_mut()
                     .zip(&mut values)
                     .for_each(|(to, from)| *to = from);
             }
-        }
+        });
         assert_eq!(values.len(), 0);
         let model = Model {
             params,

@@ -225,6 +225,7 @@ impl Kind for DncConfig {
         Shape {
             linears: self.controller.with_heads(self, of_head),
             tensors: self.controller.states().into(),
+            ..Shape::default()
         }
     }
 

@@ -12,8 +12,7 @@ use super::parts::{Data, Offer, Outline, Part, Unfit};
 use super::pool::{Pool, Purpose};
 use super::quantities::{self, Quantity};
 use super::settings::Settings;
-use super::weights::Places;
-use crate::equations::bind::{Bound, count, joined, lengths};
+use crate::equations::bind::{Bound, GATES, IN, Layout, count, joined, lengths};
 use crate::equations::flatten::{Cut, Feedback, Flat, Operation, View, flatten};
 use crate::equations::lower::{checked, lower};
 use crate::equations::op::exec::{Act, Node};
@@ -22,7 +21,7 @@ use crate::equations::program::{Axis, Length, Op, Program, Source, Tensor, Value
 use crate::equations::text::{Mistake, mistake};
 use crate::math::Answer;
 use crate::model::array;
-use crate::model::shape::{Shape, Start, TensorSpec};
+use crate::model::shape::{Shape, Start, TensorPlace, TensorSpec};
 use crate::model::spec::{Array, Kept, Place};
 use crate::model::weighting::bayesian::DIVERGENCE;
 
@@ -31,8 +30,6 @@ use crate::model::weighting::bayesian::DIVERGENCE;
 pub(super) struct Variant {
     pub program: Arc<Program>,
     pub flat: Flat,
-    /// Where engines have the weights: for other channels of the data in other places.
-    pub weights: Mutex<Vec<Arc<Places>>>,
 }
 
 /// A machine file under the choices of a preset.
@@ -155,7 +152,6 @@ impl Compiled {
         let _ = compiled.variants[0].set(Variant {
             program: Arc::clone(&compiled.program),
             flat,
-            weights: Mutex::default(),
         });
         Ok(compiled)
     }
@@ -196,11 +192,7 @@ impl Compiled {
             let mut program = lower(&self.page).unwrap_or_default();
             let flat = flatten(&mut program, feedback);
             let program = Arc::new(program);
-            Variant {
-                program,
-                flat,
-                weights: Mutex::default(),
-            }
+            Variant { program, flat }
         })
     }
 
@@ -497,9 +489,12 @@ impl Compiled {
                 start,
             }
         };
+        let Variant { program, flat } = self.variant(None);
+        let bound = Bound::of_tensors(&self.page, program, flat, lengths.to_vec());
         Shape {
             linears: Vec::new(),
             tensors: self.program.tensors.iter().map(spec).collect(),
+            places: places(&bound, program),
         }
     }
 
@@ -564,6 +559,31 @@ impl Compiled {
         let block = &self.page.blocks[block];
         block.axis.map(|axis| (axis, block.backwards))
     }
+}
+
+/// Where the tensors of a program stand in the arena of its engines.
+pub(super) fn places(bound: &Bound, program: &Program) -> Vec<TensorPlace> {
+    let place = |(tensor, layout): (&Tensor, &Layout)| {
+        let mut axes: Vec<Axis> = tensor.axes.clone();
+        if tensor.gates > 0 {
+            axes.insert(tensor.before_gates, GATES);
+        }
+        if !tensor.inputs.is_empty() {
+            axes.push(IN);
+        }
+        let (lengths, strides) = layout.along(&axes);
+        TensorPlace {
+            first: layout.offset.unsigned_abs(),
+            lengths,
+            strides,
+        }
+    };
+    program
+        .tensors
+        .iter()
+        .zip(&bound.tensors)
+        .map(place)
+        .collect()
 }
 
 /// Calls `see` with every value of a program.

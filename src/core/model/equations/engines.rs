@@ -3,25 +3,25 @@
 
 use std::sync::Arc;
 
-use super::compiled::Compiled;
+use super::compiled::{Compiled, places};
 use super::config::EquationsConfig;
 use super::pool::{Job, Purpose};
 use super::quantities::Quantity;
-use super::weights::{Places, Weights};
 use crate::equations::bind::{Bound, Layout};
 use crate::equations::page::Word;
 use crate::equations::program::Axis;
 use crate::equations::run::Engine;
 use crate::math::Real;
 use crate::model::params::Params;
+use crate::model::shape::TensorPlace;
 
 /// An engine with the places of what goes in and comes out.
 pub(super) struct Running<R> {
     pub compiled: Arc<Compiled>,
     pub job: Job,
     pub engine: Engine<R>,
-    /// Where the weights stand.
-    pub weights: Arc<Places>,
+    /// Where the tensors stand.
+    places: Vec<TensorPlace>,
     /// Of each input and the target, of each episode.
     pub data: Vec<Vec<Vec<usize>>>,
     /// Of the answer, of each episode.
@@ -73,8 +73,7 @@ impl<R: Real> Running<R> {
             bound.ignore_inputs(flat);
         }
         let engine = Engine::<R>::without_arena(bound, flat, learns);
-        let shape = compiled.shape(&engine.bound.lengths);
-        let weights = Places::new(program, &engine.bound, &shape).kept(&variant.weights);
+        let places = places(&engine.bound, program);
         let each = |of: &dyn Fn(usize) -> Vec<usize>| (0..episodes).map(of).collect::<Vec<_>>();
         let data = compiled.data.iter().map(|data| {
             let axes: Vec<Axis> = data.steps.into_iter().chain([data.width]).collect();
@@ -110,7 +109,7 @@ impl<R: Real> Running<R> {
         Some(Self {
             arrays: arrays.collect(),
             job,
-            weights,
+            places,
             data,
             answer,
             has_more_rounds: left_out > 0,
@@ -133,33 +132,15 @@ impl<R: Real> Running<R> {
         compiled.pool.put(job, demand, Box::new(self));
     }
 
-    /// Copies the weights into the engine: directly, or by way of those that were copied into the engine before.
-    pub(super) fn set_weights(
-        &mut self,
-        params: &Params<R>,
-        last: Option<&mut Option<Weights<R>>>,
-    ) {
-        let arena = &mut self.engine.memory.arena;
-        let Some(last) = last else {
-            return self.weights.put(params, arena);
-        };
-        let known = last.take().filter(|last| last.fits(&self.weights));
-        let weights = known.unwrap_or_else(|| Weights::new(&self.weights, params));
-        weights.put(arena);
-        *last = Some(weights);
+    /// Copies the weights into the engine.
+    pub(super) fn set_weights(&mut self, params: &Params<R>) {
+        params.copy_list(&self.places, &mut self.engine.memory.arena);
     }
 
-    /// Adds the gradients of the weights: directly, or to a sum, which is added first if it is of engines with other places.
-    pub(super) fn add_gradients(&self, to: &mut Params<R>, sum: Option<&mut Option<Weights<R>>>) {
-        let gradients = &self.engine.memory.arena[self.engine.memory.gradients..];
-        let Some(sum) = sum else {
-            return self.weights.add(gradients, to);
-        };
-        if let Some(other) = sum.take_if(|sum| !sum.fits(&self.weights)) {
-            other.add_to(to);
-        }
-        let sum = sum.get_or_insert_with(|| Weights::zeros(&self.weights));
-        sum.add(gradients);
+    /// Adds the gradients of the weights.
+    pub(super) fn add_gradients(&self, to: &mut Params<R>) {
+        let memory = &self.engine.memory;
+        to.add_list(&self.places, &memory.arena[memory.gradients..]);
     }
 
     /// Sets the constants that belong to an episode.

@@ -16,7 +16,6 @@ mod passes;
 mod pool;
 mod quantities;
 mod settings;
-mod weights;
 
 pub use crate::equations::included::{INCLUDED, included};
 pub use compiled::Compiled;

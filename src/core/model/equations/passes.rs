@@ -10,7 +10,6 @@ use super::config::EquationsConfig;
 use super::engines::Running;
 use super::pool::{Job, Purpose};
 use super::quantities::{Held, NO_PLACE, Quantity, gates_of};
-use super::weights::Weights;
 use crate::equations::run::{Engine, Made};
 use crate::math::{Answer, Real, Series};
 use crate::model::array;
@@ -311,7 +310,7 @@ impl EquationsConfig {
     /// Runs the engine of a recorded episode once more; after each statement recorded values take the place of what it made.
     fn replay<R: Real>(&self, params: &Params<R>, trace: &Trace<R>) -> Option<Running<R>> {
         let mut running = Running::of(self, self.job(trace, Purpose::Recording))?;
-        running.set_weights(params, None);
+        running.set_weights(params);
         self.put(trace, &mut running, 0);
         self.put_recorded(trace, &mut running);
         let recorded = running.engine.memory.arena.clone();
@@ -421,7 +420,6 @@ impl<R: Real> Machine<R> for EquationsConfig {
         if steps.start > 0 {
             return;
         }
-        let (all, mut weights) = (traces.len(), None);
         let mut rest = traces;
         while !rest.is_empty() {
             let is_kept = rest[0].memory_every == 1;
@@ -446,7 +444,7 @@ impl<R: Real> Machine<R> for EquationsConfig {
                     .for_each(|trace| trace.logit.as_mut_slice().fill(R::from_f64(f64::NAN)));
                 continue;
             };
-            running.set_weights(params, (count < all).then_some(&mut weights));
+            running.set_weights(params);
             if running.is_ragged() {
                 let lengths: Vec<usize> = group.iter().map(Trace::steps).collect();
                 running.engine.set_lengths(&lengths);
@@ -482,7 +480,7 @@ impl<R: Real> Machine<R> for EquationsConfig {
 
     fn backward(&self, params: &Params<R>, batch: &mut Batch<'_, R>, gradient: &mut Params<R>) {
         let traces = batch.traces;
-        let (mut first, mut sum) = (0, None::<Weights<R>>);
+        let mut first = 0;
         while first < traces.len() {
             let there = traces[first].tape.running().take();
             let there = there.and_then(|own| own.downcast::<Running<R>>().ok());
@@ -501,7 +499,7 @@ impl<R: Real> Machine<R> for EquationsConfig {
                 self.put_gradients(&traces[first + at], by, &mut running, at);
             }
             running.engine.backward();
-            running.add_gradients(gradient, (count < traces.len()).then_some(&mut sum));
+            running.add_gradients(gradient);
             let (_, (), recorder) = batch.workspaces[first].parts_mut();
             if let Some(to) = recorder {
                 let from = running.engine.memory.gradients;
@@ -517,9 +515,6 @@ impl<R: Real> Machine<R> for EquationsConfig {
             }
             running.wait();
             first += count;
-        }
-        if let Some(sum) = sum {
-            sum.add_to(gradient);
         }
     }
 
@@ -590,7 +585,7 @@ impl<R: Real> Machine<R> for EquationsConfig {
         let Some(mut running) = Running::of(self, self.job(trace, Purpose::Recording)) else {
             return true;
         };
-        running.set_weights(params, None);
+        running.set_weights(params);
         self.put(trace, &mut running, 0);
         self.put_recorded(trace, &mut running);
         let recorded = (steps.start > 0).then(|| running.engine.memory.arena.clone());

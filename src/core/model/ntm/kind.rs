@@ -43,7 +43,11 @@ impl Kind for NtmConfig {
             cell,
         ];
         tensors.extend((0..self.heads()).flat_map(|head| (self as &dyn Kind).learned(head)));
-        Shape { linears, tensors }
+        Shape {
+            linears,
+            tensors,
+            ..Shape::default()
+        }
     }
 
     fn width(&self, place: Place, array: Array) -> usize {

@@ -205,6 +205,7 @@ impl Kind for SamConfig {
                 .controller
                 .with_heads(self, |head| self.raw(head).len()),
             tensors: vec![memory, hidden, cell],
+            ..Shape::default()
         }
     }
 

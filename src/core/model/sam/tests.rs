@@ -39,13 +39,13 @@ fn machine(case: &Case, search: Search) -> (SamConfig, Model<f64>) {
         ..SamConfig::new(size("X"), size("Y"))
     };
     let mut params = Params::<f64>::zeros(&config);
-    for (name, mut tensor) in params.named_mut() {
-        let values = golden(case, "parameters", &name, &config);
+    params.change(|name, mut tensor| {
+        let values = golden(case, "parameters", name, &config);
         tensor
             .iter_mut()
             .zip(values)
             .for_each(|(to, from)| *to = from);
-    }
+    });
     let model = Model {
         config: config.clone().into(),
         params,
@@ -348,12 +348,10 @@ fn a_constant_memory_is_that_of_as_many_equal_rows() {
             let mut all = Model::<f32>::new(config.clone(), 3);
             let named = one.params.named();
             let named: std::collections::HashMap<_, _> = named.into_iter().collect();
-            for (name, mut tensor) in all.params.named_mut() {
-                match &*name {
-                    "initial.memory" => tensor.fill(constant as f32),
-                    _ => tensor.assign(&named[&name]),
-                }
-            }
+            all.params.change(|name, mut tensor| match name {
+                "initial.memory" => tensor.fill(constant as f32),
+                _ => tensor.assign(&named[name]),
+            });
             let (mut kept, mut learned) = (Trace::new(&one.config), Trace::new(&all.config));
             for steps in [40, 200, 20] {
                 one.run(&input(steps, 1), Draw::default(), &mut kept);
@@ -383,11 +381,11 @@ fn ties_take_the_lowest_row() {
         (config.rows, config.similarity_epsilon) = (1000, 0.0);
         let mut model = Model::<f64>::new(config, 3);
         // Nothing is written.
-        for (name, mut tensor) in model.params.named_mut() {
+        model.params.change(|name, mut tensor| {
             if name.starts_with("write") && name.ends_with("bias") {
                 tensor[[0, 5]] = -1e4;
             }
-        }
+        });
         let mut trace = Trace::new(&model.config);
         model.run(&input(3, 1), Draw::default(), &mut trace);
         let of = |head: usize, array| trace.series(Place::Head(head), array).unwrap();

@@ -227,11 +227,11 @@ macro_rules! agree {
                 true,
             );
             let mut model = Model::<$type>::new(case.model.clone(), 1);
-            for (_, mut tensor) in model.params.named_mut() {
+            model.params.change(|_, mut tensor| {
                 tensor
                     .iter_mut()
                     .for_each(|value| *value = random.number() as $type);
-            }
+            });
             let named = model.params.named();
             let hand = |name: &str| {
                 let (_, tensor) = named

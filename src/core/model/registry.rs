@@ -332,15 +332,15 @@ impl<R: Number> Model<R> {
         } = given;
         // An encoder reads at least one step.
         let source = self.config.episode_rows(input.nrows(), source.max(1));
-        let sizes = (source, self.config.rows_of([input.nrows(), source]));
+        let sizes = [input.nrows(), source];
         let is_other = if self.config.is_recorded_apart() {
-            !trace.tape.is_used || trace.tape.sizes != [input.nrows(), source]
+            !trace.tape.is_used || trace.tape.sizes != sizes
         } else {
-            (trace.setting.source, trace.memory_size()[0]) != sizes
-                && self.config.has_row_per_step()
+            let before = (trace.setting.source, trace.memory_size()[0]);
+            self.config.has_row_per_step() && before != (source, self.config.rows_of(sizes))
         };
         if is_other {
-            *trace = Trace::of_episode(&self.config, input.nrows(), source);
+            trace.become_other(&self.config, sizes);
         }
         trace.setting = Setting {
             source,

@@ -57,7 +57,9 @@ impl<R: Real> Slots<R> {
 
     /// The place of an array in the list.
     pub(super) fn place(&self, array: Array) -> Option<usize> {
-        self.arrays.iter().position(|own| *own == array)
+        let mut all = self.arrays.iter();
+        let same = all.position(|own| std::ptr::eq(*own, array));
+        same.or_else(|| self.arrays.iter().position(|own| *own == array))
     }
 
     /// True without any array.

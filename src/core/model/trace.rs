@@ -230,6 +230,10 @@ pub enum Keep {
 /// [`TOGETHER`](super::machine::TOGETHER).
 pub(super) const BLOCK: usize = 64;
 
+/// Traces of other sizes that a trace keeps, and the most numbers of one of them.
+const MOST_OTHERS: usize = 32;
+const MOST_TO_KEEP: usize = 1 << 16;
+
 /// [`Trace::memory_every`] of a trace that keeps only the last memory.
 pub(super) const LAST: usize = 0;
 /// The same, and nothing else as large as the memory of every step.
@@ -285,6 +289,27 @@ impl<R: Real> Trace<R> {
         trace.setting.source = source;
         trace.tape.sizes = [steps, source];
         trace
+    }
+
+    /// Becomes a trace for an episode of other sizes: one that it was before, or an empty one.
+    pub(super) fn become_other(&mut self, kind: &impl AsKind, [steps, source]: [usize; 2]) {
+        let mut others = std::mem::take(&mut self.tape.others);
+        let known = others
+            .iter()
+            .position(|own| own.tape.sizes == [steps, source]);
+        let known = known.and_then(|known| others.swap_remove_back(known));
+        let other = known.unwrap_or_else(|| Self::of_episode(kind, steps, source));
+        let before = std::mem::replace(self, other);
+        let values = before
+            .everything()
+            .map(|(.., series)| series.as_slice().len());
+        if before.tape.is_used && values.sum::<usize>() < MOST_TO_KEEP {
+            others.push_back(before);
+        }
+        if others.len() > MOST_OTHERS {
+            others.pop_front();
+        }
+        self.tape.others = others;
     }
 
     /// An empty trace for a recording of an episode. `rows` matters only for a machine that does not show all of its memory

@@ -502,10 +502,11 @@ impl Compiled {
 
     /// The quantity of an array.
     pub(super) fn quantity(&self, place: Place, of: Array) -> Option<(usize, &Quantity)> {
-        self.quantities
-            .iter()
-            .enumerate()
-            .find(|(_, own)| (own.place, own.array) == (place, of))
+        let find = |is: &dyn Fn(Array) -> bool| {
+            let mut all = self.quantities.iter().enumerate();
+            all.find(|(_, own)| own.place == place && is(own.array))
+        };
+        find(&|own| std::ptr::eq(own, of)).or_else(|| find(&|own| own == of))
     }
 
     /// The last weighting over the source that each step of an answer has, or of a machine whose input and answer have

@@ -355,7 +355,7 @@ impl<R: Number> Model<R> {
             trace.tape.forced.clear();
             trace.tape.forced.extend(values);
         }
-        assert_eq!(input.ncols(), self.config.inputs(), "columns of the input");
+        assert_eq!(input.ncols(), trace.input.width(), "columns of the input");
         copy(input, trace.input.as_mut_slice());
         let feedback = trace.series_mut(Place::Machine, array::FEEDBACK);
         if let Some((to, targets)) = feedback.zip(forced) {

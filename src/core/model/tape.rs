@@ -23,6 +23,8 @@ pub struct Tape<R> {
     pub(in crate::model) forced: Vec<R>,
     /// Traces of episodes of other sizes that ran before, the last one last.
     pub(in crate::model) others: VecDeque<Trace<R>>,
+    /// Steps, and [`Trace::memory_every`], for which there is room.
+    pub(in crate::model) room: Option<(usize, usize)>,
     /// The engine that ran this episode, and those that ran beside it.
     running: Mutex<Option<Box<dyn Any + Send>>>,
 }
@@ -44,6 +46,7 @@ impl<R: Clone> Clone for Tape<R> {
             sizes: self.sizes,
             forced: self.forced.clone(),
             others: VecDeque::new(),
+            room: None,
             running: Mutex::default(),
         }
     }
@@ -59,6 +62,7 @@ impl<R> Default for Tape<R> {
             sizes: [0; 2],
             forced: Vec::new(),
             others: VecDeque::new(),
+            room: None,
             running: Mutex::default(),
         }
     }

@@ -416,9 +416,14 @@ impl<R: Real> Trace<R> {
     /// Makes room for an episode of `steps` steps of which this part is kept: of a tape whose M_t together would take
     /// more than the limit, only about √T memories.
     pub fn resize_to_keep(&mut self, kind: &impl AsKind, steps: usize, keep: Keep) {
-        self.memory_every = self.memory_every_within(steps, keep);
-        let (every, chunk) = (self.memory_every, self.chunk(keep));
-        self.sparse.time = None;
+        let every = self.memory_every_within(steps, keep);
+        let has_room = self.tape.room == Some((steps, every)) && matches!(keep, Keep::Tape(_));
+        (self.memory_every, self.sparse.time) = (every, None);
+        if has_room {
+            return;
+        }
+        self.tape.room = self.tape.is_used.then_some((steps, every));
+        let chunk = self.chunk(keep);
         for (place, array, series) in self.everything_mut() {
             let rows = rows(array, steps, every);
             match ring(kind.kind(), chunk, (place, array)) {
@@ -444,7 +449,7 @@ impl<R: Real> Trace<R> {
     /// Makes room for `steps` steps; allocates only when no earlier episode was as long.
     pub fn resize(&mut self, steps: usize) {
         let every = self.memory_every;
-        self.sparse.time = None;
+        (self.sparse.time, self.tape.room) = (None, None);
         for (_, array, series) in self.everything_mut() {
             if series.width() > 0 {
                 series.resize(rows(array, steps, every));

@@ -36,8 +36,8 @@ pub trait Machine<R: Real>: Kind {
     fn scratch(&self) -> Box<dyn Any + Send>;
 
     /// Sets `gradient` to the derivative, by every weight, of the summed loss of recorded episodes (longest
-    /// first) whose derivative w.r.t. the outputs of the machine is in [`Workspace::by`]. Tensors that are no linear maps
-    /// are 0 before: a machine adds to them.
+    /// first) whose derivative w.r.t. the outputs of the machine is in [`Workspace::by`]. [`Params::tensors`] are 0 before: a
+    /// machine adds to them.
     fn backward(&self, params: &Params<R>, batch: &mut Batch<'_, R>, gradient: &mut Params<R>);
 
     /// The arrays that follow from others without the weights, in the order of the computation; the output and the

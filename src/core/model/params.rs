@@ -166,12 +166,19 @@ impl<R: Real> Params<R> {
         }
     }
 
-    /// Adds another list, in which the tensors have these places.
-    pub(super) fn add_list(&mut self, places: &[TensorPlace], from: &[R]) {
-        if places == self.shape.places {
-            let range = self.shape.in_list();
+    /// Adds another list, in which the tensors have these places; `sets`: to zeros.
+    pub(super) fn add_list(&mut self, places: &[TensorPlace], from: &[R], sets: bool) {
+        let is_alike = places == self.shape.places;
+        let range = self.shape.in_list();
+        if is_alike && sets {
+            return self.list[range.clone()].copy_from_slice(&from[range]);
+        }
+        if is_alike {
             let pairs = self.list[range.clone()].iter_mut().zip(&from[range]);
             return pairs.for_each(|(to, from)| *to += *from);
+        }
+        if sets {
+            self.list.fill(R::ZERO);
         }
         for (own, other) in self.shape.places.iter().zip(places) {
             own.each_with(other, &mut |[to, at]| self.list[to] += from[at]);

@@ -431,7 +431,6 @@ impl<R: Number> Model<R> {
         for tensor in &mut gradient.tensors {
             tensor.as_mut_slice().fill(R::ZERO);
         }
-        gradient.list.fill(R::ZERO);
         let machine = R::machine(&self.config);
         let mut batch = Batch { traces, workspaces };
         machine.backward(&self.params, &mut batch, gradient);

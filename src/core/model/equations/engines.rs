@@ -137,10 +137,10 @@ impl<R: Real> Running<R> {
         params.copy_list(&self.places, &mut self.engine.memory.arena);
     }
 
-    /// Adds the gradients of the weights.
-    pub(super) fn add_gradients(&self, to: &mut Params<R>) {
+    /// Sets the gradients of the weights, or adds to them.
+    pub(super) fn give_gradients(&self, to: &mut Params<R>, sets: bool) {
         let memory = &self.engine.memory;
-        to.add_list(&self.places, &memory.arena[memory.gradients..]);
+        to.add_list(&self.places, &memory.arena[memory.gradients..], sets);
     }
 
     /// Sets the constants that belong to an episode.

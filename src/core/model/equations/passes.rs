@@ -480,7 +480,7 @@ impl<R: Real> Machine<R> for EquationsConfig {
 
     fn backward(&self, params: &Params<R>, batch: &mut Batch<'_, R>, gradient: &mut Params<R>) {
         let traces = batch.traces;
-        let mut first = 0;
+        let (mut first, mut is_first) = (0, true);
         while first < traces.len() {
             let there = traces[first].tape.running().take();
             let there = there.and_then(|own| own.downcast::<Running<R>>().ok());
@@ -499,7 +499,8 @@ impl<R: Real> Machine<R> for EquationsConfig {
                 self.put_gradients(&traces[first + at], by, &mut running, at);
             }
             running.engine.backward();
-            running.add_gradients(gradient);
+            running.give_gradients(gradient, is_first);
+            is_first = false;
             let (_, (), recorder) = batch.workspaces[first].parts_mut();
             if let Some(to) = recorder {
                 let from = running.engine.memory.gradients;
@@ -515,6 +516,9 @@ impl<R: Real> Machine<R> for EquationsConfig {
             }
             running.wait();
             first += count;
+        }
+        if is_first {
+            gradient.list.fill(R::ZERO);
         }
     }
 

@@ -1,11 +1,8 @@
 //! What a trace keeps of a machine file: see [`super::equations`].
 
 use std::any::Any;
-use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-
-use super::trace::Trace;
 
 /// What a trace keeps of a machine file.
 pub struct Tape<R> {
@@ -21,8 +18,6 @@ pub struct Tape<R> {
     pub(in crate::model) reader: Option<usize>,
     /// The targets that are fed back, row after row; empty where the own answer is.
     pub(in crate::model) forced: Vec<R>,
-    /// Traces of episodes of other sizes that ran before, the last one last.
-    pub(in crate::model) others: VecDeque<Trace<R>>,
     /// Steps, and [`Trace::memory_every`], for which there is room.
     pub(in crate::model) room: Option<(usize, usize)>,
     /// The engine that ran this episode, and those that ran beside it.
@@ -45,7 +40,6 @@ impl<R: Clone> Clone for Tape<R> {
             reader: self.reader,
             sizes: self.sizes,
             forced: self.forced.clone(),
-            others: VecDeque::new(),
             room: None,
             running: Mutex::default(),
         }
@@ -61,7 +55,6 @@ impl<R> Default for Tape<R> {
             reader: None,
             sizes: [0; 2],
             forced: Vec::new(),
-            others: VecDeque::new(),
             room: None,
             running: Mutex::default(),
         }

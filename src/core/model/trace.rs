@@ -5,6 +5,9 @@
 //! finding what is not finite, writing, reading, comparing, verifying, the schema, `docs/formats.md` and the
 //! Python module follow from that; an array that a machine does not have is of width 0.
 
+use std::collections::VecDeque;
+use std::fmt;
+
 use ndarray::ArrayView2;
 
 use super::attention::{Mechanism, Sees};
@@ -63,6 +66,28 @@ macro_rules! arrays {
     };
 }
 
+/// Traces of episodes of other lengths that ran before, the last one last; no part of the episode.
+#[derive(Default)]
+pub struct Others<R>(VecDeque<Trace<R>>);
+
+impl<R> Clone for Others<R> {
+    fn clone(&self) -> Self {
+        Self(VecDeque::new())
+    }
+}
+
+impl<R> PartialEq for Others<R> {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl<R> fmt::Debug for Others<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} others", self.0.len())
+    }
+}
+
 use ArraySpec as Spec;
 use Range::{Any, AtLeast, Distribution, Within};
 
@@ -106,6 +131,8 @@ arrays! {
         sparse: SparseMemory<R>,
         /// What a machine file has run in.
         tape: Tape<R>,
+        /// Traces of a machine file for other lengths.
+        others: Others<R>,
         /// 1: every M_t is kept. `LAST` and `LAST_ALONE`, for training with a memory of which no row changes: only the
         /// last one. k > 1, for training large memories: rows 0, 1, … of `memory_columns` are M_0,
         /// M_k, M_2k, …, followed by two rows in turn for what lies between; back-propagation writes those
@@ -276,7 +303,16 @@ impl<R: Real> Trace<R> {
         tape.reader = reader.and_then(|reader| own.place(reader));
         let machine = at(Place::Machine);
         Self::with_widths(
-            machine, layers, heads, sampling, setting, own, sparse, tape, 1,
+            machine,
+            layers,
+            heads,
+            sampling,
+            setting,
+            own,
+            sparse,
+            tape,
+            Others(VecDeque::new()),
+            1,
         )
     }
 
@@ -293,7 +329,7 @@ impl<R: Real> Trace<R> {
 
     /// Becomes a trace for an episode of other sizes: one that it was before, or an empty one.
     pub(super) fn become_other(&mut self, kind: &impl AsKind, [steps, source]: [usize; 2]) {
-        let mut others = std::mem::take(&mut self.tape.others);
+        let mut others = std::mem::take(&mut self.others.0);
         let known = others
             .iter()
             .position(|own| own.tape.sizes == [steps, source]);
@@ -309,7 +345,7 @@ impl<R: Real> Trace<R> {
         if others.len() > MOST_OTHERS {
             others.pop_front();
         }
-        self.tape.others = others;
+        self.others.0 = others;
     }
 
     /// An empty trace for a recording of an episode. `rows` matters only for a machine that does not show all of its memory

@@ -213,7 +213,7 @@ fn with_news(
         push(progress, progress.sequences + 1);
         let news = || RunUpdate {
             progress: Arc::new(progress.clone()),
-            machine: Arc::new(run.trainer().state.machine.clone()),
+            machine: Arc::new(run.trainer().state.machines[0].clone()),
             rate: Some(1000.0),
             followed: u64::MAX,
         };

@@ -92,7 +92,7 @@ fn learned(mut trainer: Trainer) -> u64 {
             config,
             ..
         } = &trainer;
-        if sequences.is_multiple_of(EVERY) && has_learned(&state.machine, task, config) {
+        if sequences.is_multiple_of(EVERY) && has_learned(&state.machines[0], task, config) {
             break;
         }
     }
@@ -121,8 +121,9 @@ fn from_file(file: &str, model: &ModelConfig, task: &Task, training: &TrainingCo
     let mut config = Experiment::from_json(&preset, file, &[]).unwrap().model;
     config.set_channels(task.inputs(), task.outputs());
     let mut trainer = Trainer::new(task.clone(), config, training.clone(), 1);
-    let hand = State::new(model.clone(), training).machine.params;
-    copy(&hand, &mut trainer.state.machine.params, file == "dnc");
+    let hand = &State::new(model.clone(), training).machines;
+    let to = &mut trainer.state.machines[0].params;
+    copy(&hand[0].params, to, file == "dnc");
     learned(trainer)
 }
 

@@ -113,7 +113,7 @@ fn main() {
         config.controller.kind = kind;
         let sizes = [task.inputs(), task.outputs(), task.longest(), batch];
         let mut trainer = Trainer::new(task, config.clone(), training(batch), 1);
-        let weights = trainer.state.machine.params.shape().count() as usize;
+        let weights = trainer.state.machines[0].params.shape().count() as usize;
         let parts = counted(&config, sizes, weights);
         let all: f64 = parts.iter().map(|(_, count)| count).sum();
         let mut rates: Vec<f64> = (0..ROUNDS)

@@ -266,7 +266,7 @@ impl Train {
         let mut state = State::new(experiment.model.clone(), &experiment.training);
         if let Some((name, Trained { machine, .. })) = start {
             check_tensors(experiment, machine, name, preset)?;
-            state.machine.params = machine.params.clone();
+            state.machines[0].params = machine.params.clone();
         }
         Ok(state)
     }

@@ -5,6 +5,7 @@
 //! counters and the learning curve are in the metadata. Every number comes back in the same bits.
 
 use std::collections::BTreeMap;
+use std::iter::zip;
 use std::path::Path;
 use std::time::Duration;
 
@@ -13,7 +14,6 @@ use serde::{Deserialize, Serialize};
 use super::measurement::{ChangeForm, EvaluationForm, PointForm, SinceForm};
 use super::weights::{self, Contents, Opened};
 use super::{Error, Experiment, file};
-use crate::model::ModelConfig;
 use crate::train::{Optimizer, State};
 
 /// The largest file that is read, in bytes.
@@ -54,30 +54,25 @@ pub fn to_bytes(experiment: &Experiment, state: &State) -> Vec<u8> {
 
 fn contents<'a>(experiment: &Experiment, state: &'a State) -> Contents<'a> {
     let best = state.best.as_ref().map(|(best, _)| &best.params);
-    let optimizer = &state.optimizer;
-    let all = [
-        ("machine", Some(&state.machine.params)),
-        ("best", best),
-        ("square", Some(&optimizer.square)),
-        ("mean", Some(&optimizer.mean)),
-        ("momentum", optimizer.momentum.as_ref()),
-    ];
-    let reverse = state.reverse.iter().flat_map(|(machine, optimizer)| {
-        [
-            ("reverse.machine", Some(&machine.params)),
-            ("reverse.square", Some(&optimizer.square)),
-            ("reverse.mean", Some(&optimizer.mean)),
-            ("reverse.momentum", optimizer.momentum.as_ref()),
-        ]
+    let learned = zip(State::PREFIXES, zip(&state.machines, &state.optimizers));
+    let learned = learned.flat_map(|(prefix, (machine, optimizer))| {
+        let all = [
+            ("machine", Some(&machine.params)),
+            ("square", Some(&optimizer.square)),
+            ("mean", Some(&optimizer.mean)),
+            ("momentum", optimizer.momentum.as_ref()),
+        ];
+        all.map(|(name, params)| (prefix, name, params))
     });
     let mut tensors = BTreeMap::new();
-    for (prefix, params) in all.into_iter().chain(reverse) {
+    for (prefix, name, params) in learned.chain([("", "best", best)]) {
         let named = params.into_iter().flat_map(|params| params.named());
-        tensors.extend(named.map(|(name, tensor)| (format!("{prefix}.{name}"), tensor)));
+        let named = named.map(|(tensor, values)| (format!("{prefix}{name}.{tensor}"), values));
+        tensors.extend(named);
     }
     let form = StateForm {
         sequences: state.sequences,
-        updates: optimizer.updates,
+        updates: state.optimizers[0].updates,
         overflows: state.overflows,
         nanoseconds: u64::try_from(state.time.as_nanos()).unwrap_or(u64::MAX),
         since_validation: SinceForm(state.since_validation),
@@ -85,7 +80,7 @@ fn contents<'a>(experiment: &Experiment, state: &'a State) -> Contents<'a> {
         changes: state.changes.iter().cloned().map(ChangeForm).collect(),
         history: state.history.iter().copied().map(PointForm).collect(),
         best: state.best.as_ref().map(|(_, best)| EvaluationForm(*best)),
-        reverse_updates: state.reverse.as_ref().map(|(_, of)| of.updates),
+        reverse_updates: state.optimizers.get(1).map(|of| of.updates),
     };
     let entry = (STATE, file::json(&form));
     Contents {
@@ -113,35 +108,30 @@ pub fn from_bytes(bytes: &[u8], label: &str) -> Result<(Experiment, State), Erro
     let file = Opened::new(bytes, label)?;
     let (experiment, form): (_, StateForm) = file.of_run(FORMAT, STATE)?;
     form.check(&experiment, label)?;
-    let config = &experiment.model;
-    let machine = |prefix| file.machine(prefix, config);
-    let now = machine("machine.")?;
-    let best = form.best.map(|best| Ok((machine("best.")?, best.0)));
-    let best = best.transpose()?;
     let changes: Vec<_> = form.changes.into_iter().map(|change| change.0).collect();
     let after = experiment.after(&changes);
     let after = after.map_err(|error| error.in_file(label).within("state.changes"))?;
-    // The weights are there, so the machine is no larger than the file.
-    let optimizer_of = |prefix: &str, config: &ModelConfig, updates| {
-        let moments = |name: &str| file.params(&[prefix, name].concat(), config);
-        let mut optimizer = Optimizer::new(after.training.optimizer, config);
+    let (mut machines, mut optimizers) = (Vec::new(), Vec::new());
+    let mut config = experiment.model.clone();
+    let updates = [Some(form.updates), form.reverse_updates];
+    for (prefix, updates) in zip(State::PREFIXES, updates.into_iter().flatten()) {
+        let moments = |name| file.params(&[prefix, name].concat(), &config);
+        machines.push(file.machine(&[prefix, "machine."].concat(), &config)?);
+        // The weights are there, so the machine is no larger than the file.
+        let mut optimizer = Optimizer::new(after.training.optimizer, &config);
         optimizer.updates = updates;
         (optimizer.square, optimizer.mean) = (moments("square.")?, moments("mean.")?);
         if let Some(momentum) = &mut optimizer.momentum {
             *momentum = moments("momentum.")?;
         }
-        Ok(optimizer)
-    };
-    let optimizer = optimizer_of("", config, form.updates)?;
-    let reverse = form.reverse_updates.map(|updates| {
-        let config = State::reverse_of(config);
-        let machine = file.machine("reverse.machine.", &config)?;
-        Ok((machine, optimizer_of("reverse.", &config, updates)?))
-    });
-    let reverse = reverse.transpose()?;
+        optimizers.push(optimizer);
+        config = State::reverse_of(&config);
+    }
+    let best = |best: EvaluationForm| Ok((file.machine("best.", &experiment.model)?, best.0));
+    let best = form.best.map(best).transpose()?;
     let state = State {
-        machine: now,
-        optimizer,
+        machines,
+        optimizers,
         best,
         history: form.history.into_iter().map(|point| point.0).collect(),
         sequences: form.sequences,
@@ -149,7 +139,6 @@ pub fn from_bytes(bytes: &[u8], label: &str) -> Result<(Experiment, State), Erro
         overflows: form.overflows,
         baseline: form.baseline,
         changes,
-        reverse,
         since_validation: form.since_validation.0,
     };
     file.check_sum()?;
@@ -209,7 +198,7 @@ mod tests {
         for updates in [0, 7, 10, 33] {
             let (experiment, mut state) = trained(updates);
             // The square of a large gradient is no f32, and that of a broken sum is no number.
-            let square = state.optimizer.square.linears[2]
+            let square = state.optimizers[0].square.linears[2]
                 .bias
                 .view_mut()
                 .into_iter();
@@ -224,11 +213,11 @@ mod tests {
             assert_eq!(read_experiment, experiment);
             // What is written is all there is, and -0 is not 0 in it.
             assert!(to_bytes(&experiment, &again) == to_bytes(&experiment, &state));
-            assert_eq!(again.machine, state.machine);
+            assert_eq!(again.machines, state.machines);
             assert_eq!(again.best, state.best);
             assert_eq!(again.history, state.history);
             let counters = |state: &State| {
-                let (time, updates) = (state.time, state.optimizer.updates);
+                let (time, updates) = (state.time, state.optimizers[0].updates);
                 (
                     time,
                     updates,
@@ -239,7 +228,7 @@ mod tests {
                 )
             };
             assert_eq!(counters(&again), counters(&state));
-            let (again, state) = (again.optimizer, state.optimizer);
+            let (again, state) = (&again.optimizers[0], &state.optimizers[0]);
             assert!(again.square == state.square && again.mean == state.mean);
             assert_eq!(again.momentum, state.momentum);
         }
@@ -259,8 +248,9 @@ mod tests {
             let found = names.any(|name| name.starts_with("momentum."));
             assert_eq!(found, has_momentum, "{kind}");
             let (_, again) = from_bytes(&bytes, "c").unwrap();
-            assert_eq!(again.optimizer.momentum, trainer.state.optimizer.momentum);
-            assert_eq!(again.optimizer.momentum.is_some(), has_momentum);
+            let [was, is] = [&trainer.state, &again].map(|state| &state.optimizers[0].momentum);
+            assert_eq!(was, is);
+            assert_eq!(is.is_some(), has_momentum);
         }
     }
 
@@ -309,9 +299,10 @@ mod tests {
         trainer.update().unwrap();
         let bytes = to_bytes(&experiment, &trainer.state);
         let (_, again) = from_bytes(&bytes, "c").unwrap();
-        let [was, is] = [&trainer.state, &again].map(|state| state.reverse.as_ref().unwrap());
-        assert_eq!(was.0, is.0);
-        assert_eq!((was.1.updates, &was.1.mean), (is.1.updates, &is.1.mean));
+        assert_eq!(trainer.state.machines, again.machines);
+        assert_eq!(again.machines.len(), 2);
+        let [was, is] = [&trainer.state, &again].map(|state| &state.optimizers[1]);
+        assert_eq!((was.updates, &was.mean), (is.updates, &is.mean));
         assert!(to_bytes(&experiment, &again) == bytes);
     }
 
@@ -331,13 +322,13 @@ mod tests {
         assert!(order.contains("the `history` is not sorted"), "{order}");
         let since = said(&|state| state.since_validation.sequences = 13);
         assert!(since.contains("`since_validation` has more"), "{since}");
-        let updates = said(&|state| state.optimizer.updates = -1);
+        let updates = said(&|state| state.optimizers[0].updates = -1);
         assert!(
             updates.ends_with("`updates` is -1; expected 0 or more"),
             "{updates}"
         );
         let nan = said(&|state| {
-            state.machine.params.linears[2]
+            state.machines[0].params.linears[2]
                 .bias
                 .view_mut()
                 .fill(f32::NAN);

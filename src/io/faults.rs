@@ -357,7 +357,7 @@ mod tests {
         fn new(seed: u64) -> Self {
             let (experiment, start) = (tiny(seed), trained(seed));
             let mut state = begun(seed);
-            state.machine = start.machine.clone();
+            state.machines[0] = start.machine.clone();
             let (task, training) = (experiment.task.clone(), experiment.training.clone());
             let mut trainer = Trainer::resume(task, training, state, 1);
             let mut snapshots = Snapshots::new(Snapshots::LIMIT);

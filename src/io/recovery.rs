@@ -114,7 +114,7 @@ impl Keeper for Recovery {
 
 impl RunCheckpoints {
     fn write(&mut self, state: &State, snapshots: &Snapshots) -> Result<(), Error> {
-        let values = state.machine.params.slices().map(<[f32]>::len);
+        let values = state.machines[0].params.slices().map(<[f32]>::len);
         let bytes = size_of::<f32>() * values.sum::<usize>();
         if bytes > MOST_BYTES {
             let problem = "has no checkpoint of this run: its weights take more than 32 MiB";

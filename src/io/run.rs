@@ -660,7 +660,7 @@ pub fn best_or_last(experiment: &Experiment, state: &State, command: &str) -> Tr
             let points = train::best(&state.history, since).map_or(0, |index| index + 1);
             (machine, Some(*best), points)
         }
-        None => (&state.machine, None, state.history.len()),
+        None => (&state.machines[0], None, state.history.len()),
     };
     let history = state.history[..points].to_vec();
     let end = history.last().filter(|_| evaluation.is_some());
@@ -1154,6 +1154,6 @@ mod tests {
         std::fs::remove_file(folder.join(WEIGHTS)).unwrap();
         assert!(RunFolder::resume(&folder, "x").unwrap().is_some());
         let last = weights::read(&folder.join(WEIGHTS)).unwrap().machine;
-        assert_eq!(last, trainer.state.machine);
+        assert_eq!(last, trainer.state.machines[0]);
     }
 }

@@ -365,7 +365,7 @@ impl RunWorker {
     fn updates(&self) -> RunUpdate {
         RunUpdate {
             progress: Arc::new(self.run.progress().clone()),
-            machine: Arc::new(self.run.trainer().state.machine.clone()),
+            machine: Arc::new(self.run.trainer().state.machines[0].clone()),
             rate: self.rate.filter(|_| self.run.timed),
             followed: self.followed,
         }
@@ -489,7 +489,7 @@ mod tests {
         while run.is_active() {
             run.advance();
         }
-        run.trainer().state.machine.clone()
+        run.trainer().state.machines[0].clone()
     }
 
     /// Asks until the news is so.
@@ -514,7 +514,7 @@ mod tests {
             updates.progress.end == Some(End::Finished)
         });
         for (seed, run) in (1..=3).zip(learner.end()) {
-            assert_eq!(run.trainer().state.machine, alone(seed, 60));
+            assert_eq!(run.trainer().state.machines[0], alone(seed, 60));
             let progress = run.progress();
             assert_eq!((progress.sequences, progress.history.len()), (60, 3));
             let updates = progress.curve.points().iter().map(|point| point.updates);
@@ -591,7 +591,7 @@ mod tests {
         while same.progress().sequences < state.sequences {
             same.advance();
         }
-        assert_eq!(same.trainer().state.machine, state.machine);
+        assert_eq!(same.trainer().state.machines[0], state.machines[0]);
         assert_eq!(same.trainer().state.history.len(), state.history.len());
     }
 
@@ -658,7 +658,7 @@ mod tests {
             learner.request_updates();
         }
         assert_eq!(
-            learner.end().remove(0).trainer().state.machine,
+            learner.end().remove(0).trainer().state.machines[0],
             alone(1, 20)
         );
     }
@@ -681,7 +681,7 @@ mod tests {
         assert_eq!(state.sequences, 7);
         let mut same = run(1, 100);
         (0..7).for_each(|_| same.advance());
-        assert_eq!(same.trainer().state.machine, state.machine);
+        assert_eq!(same.trainer().state.machines[0], state.machines[0]);
         let progress = learner.end().remove(0).progress().clone();
         let words = &progress.findings.last().unwrap().words;
         assert!(words.contains("no such luck") && words.contains("Save the run"));

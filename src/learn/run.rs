@@ -64,9 +64,9 @@ impl Run {
         threads: usize,
         snapshots: Snapshots,
     ) -> Self {
-        let named = state.machine.params.named().into_iter();
+        let named = state.machines[0].params.named().into_iter();
         let tensors = named.map(|(name, _)| name).collect();
-        let model = &state.machine.config;
+        let model = &state.machines[0].config;
         let heads = (0..model.heads())
             .map(|head| model.head_name(head))
             .collect();
@@ -144,7 +144,7 @@ impl Run {
         if !self.is_active() {
             return;
         }
-        let looks = self.trainer.state.optimizer.updates % BETWEEN_LOOKS == 0;
+        let looks = self.trainer.state.optimizers[0].updates % BETWEEN_LOOKS == 0;
         let diagnostics = looks.then_some(&mut self.diagnostics);
         let update = match self.trainer.update_watched(diagnostics) {
             Ok(update) => update,
@@ -200,7 +200,7 @@ impl Run {
     pub(super) fn guarded(&mut self, act: impl FnOnce(&mut Self)) {
         let at = |run: &Self| {
             let state = &run.trainer.state;
-            (state.sequences, state.optimizer.updates)
+            (state.sequences, state.optimizers[0].updates)
         };
         let before = at(self);
         let Err(why) = catch_unwind(AssertUnwindSafe(|| act(self))) else {

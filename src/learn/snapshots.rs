@@ -104,7 +104,7 @@ impl Snapshots {
                 .map(|point| point.validation.bits_per_sequence)
                 .or(recent_mean),
             is_best: best.is_some(),
-            machine: Arc::new(state.machine.clone()),
+            machine: Arc::new(state.machines[0].clone()),
         });
     }
 

@@ -241,7 +241,7 @@ fn save_machine(
     let path = path.with_extension("safetensors");
     let trained = Trained {
         experiment: experiment.clone(),
-        machine: state.machine.clone(),
+        machine: state.machines[0].clone(),
         evaluation: None,
         history: state.history.clone(),
         changes: state.changes.clone(),

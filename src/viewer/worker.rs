@@ -709,7 +709,7 @@ pub fn check_training(experiment: &Experiment, count: usize) -> Result<(), Strin
 
 /// Prepares a run for training.
 fn prepared(name: Option<String>, start: RunStart) -> (RunView, RunStart) {
-    let machine = start.state.machine.clone();
+    let machine = start.state.machines[0].clone();
     let view = RunView {
         begun: start.begun.clone(),
         landmarks: landmarks(&start.experiment),

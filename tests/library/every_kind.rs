@@ -41,9 +41,9 @@ fn any_kind_of_machine_learns_and_is_written_and_read() {
 
     let kept = checkpoint::to_bytes(&experiment, &trainer.state);
     let (_, state) = checkpoint::from_bytes(&kept, "appended").unwrap();
-    assert_eq!(state.machine, trainer.state.machine);
+    assert_eq!(state.machines[0], trainer.state.machines[0]);
     let whole = Trained {
-        machine: state.machine,
+        machine: state.machines[0],
         experiment,
         history: Vec::new(),
         evaluation: None,
@@ -62,7 +62,7 @@ fn any_kind_of_machine_learns_and_is_written_and_read() {
 #[test]
 fn any_kind_of_machine_is_recorded_and_verified() {
     let (experiment, trainer) = trained();
-    let machine = &trainer.state.machine;
+    let machine = &trainer.state.machines[0];
     let recording = Recording::new(machine, &experiment.task, 7, 1);
     let source = trace::Source {
         config: &machine.config,

@@ -344,7 +344,7 @@ fn a_changed_run_resumes_from_any_checkpoint() {
         assert_eq!(log::read(&path.join(LOG)).unwrap().changes, state.changes);
         let mut folder = resumed.folder;
         let end = go_on(&mut folder, resumed.state, 60);
-        assert_eq!(end.machine, whole.machine, "{stopped}");
+        assert_eq!(end.machines, whole.machines, "{stopped}");
         assert_eq!(end.changes, whole.changes);
     }
 }

@@ -56,7 +56,7 @@ fn read(recording: &Recording, machine: &Model<f32>) -> trace::Imported {
 #[test]
 fn attention_learns_to_copy_and_is_verified_without_tolerance() {
     let trainer = trained(COPY, BAHDANAU);
-    let machine = &trainer.state.machine;
+    let machine = &trainer.state.machines[0];
     let history = &trainer.state.history;
     let [first, last] = [0, history.len() - 1].map(|at| history[at].validation.bits_per_sequence);
     assert!(last < 0.5 * first, "{first} and {last} bits");
@@ -162,7 +162,7 @@ fn every_machine_with_a_source_is_verified_without_tolerance() {
         while !trainer.finished() {
             trainer.update().unwrap();
         }
-        let machine = &trainer.state.machine;
+        let machine = &trainer.state.machines[0];
         let recording = Recording::new(machine, &trainer.task, 7, 1);
         let honest = read(&recording, machine);
         assert_eq!(honest.config, machine.config);
@@ -238,7 +238,7 @@ fn traces_of_symbols_keep_their_alignment_and_are_verified() {
         r#"{"kind": "aspects", "length": [4, 6]}"#,
     ] {
         let trainer = trainer(experiment(task, BAHDANAU, 8));
-        let machine = &trainer.state.machine;
+        let machine = &trainer.state.machines[0];
         let recording = Recording::new(machine, &trainer.task, 7, 1);
         let again = read(&recording, machine);
         let (task, episode) = (&again.recording.task, &again.recording.episode);
@@ -257,7 +257,7 @@ fn a_trace_says_how_the_run_ended_and_is_refuted() {
     let (mut found, ends) = (Vec::new(), ["end_symbol", "twice_the_length"]);
     for seed in 0..20 {
         let trainer = trainer(experiment(task, &small, 8));
-        let machine = Model::new(trainer.state.machine.config.clone(), seed);
+        let machine = Model::new(trainer.state.machines[0].config.clone(), seed);
         let recording = Recording::new(&machine, &trainer.task, 7, 1);
         let ending = recording.ending().unwrap().word();
         if found.contains(&ending) {
@@ -310,13 +310,13 @@ fn a_resumed_run_of_attention_has_identical_weights() {
             trainer.update().unwrap();
         }
     }
-    assert_eq!(whole.state.machine, part.state.machine);
+    assert_eq!(whole.state.machines[0], part.state.machines[0]);
 }
 
 #[test]
 fn a_value_of_attention_is_overridden() {
     let trainer = trainer(experiment(COPY, BAHDANAU, 8));
-    let machine = &trainer.state.machine;
+    let machine = &trainer.state.machines[0];
     let recording = Recording::new(machine, &trainer.task, 7, 1);
     let (source, mut changed) = (recording.episode.source(), recording.trace.clone());
     machine.run_again(&mut changed, 0, |trace, place, array, t| {
@@ -412,7 +412,7 @@ fn every_machine_answers_with_symbols() {
         while !trainer.finished() {
             trainer.update().unwrap();
         }
-        let machine = &trainer.state.machine;
+        let machine = &trainer.state.machines[0];
         let evaluator = Evaluator {
             machine,
             task: &task,

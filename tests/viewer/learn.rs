@@ -333,7 +333,7 @@ fn run_saved_during_training_resumes_identically() {
     assert!(
         own.params
             .slices()
-            .eq(trainer.state.machine.params.slices())
+            .eq(trainer.state.machines[0].params.slices())
     );
 }
 
@@ -368,7 +368,7 @@ fn saved_run_continues_in_the_window_identically() {
     assert!(
         own.params
             .slices()
-            .eq(trainer.state.machine.params.slices())
+            .eq(trainer.state.machines[0].params.slices())
     );
     // It is saved where it was, and is then finished.
     assert_eq!(state(&screen).folder(), path);

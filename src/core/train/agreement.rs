@@ -10,25 +10,19 @@
 use crate::math::Real;
 use crate::model::{Trace, Upstream};
 
-/// Returns B; adds its gradients, times `scale`, to those w.r.t. the weightings of both machines, which have the shape of the
-/// weightings, or none yet.
-pub fn agree<R: Real>(traces: [&Trace<R>; 2], scale: R, by: [&mut Upstream<R>; 2]) -> f64 {
-    let of = traces.map(|trace| &trace.heads[0].weighting);
-    let [there, back] = traces.map(|trace| trace.setting.source);
-    let [first, second] = by.map(|by| &mut by.weightings[0]);
-    for (to, of) in [&mut *first, &mut *second].into_iter().zip(of) {
-        if to.width() == 0 {
-            to.reshape(of.steps(), of.width());
-            to.as_mut_slice().fill(R::ZERO);
-        }
-    }
+/// Returns B; adds its gradients, times `scale`, to those w.r.t. the weightings of both machines.
+pub fn agree<R: Real>(sides: [(&Trace<R>, &mut Upstream<R>); 2], scale: R) -> f64 {
+    let [(first, d_first), (second, d_second)] = sides;
+    let [there, back] = [first, second].map(|trace| trace.setting.source);
+    let of = [first, second].map(|trace| &trace.heads[0].weighting);
+    let [d_first, d_second] = [d_first, d_second].map(|by| &mut by.weightings[0]);
     let mut sum = 0.0;
     for (t, j) in (there..).zip(0..back) {
         for (u, i) in (back..).zip(0..there) {
             let (a, b) = (of[0].row(t)[i], of[1].row(u)[j]);
             sum -= (a * b).to_f64();
-            first.row_mut(t)[i] -= scale * b;
-            second.row_mut(u)[j] -= scale * a;
+            d_first.row_mut(t)[i] -= scale * b;
+            d_second.row_mut(u)[j] -= scale * a;
         }
     }
     sum
@@ -42,7 +36,7 @@ mod tests {
     use crate::math::Answer;
     use crate::math::golden::Case;
     use crate::model::{Draw, EquationsConfig, Given, Model, ModelConfig, Params, Workspace};
-    use crate::train::State;
+    use crate::train::{Redundancy, State};
 
     /// The name of a tensor of the machine file in the golden values.
     fn golden(tensor: &str) -> &'static str {
@@ -113,7 +107,7 @@ mod tests {
         let mut workspace = Workspace::new(&model.config);
         let by = &mut workspace.upstream;
         by.logit.resize(trace.steps());
-        by.weightings[0].reshape(0, 0);
+        Redundancy::Both(0.0).clear(&trace, by);
         for t in source.len()..trace.steps() {
             let pairs = trace.output.row(t).iter().zip(target.row(t));
             let to = by.logit.row_mut(t).iter_mut();
@@ -137,8 +131,8 @@ mod tests {
                 (case, model, trace, workspace)
             });
             let [first, second] = &mut sides;
-            let by = [&mut first.3.upstream, &mut second.3.upstream];
-            let found = agree([&first.2, &second.2], whole.constant("gamma"), by);
+            let both = [first, second].map(|side| (&side.2, &mut side.3.upstream));
+            let found = agree(both, whole.constant("gamma"));
             whole.assert_close("outputs", "B", &[found]);
             for (case, model, trace, workspace) in &mut sides {
                 let mut gradient = Params::zeros(&model.config);

@@ -11,9 +11,8 @@ use crate::task::Task;
 pub const LARGEST_RECORDING: u64 = 2 << 30;
 
 /// Copies of the weights that a training run holds in addition to the gradients of its groups: the machine, the best
-/// one so far, the one that is measured, the gradient, up to three moments of the optimizer, and two on their way to
-/// the disk.
-const COPIES: usize = 9;
+/// one so far, the one that is measured, up to three moments of the optimizer, and two on their way to the disk.
+const COPIES: usize = 8;
 
 /// Bytes of a value.
 const BYTES: f64 = size_of::<f32>() as f64;

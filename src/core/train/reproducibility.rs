@@ -35,7 +35,7 @@ fn trained(model: &ModelConfig, optimizer: OptimizerConfig, batch: usize) -> u64
     while trainer.state.sequences < trainer.config.sequences {
         trainer.update().expect("what is learned stays finite");
     }
-    hash(&trainer.state.machine)
+    hash(&trainer.state.machines[0])
 }
 
 fn copy() -> Task {

@@ -13,10 +13,10 @@ use crate::model::{Model, ModelConfig};
 /// their index, so it contains no generator.
 #[derive(Clone, Debug)]
 pub struct State {
-    /// The machine as it is now.
-    pub machine: Model<f32>,
-    /// The running moments of the gradient.
-    pub optimizer: Optimizer<f32>,
+    /// The machine as it is now; with the agreement of two, also the machine in the opposite direction.
+    pub machines: Vec<Model<f32>>,
+    /// The running moments of the gradient of each machine.
+    pub optimizers: Vec<Optimizer<f32>>,
     /// The best machine of all validations so far, with its measure.
     pub best: Option<(Model<f32>, Evaluation)>,
     /// One point per validation.
@@ -33,8 +33,6 @@ pub struct State {
     pub baseline: f64,
     /// The changes made during training, in order.
     pub changes: Vec<Change>,
-    /// The machine in the opposite direction, with its optimizer, in a run with the agreement of two.
-    pub reverse: Option<(Model<f32>, Optimizer<f32>)>,
 }
 
 /// Separates the weights of the machine in the opposite direction from those of the first one.
@@ -76,11 +74,14 @@ pub struct HistoryPoint {
 }
 
 impl State {
+    /// Prefixes of the tensors of the machines: of the first one, and of that in the opposite direction.
+    pub const PREFIXES: [&str; 2] = ["", "reverse."];
+
     /// Creates the state before training: weights from the seed of `config`.
     pub fn new(model: ModelConfig, config: &TrainingConfig) -> Self {
         Self {
-            optimizer: Optimizer::new(config.optimizer, &model),
-            machine: Model::new(model, config.seed),
+            optimizers: vec![Optimizer::new(config.optimizer, &model)],
+            machines: vec![Model::new(model, config.seed)],
             best: None,
             history: Vec::new(),
             sequences: 0,
@@ -89,7 +90,6 @@ impl State {
             since_validation: SinceValidation::default(),
             baseline: 0.0,
             changes: Vec::new(),
-            reverse: None,
         }
     }
 
@@ -100,16 +100,19 @@ impl State {
         reverse
     }
 
-    /// Adds a new machine in the opposite direction where training has the agreement of two; removes it elsewhere.
-    pub(super) fn fit_reverse(&mut self, config: &TrainingConfig) {
-        if config.agreement == 0.0 {
-            self.reverse = None;
-        } else if self.reverse.is_none() {
-            let model = Self::reverse_of(&self.machine.config);
-            let optimizer = Optimizer::new(config.optimizer, &model);
-            self.reverse = Some((Model::new(model, config.seed ^ REVERSE), optimizer));
+    /// Adds a new machine in the opposite direction where training has the agreement of two, and removes it elsewhere; sets the
+    /// constants of the optimizers.
+    pub(super) fn fit(&mut self, config: &TrainingConfig) {
+        let count = config.machines();
+        self.machines.truncate(count);
+        self.optimizers.truncate(count);
+        if self.machines.len() < count {
+            let model = Self::reverse_of(&self.machines[0].config);
+            self.optimizers
+                .push(Optimizer::new(config.optimizer, &model));
+            self.machines.push(Model::new(model, config.seed ^ REVERSE));
         }
-        if let Some((_, optimizer)) = &mut self.reverse {
+        for optimizer in &mut self.optimizers {
             optimizer.config = config.optimizer;
         }
     }

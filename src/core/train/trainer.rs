@@ -1,14 +1,14 @@
 //! The training loop: episodes in, better weights out, one update at a time.
 
 use std::cmp::Reverse;
-use std::iter::once;
+use std::iter::zip;
 use std::sync::{Mutex, PoisonError};
 
 use web_time::Instant;
 
 use super::agreement::agree;
 use super::aux_losses::AuxLosses;
-use super::config::TrainingConfig;
+use super::config::{Redundancy, TrainingConfig};
 use super::diagnostics::{Diagnostics, HeadDiagnostics};
 use super::evaluate::{Evaluation, Evaluator};
 use super::given::forced;
@@ -16,7 +16,7 @@ use super::loss::{Score, logit_gradient, score};
 use super::optimizer::{all_finite, clip};
 use super::state::{HistoryPoint, State};
 use crate::model::weighting::hard;
-use crate::model::{Draw, Model, ModelConfig, Params, TOGETHER, Trace, Workspace};
+use crate::model::{Draw, Model, ModelConfig, Params, TOGETHER, Trace, Upstream, Workspace};
 use crate::pool::Pool;
 use crate::task::{Episode, Task};
 
@@ -41,9 +41,6 @@ pub struct Trainer {
     pub config: TrainingConfig,
     /// The state so far.
     pub state: State,
-    gradient: Params<f32>,
-    /// The gradient of the machine in the opposite direction.
-    reverse: Option<Params<f32>>,
     buffers: BatchBuffers,
     /// The requested number of threads: a small batch has no work for all of them.
     most_threads: usize,
@@ -92,20 +89,20 @@ impl std::fmt::Display for Diverged {
 
 impl std::error::Error for Diverged {}
 
-/// The scratch space of a thread for one group after the other, allocated once.
+/// The scratch space of a thread and a machine for one group after the other, allocated once.
 #[derive(Debug)]
 struct Tape {
     traces: Vec<Trace<f32>>,
     workspaces: Vec<Workspace<f32>>,
     loss: Vec<f32>,
-    /// The tape of the machine in the opposite direction.
-    reverse: Option<Box<Self>>,
 }
 
 #[derive(Clone, Copy)]
 /// The context of a batch.
 struct BatchContext<'a> {
     config: &'a TrainingConfig,
+    /// The machines that learn, on the memory rows of this batch.
+    machines: &'a [&'a Model<f32>],
     /// One over the size of the batch.
     scale: f64,
     /// Learned from before.
@@ -116,8 +113,6 @@ struct BatchContext<'a> {
     is_random: bool,
     /// True if a head samples its row.
     is_hard: bool,
-    /// True if diagnostics are taken of its first group.
-    is_watched: bool,
 }
 
 impl BatchContext<'_> {
@@ -138,118 +133,119 @@ impl BatchContext<'_> {
 /// The scratch space for batches of a fixed number of episodes, without state between batches.
 #[derive(Debug)]
 struct BatchBuffers {
+    /// After a batch the first group has the gradients of all.
     groups: Vec<Group>,
-    tapes: Vec<Tape>,
+    /// Of every thread: a tape for each machine.
+    tapes: Vec<Vec<Tape>>,
     threads: Pool,
-    /// Memory rows of the tapes.
-    rows: usize,
+    /// Memory rows of the tapes, if there are any yet.
+    rows: Option<usize>,
 }
 
 impl BatchBuffers {
-    fn new(state: &State, config: &TrainingConfig, threads: usize) -> Self {
-        let batch = config.batch;
-        let (size, threads) = (config.group_size(), threads.min(batch));
-        let reverse = state.reverse.as_ref().map(|(machine, _)| &machine.config);
-        let models = (&state.machine.config, reverse);
-        let group = |_| Group::new(models);
+    fn new(machines: &[Model<f32>], config: &TrainingConfig, threads: usize) -> Self {
+        let threads = threads.min(config.batch);
+        let zeros = |machine: &Model<f32>| Params::zeros(&machine.config);
+        let group = |_| Group {
+            gradients: machines.iter().map(zeros).collect(),
+            ..Group::default()
+        };
+        let groups = (0..config.batch).step_by(config.group_size());
         Self {
-            groups: (0..batch).step_by(size).map(group).collect(),
-            tapes: (0..threads).map(|_| Tape::new(models, size)).collect(),
+            groups: groups.map(group).collect(),
+            tapes: (0..threads).map(|_| Vec::new()).collect(),
             threads: Pool::new(threads),
-            rows: models.0.rows(),
+            rows: None,
         }
     }
 
     /// Makes the tapes anew if the number of memory rows is another one.
-    fn fit_rows(&mut self, model: &ModelConfig, config: &TrainingConfig) {
-        if self.rows != model.rows() {
-            let tape = |_| Tape::new((model, None), config.group_size());
-            self.tapes = (0..self.tapes.len()).map(tape).collect();
-            self.rows = model.rows();
+    fn fit_rows(&mut self, machines: &[&Model<f32>], config: &TrainingConfig) {
+        let rows = Some(machines[0].config.rows());
+        if self.rows != rows {
+            let tape = |machine: &&Model<f32>| Tape::new(&machine.config, config.group_size());
+            let tapes = || machines.iter().map(tape).collect();
+            self.tapes.fill_with(tapes);
+            self.rows = rows;
         }
     }
 }
 
-/// Episodes of a batch that a machine processes side by side, with their results.
-#[derive(Debug)]
+/// Episodes of a batch that are processed side by side, with their results.
+#[derive(Debug, Default)]
 struct Group {
-    gradient: Params<f32>,
-    /// The index and the size of every episode, and how well it was answered.
+    /// A gradient for each machine.
+    gradients: Vec<Params<f32>>,
+    /// The index and the size of every episode, and how well the first machine answered it.
     answered: Vec<(u64, usize, Score)>,
-    /// The diagnostics of the heads in the longest episode, if they are taken.
-    heads: Vec<HeadDiagnostics>,
+    /// The diagnostics of the heads in the longest episode, if they are wanted.
+    heads: Option<Vec<HeadDiagnostics>>,
     /// The first tensor, with its step, that was not finite.
     not_finite: Option<(String, usize)>,
-    /// The results of the machine in the opposite direction.
-    reverse: Option<Box<Self>>,
 }
 
 impl Group {
-    fn new((model, reverse): (&ModelConfig, Option<&ModelConfig>)) -> Self {
-        Self {
-            gradient: Params::zeros(model),
-            answered: Vec::new(),
-            heads: Vec::new(),
-            not_finite: None,
-            reverse: reverse.map(|model| Box::new(Self::new((model, None)))),
+    /// Forward, loss and backward of at most as many episodes as there are traces; with a second machine, which learns the
+    /// opposite direction, of both, and their agreement.
+    fn learn(
+        &mut self,
+        tapes: &mut [Tape],
+        mut episodes: Vec<(Episode, Draw)>,
+        context: &BatchContext<'_>,
+    ) {
+        episodes.sort_by_key(|(episode, _)| Reverse(episode.steps()));
+        self.answered = tapes[0].answer(context.machines[0], &episodes, context);
+        let traces = &tapes[0].traces[..episodes.len()];
+        if let Some(heads) = &mut self.heads {
+            *heads = HeadDiagnostics::of(&traces[0], &episodes[0].0);
+        }
+        let mut scores = self.answered.iter().map(|(.., score)| score);
+        self.not_finite = if scores.all(|score| score.bits.is_finite()) {
+            None
+        } else {
+            traces.iter().find_map(Trace::first_not_finite)
+        };
+        if let [first, second] = tapes {
+            for (episode, _) in &mut episodes {
+                *episode = episode.reversed();
+            }
+            second.answer(context.machines[1], &episodes, context);
+            let scale = (context.scale * context.config.agreement) as f32;
+            let both = zip(first.episodes(), second.episodes());
+            for ((.., score), (first, second)) in zip(&mut self.answered, both) {
+                score.aux.agreement = Some(agree([first, second], scale));
+            }
+        }
+        let machines = zip(context.machines, &mut self.gradients);
+        for (tape, (machine, gradient)) in zip(tapes, machines) {
+            let workspaces = &mut tape.workspaces[..episodes.len()];
+            machine.backward(&tape.traces[..episodes.len()], workspaces, gradient);
         }
     }
 }
 
 impl Tape {
-    fn new((model, reverse): (&ModelConfig, Option<&ModelConfig>), group_size: usize) -> Self {
+    fn new(model: &ModelConfig, group_size: usize) -> Self {
         Self {
             traces: (0..group_size).map(|_| Trace::new(model)).collect(),
             workspaces: (0..group_size).map(|_| Workspace::new(model)).collect(),
             loss: Vec::new(),
-            reverse: reverse.map(|model| Box::new(Self::new((model, None), group_size))),
         }
     }
 
-    /// Forward, loss and backward of at most as many episodes as there are traces; with a second machine, which learns the
-    /// opposite direction, of both, and their agreement.
-    fn learn(
-        &mut self,
-        (machine, reverse): (&Model<f32>, Option<&Model<f32>>),
-        mut episodes: Vec<(Episode, Draw)>,
-        context: &BatchContext<'_>,
-        group: &mut Group,
-    ) {
-        episodes.sort_by_key(|(episode, _)| Reverse(episode.steps()));
-        self.answer(machine, &episodes, context, group);
-        if let Some(machine) = reverse
-            && let Some((tape, results)) = self.reverse.as_mut().zip(group.reverse.as_mut())
-        {
-            let reversed = episodes.iter().map(|(of, draw)| (of.reversed(), *draw));
-            tape.answer(machine, &reversed.collect::<Vec<_>>(), context, results);
-            let scale = (context.scale * context.config.agreement) as f32;
-            let traces = self.traces.iter().zip(&tape.traces);
-            let by = self.workspaces.iter_mut().zip(&mut tape.workspaces);
-            let answered = group.answered.iter_mut().map(|(.., score)| score);
-            for ((score, (a, b)), (by_a, by_b)) in answered.zip(traces).zip(by) {
-                let by = [&mut by_a.upstream, &mut by_b.upstream];
-                score.aux.agreement = Some(agree([a, b], scale, by));
-            }
-            tape.backward(machine, results);
-        }
-        self.backward(machine, group);
+    /// The episodes, each with the gradient of its loss.
+    fn episodes(&mut self) -> impl Iterator<Item = (&Trace<f32>, &mut Upstream<f32>)> {
+        let upstream = self.workspaces.iter_mut().map(|of| &mut of.upstream);
+        zip(&self.traces, upstream)
     }
 
-    /// Backpropagates through the answered episodes.
-    fn backward(&mut self, machine: &Model<f32>, group: &mut Group) {
-        let count = group.answered.len();
-        let (traces, workspaces) = (&self.traces[..count], &mut self.workspaces[..count]);
-        machine.backward(traces, workspaces, &mut group.gradient);
-    }
-
-    /// Runs episodes, longest first, and computes their losses.
+    /// Runs episodes, longest first, and computes their losses; returns the index, the size and the score of each.
     fn answer(
         &mut self,
         machine: &Model<f32>,
         episodes: &[(Episode, Draw)],
         context: &BatchContext<'_>,
-        group: &mut Group,
-    ) {
+    ) -> Vec<(u64, usize, Score)> {
         let traces = &mut self.traces[..episodes.len()];
         let workspaces = &mut self.workspaces[..episodes.len()];
         let inputs = episodes
@@ -257,42 +253,30 @@ impl Tape {
             .map(|(episode, draw)| (forced(episode), *draw));
         machine.run_together(inputs, TAPE_LIMIT, traces);
         let recorded = traces.iter().zip(&mut *workspaces);
-        group.answered.clear();
+        let mut answered = Vec::with_capacity(episodes.len());
         for ((episode, draw), (trace, workspace)) in episodes.iter().zip(recorded) {
             self.loss.resize(episode.steps(), 0.0);
             let mut result = score(episode, trace, &mut self.loss);
             let (scale, by) = (context.scale, &mut workspace.upstream);
             logit_gradient(episode, trace, scale as f32, &mut by.logit);
-            if context.config.agreement > 0.0 {
-                by.weightings[0].reshape(0, 0);
-            }
             let (redundancy, apart) = (context.config.redundancy, context.config.head_divergence);
-            for of in [redundancy, apart] {
-                of.clear(trace, by);
+            redundancy.clear(trace, by);
+            apart.clear(trace, by);
+            if context.config.agreement > 0.0 {
+                Redundancy::Both(0.0).clear(trace, by);
             }
             result.aux.redundancy = redundancy.gradient(trace, scale, by);
             result.aux.head_divergence = apart.divergence_gradient(trace, scale, by);
-            group.answered.push((draw.episode, episode.size, result));
+            answered.push((draw.episode, episode.size, result));
         }
         for (at, (trace, workspace)) in traces.iter().zip(&mut *workspaces).enumerate() {
-            let reward = context.reward(at, &group.answered);
+            let reward = context.reward(at, &answered);
             let (config, sequences) = (context.config, context.sequences);
             workspace.upstream.terms =
                 config.terms(trace.sampling, reward, context.scale, sequences);
-            group.answered[at].2.aux.reward = reward.map(|[log_p, baseline]| log_p - baseline);
+            answered[at].2.aux.reward = reward.map(|[log_p, baseline]| log_p - baseline);
         }
-        group.heads.clear();
-        if context.is_watched
-            && let Some(((episode, _), trace)) = episodes.iter().zip(&*traces).next()
-        {
-            group.heads = HeadDiagnostics::of(trace, episode);
-        }
-        let is_finite = |(.., score): &(_, _, Score)| score.bits.is_finite();
-        group.not_finite = if group.answered.iter().all(is_finite) {
-            None
-        } else {
-            traces.iter().find_map(Trace::first_not_finite)
-        };
+        answered
     }
 }
 
@@ -324,14 +308,11 @@ impl Trainer {
 
     /// Goes on from a state of a run of this task and configuration, to the same end in the same bits.
     pub fn resume(task: Task, config: TrainingConfig, mut state: State, threads: usize) -> Self {
-        state.optimizer.config = config.optimizer;
-        state.fit_reverse(&config);
+        state.fit(&config);
         Self {
             most_threads: threads,
             learned: 0,
-            gradient: Params::zeros(&state.machine.config),
-            reverse: reverse_gradient(&state),
-            buffers: BatchBuffers::new(&state, &config, threads),
+            buffers: BatchBuffers::new(&state.machines, &config, threads),
             state,
             task,
             config,
@@ -340,17 +321,11 @@ impl Trainer {
 
     /// Another task, whose channels are the same, or configuration, from the next update on.
     pub fn change(&mut self, task: Task, config: TrainingConfig) {
-        let had_reverse = self.reverse.is_some();
-        self.state.fit_reverse(&config);
-        self.reverse = reverse_gradient(&self.state);
-        let is_grouped_alike = config.group_size() == self.config.group_size();
-        if config.batch != self.config.batch
-            || !is_grouped_alike
-            || self.reverse.is_some() != had_reverse
-        {
-            self.buffers = BatchBuffers::new(&self.state, &config, self.most_threads);
+        self.state.fit(&config);
+        let sizes = |of: &TrainingConfig| (of.batch, of.group_size(), of.machines());
+        if sizes(&config) != sizes(&self.config) {
+            self.buffers = BatchBuffers::new(&self.state.machines, &config, self.most_threads);
         }
-        self.state.optimizer.config = config.optimizer;
         (self.task, self.config, self.learned) = (task, config, 0);
     }
 
@@ -403,7 +378,10 @@ impl Trainer {
         let wrong: usize = scores().map(|score| score.wrong).sum();
         let aux = AuxLosses::sum(scores().map(|score| score.aux));
         if let Some(diagnostics) = diagnostics {
-            *diagnostics = Diagnostics::of(&self.buffers.groups[0].heads, &self.gradient);
+            let Group {
+                heads, gradients, ..
+            } = &self.buffers.groups[0];
+            *diagnostics = Diagnostics::of(heads.as_deref().unwrap_or_default(), &gradients[0]);
         }
         let norm = self.clip();
         if !bits.is_finite() || self.state.overflows >= OVERFLOWS_IN_A_ROW {
@@ -411,15 +389,12 @@ impl Trainer {
         }
         if self.state.overflows == 0 {
             let rate_factor = self.rate_factor();
-            let params = &mut self.state.machine.params;
-            let optimizer = &mut self.state.optimizer;
-            optimizer.update(params, &self.gradient, rate_factor);
-            if let Some(((machine, optimizer), gradient)) =
-                self.state.reverse.as_mut().zip(self.reverse.as_ref())
-            {
+            let gradients = &self.buffers.groups[0].gradients;
+            let optimizers = zip(&mut self.state.optimizers, gradients);
+            for (machine, (optimizer, gradient)) in zip(&mut self.state.machines, optimizers) {
                 optimizer.update(&mut machine.params, gradient, rate_factor);
             }
-            if !self.weights().all(|(_, params)| all_finite(params)) {
+            if !self.has_finite_weights() {
                 return Err(self.divergence());
             }
         }
@@ -448,11 +423,10 @@ impl Trainer {
 
     /// Clips the gradients and counts overflows in a row; returns the norm, which is not finite if one of them overflowed.
     fn clip(&mut self) -> f64 {
-        let mut norm = clip(&mut self.gradient, self.config.clip);
-        if let Some(gradient) = &mut self.reverse {
-            let other = clip(gradient, self.config.clip);
-            norm = if other.is_finite() { norm } else { other };
-        }
+        let gradients = self.buffers.groups[0].gradients.iter_mut();
+        let norms = gradients.map(|gradient| clip(gradient, self.config.clip));
+        let wanted = |norm, other: f64| if other.is_finite() { norm } else { other };
+        let norm = norms.reduce(wanted).unwrap_or_default();
         self.state.overflows += 1;
         if norm.is_finite() {
             self.state.overflows = 0;
@@ -460,35 +434,31 @@ impl Trainer {
         norm
     }
 
-    /// Fills `self.gradient` from the next episodes, `count` of them; returns how many groups took part. What its first
-    /// episodes do is looked at closely if `is_watched`.
+    /// Fills the gradients of the first group from the next episodes, `count` of them; returns how many groups took part.
+    /// What its first episodes do is looked at closely if `is_watched`.
     fn learn_batch(&mut self, count: usize, is_watched: bool) -> usize {
-        let (task, config, machine) = (&self.task, &self.config, &self.state.machine);
-        let reverse = self.state.reverse.as_ref().map(|(machine, _)| machine);
-        let rows = config.rows(self.state.sequences, machine.config.rows());
-        let resized = rows.and_then(|rows| machine.with_rows(rows).ok());
-        let machine = resized.as_ref().unwrap_or(machine);
-        self.buffers.fit_rows(&machine.config, config);
-        let BatchBuffers {
-            groups,
-            tapes,
-            threads,
-            ..
-        } = &mut self.buffers;
+        let (task, config) = (&self.task, &self.config);
+        let mut machines: Vec<_> = self.state.machines.iter().collect();
+        let rows = config.rows(self.state.sequences, machines[0].config.rows());
+        let resized = rows.and_then(|rows| machines[0].with_rows(rows).ok());
+        machines[0] = resized.as_ref().unwrap_or(machines[0]);
+        let buffers = &mut self.buffers;
+        buffers.fit_rows(&machines, config);
         let context = BatchContext {
             config,
+            machines: &machines,
             scale: f64::from(1.0 / count as f32),
             sequences: self.state.sequences,
             baseline: self.state.baseline,
-            is_random: machine.config.is_random(),
-            is_hard: machine.config.is_hard(),
-            is_watched: false,
+            is_random: machines[0].config.is_random(),
+            is_hard: machines[0].config.is_hard(),
         };
         let size = config.group_size();
-        let groups = &mut groups[..count.div_ceil(size)];
+        let groups = &mut buffers.groups[..count.div_ceil(size)];
+        groups[0].heads = is_watched.then(Vec::new);
         let queue = Mutex::new(groups.iter_mut().enumerate());
         let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
-        let work = |tape: &mut Tape| {
+        let work = |tapes: &mut Vec<Tape>| {
             while let Some((index, group)) = next() {
                 let episodes = index * size..((index + 1) * size).min(count);
                 let episode = |index| {
@@ -497,15 +467,11 @@ impl Trainer {
                     let input = index - index % config.hard.samples;
                     (task.training_episode(config.seed, input), draw)
                 };
-                let context = BatchContext {
-                    is_watched: is_watched && index == 0,
-                    ..context
-                };
                 let episodes = episodes.map(episode).collect();
-                tape.learn((machine, reverse), episodes, &context, group);
+                group.learn(tapes, episodes, &context);
             }
         };
-        threads.share(tapes, work);
+        buffers.threads.share(&mut buffers.tapes, work);
         if context.is_hard {
             let mut drawn: Vec<_> = groups.iter().flat_map(|group| &group.answered).collect();
             drawn.sort_by_key(|(index, ..)| index);
@@ -514,24 +480,13 @@ impl Trainer {
                 *baseline = hard::baseline(*baseline, score.log_probability());
             }
         }
-        let groups = groups.len();
-        self.add_up(groups);
-        groups
-    }
-
-    /// Adds up the gradients of the first groups.
-    fn add_up(&mut self, groups: usize) {
-        for (index, group) in self.buffers.groups[..groups].iter_mut().enumerate() {
-            let reverse = group.reverse.as_mut().map(|group| &mut group.gradient);
-            let reverse = self.reverse.as_mut().zip(reverse);
-            for (sum, own) in once((&mut self.gradient, &mut group.gradient)).chain(reverse) {
-                if index == 0 {
-                    std::mem::swap(sum, own);
-                } else {
-                    sum.add(own);
-                }
+        if let Some((first, rest)) = groups.split_first_mut() {
+            for group in rest {
+                let pairs = zip(&mut first.gradients, &group.gradients);
+                pairs.for_each(|(sum, gradient)| sum.add(gradient));
             }
         }
+        groups.len()
     }
 
     /// Half a cosine from 1 to `final_lr_factor` over the run, and less once a validation was good enough.
@@ -551,7 +506,7 @@ impl Trainer {
     fn validate(&mut self) -> HistoryPoint {
         let seed = self.config.seed.wrapping_add(VALIDATION_SEED);
         let evaluator = Evaluator {
-            machine: &self.state.machine,
+            machine: &self.state.machines[0],
             task: &self.task,
             redundancy: self.config.redundancy,
             head_divergence: self.config.head_divergence,
@@ -561,7 +516,7 @@ impl Trainer {
         let validation = evaluator.means(&self.buffers.threads);
         let best = self.state.best.as_ref().map(|(_, best)| best);
         if validation.is_better_than(best) {
-            self.state.best = Some((self.state.machine.clone(), validation));
+            self.state.best = Some((self.state.machines[0].clone(), validation));
         }
         let since = std::mem::take(&mut self.state.since_validation);
         let count = since.sequences as f64;
@@ -576,44 +531,32 @@ impl Trainer {
         point
     }
 
-    /// The weights of the machine, and of that in the opposite direction, with the prefixes of their names.
-    fn weights(&self) -> impl Iterator<Item = (&'static str, &Params<f32>)> {
-        let reverse = self.state.reverse.iter();
-        let reverse = reverse.map(|(machine, _)| ("reverse.", &machine.params));
-        once(("", &self.state.machine.params)).chain(reverse)
+    fn has_finite_weights(&self) -> bool {
+        let mut machines = self.state.machines.iter();
+        machines.all(|machine| all_finite(&machine.params))
     }
 
     /// Names the first thing that is not finite.
     fn divergence(&self) -> Diverged {
-        let in_trace = self
-            .buffers
-            .groups
-            .iter()
-            .find_map(|group| group.not_finite.clone());
-        let (tensor, step) = in_trace.map_or_else(
-            || {
-                let reverse = self.reverse.iter().map(|of| ("gradient of reverse.", of));
-                let gradients = once(("gradient of ", &self.gradient)).chain(reverse);
-                let mut all = gradients.chain(self.weights());
-                let named =
-                    all.find_map(|(prefix, of)| Some(prefix.to_owned() + &first_broken(of)?));
-                (named.unwrap_or("gradient".into()), None)
-            },
-            |(tensor, step)| (tensor, Some(step)),
-        );
+        let groups = &self.buffers.groups;
+        let in_trace = groups.iter().find_map(|group| group.not_finite.clone());
+        let gradients = ["gradient of ", "gradient of reverse."];
+        let gradients = zip(gradients, &groups[0].gradients);
+        let weights = self.state.machines.iter().map(|machine| &machine.params);
+        let mut all = gradients.chain(zip(State::PREFIXES, weights));
+        let mut named =
+            || all.find_map(|(prefix, of)| Some(prefix.to_owned() + &first_broken(of)?));
+        let (tensor, step) = match in_trace {
+            Some((tensor, step)) => (tensor, Some(step)),
+            None => (named().unwrap_or("gradient".into()), None),
+        };
         Diverged {
             tensor,
             step,
             sequences: self.state.sequences,
-            weights: !self.weights().all(|(_, params)| all_finite(params)),
+            weights: !self.has_finite_weights(),
         }
     }
-}
-
-/// The gradient of the machine in the opposite direction, if there is one.
-fn reverse_gradient(state: &State) -> Option<Params<f32>> {
-    let reverse = state.reverse.as_ref();
-    reverse.map(|(machine, _)| Params::zeros(&machine.config))
 }
 
 /// The first tensor with a value that is not finite.
@@ -687,8 +630,8 @@ mod tests {
         };
         let part = train(small(2, 200, 1), 50);
         let rest = Trainer::resume(part.task, part.config, part.state, 2);
-        let resumed = train(rest, 200).state.machine;
-        let whole = train(small(2, 200, 1), 200).state.machine;
+        let resumed = train(rest, 200).state.machines.remove(0);
+        let whole = train(small(2, 200, 1), 200).state.machines.remove(0);
         assert_eq!(whole.config.rows(), 8);
         assert_eq!(whole, resumed);
     }
@@ -697,7 +640,7 @@ mod tests {
     fn samples_of_an_input_are_learned_on_drawn_rows_too() {
         let mut trainer = small(4, 200, 1);
         (trainer.config.hard.samples, trainer.config.fewest_rows) = (4, 3);
-        let model = trainer.state.machine.config.clone();
+        let model = trainer.state.machines[0].config.clone();
         let mut trainer = Trainer::new(trainer.task, model, trainer.config, 1);
         while !trainer.finished() {
             trainer.update().unwrap();
@@ -725,7 +668,7 @@ mod tests {
     fn penalty_separates_heads_and_weight_0_only_measures() {
         let trained = |redundancy, apart| {
             let mut trainer = small(4, 2000, 1);
-            let mut model = trainer.state.machine.config.ntm().cloned().unwrap();
+            let mut model = trainer.state.machines[0].config.ntm().cloned().unwrap();
             (model.read_heads, model.write_heads) = (2, 2);
             trainer.config.redundancy = redundancy;
             trainer.config.head_divergence = apart;
@@ -741,7 +684,7 @@ mod tests {
             Redundancy::Both(3.0),
         ]
         .map(|of| trained(of, Redundancy::Both(0.0)));
-        assert_eq!(off.machine, measured.machine);
+        assert_eq!(off.machines, measured.machines);
         let last = |state: &State| *state.history.last().unwrap();
         assert_eq!(last(&off).training_aux.redundancy, None);
         let of = |state: &State| {
@@ -754,7 +697,7 @@ mod tests {
         assert!(with < 0.7 * without, "{without} without it, {with} with it");
         // The other term: what it measures changes nothing, and grows where the loss subtracts it.
         let off = trained(Redundancy::Off, Redundancy::Off);
-        assert_eq!(off.machine, measured.machine);
+        assert_eq!(off.machines, measured.machines);
         assert_eq!(last(&off).training_aux.head_divergence, None);
         let apart = trained(Redundancy::Off, Redundancy::Both(0.05));
         let of = |state: &State| last(state).validation.aux.head_divergence.unwrap();
@@ -770,8 +713,8 @@ mod tests {
         }
         assert_eq!(one.history, other.history);
         assert_eq!(one.baseline.to_bits(), other.baseline.to_bits());
-        assert!(one.machine == other.machine && one.best == other.best);
-        let (one, other) = (one.optimizer, other.optimizer);
+        assert!(one.machines == other.machines && one.best == other.best);
+        let (one, other) = (&one.optimizers[0], &other.optimizers[0]);
         assert!(one.square == other.square && one.mean == other.mean);
         assert!(one.momentum == other.momentum && one.updates == other.updates);
     }
@@ -792,7 +735,7 @@ mod tests {
                 trainer.config.optimizer = rms_prop;
                 trainer.config.lr_drop_below = 1e9;
                 trainer.config.redundancy = Redundancy::Both(0.1);
-                let model = trainer.state.machine.config.clone();
+                let model = trainer.state.machines[0].config.clone();
                 trainer.state = State::new(model, &trainer.config);
             }
             let mut states = Vec::new();
@@ -815,7 +758,7 @@ mod tests {
     /// Heads of several kinds side by side, some of which draw.
     fn mixed(weightings: &[Weighting], threads: usize) -> Trainer {
         let mut trainer = small(5, 203, threads);
-        let mut model = trainer.state.machine.config.ntm().cloned().unwrap();
+        let mut model = trainer.state.machines[0].config.ntm().cloned().unwrap();
         model.read_heads = weightings.len() - 1;
         model.attention.weighting = weightings.to_vec().into();
         let scores = [Score::Additive, Score::Cosine, Score::General, Score::Dot];
@@ -878,7 +821,7 @@ mod tests {
     fn samples_of_an_input_train_identically_on_any_threads_and_from_any_state() {
         let sampled = |threads| {
             let mut trainer = small(6, 120, threads);
-            let mut model = trainer.state.machine.config.ntm().cloned().unwrap();
+            let mut model = trainer.state.machines[0].config.ntm().cloned().unwrap();
             model.attention.weighting = Weighting::Hard.into();
             trainer.config.hard.samples = 3;
             (trainer.config.hard.expected, trainer.config.hard.warmup) = (0.0, 60);
@@ -947,7 +890,7 @@ mod tests {
                     trainer.state.sequences, 100,
                     "the last batch ends with the run"
                 );
-                trainer.state.machine.params
+                trainer.state.machines.remove(0).params
             };
             let one = weights(1);
             assert_eq!(one, weights(2));
@@ -976,7 +919,7 @@ mod tests {
             assert!(sizes.is_empty(), "{sizes:?}");
         }
         for trainer in watched {
-            assert_eq!(trainer.state.machine, alone.state.machine);
+            assert_eq!(trainer.state.machines[0], alone.state.machines[0]);
         }
     }
 
@@ -984,7 +927,7 @@ mod tests {
     fn a_change_applies_from_the_next_update() {
         let mut trainer = small(4, 100, 1);
         trainer.update().unwrap();
-        let before = trainer.state.machine.clone();
+        let before = trainer.state.machines[0].clone();
         let mut config = trainer.config.clone();
         config.batch = 7;
         let OptimizerConfig::Adam { learning_rate, .. } = &mut config.optimizer else {
@@ -996,7 +939,7 @@ mod tests {
         assert_eq!(trainer.answered().count(), 0, "none of a changed run yet");
         trainer.update().unwrap();
         assert_eq!(trainer.state.sequences, 11);
-        assert_eq!(trainer.state.machine, before);
+        assert_eq!(trainer.state.machines[0], before);
         assert!(trainer.answered().all(|(size, _)| size == 2));
     }
 
@@ -1007,16 +950,16 @@ mod tests {
             length: 8..=8,
         };
         let mut trainer = small_on(task, 2, 1000, 1);
-        let params = &mut trainer.state.machine.params;
+        let params = &mut trainer.state.machines[0].params;
         params.slices_mut().flatten().for_each(|p| *p = 0.0);
         // Outputs that see nothing yet: the loss is finite, the sum of their gradients is not.
         params.linears[2].weight.view_mut().fill(3e38);
-        let before = trainer.state.machine.params.clone();
+        let before = trainer.state.machines[0].params.clone();
         let good = (0..2 * OVERFLOWS_IN_A_ROW)
             .take_while(|_| trainer.update().is_ok())
             .count();
         assert_eq!(good as u32, OVERFLOWS_IN_A_ROW - 1);
-        assert!(trainer.state.machine.params == before);
+        assert!(trainer.state.machines[0].params == before);
         assert_eq!(trainer.state.sequences, 2 * good as u64);
         let diverged = trainer.update().unwrap_err();
         assert!(diverged.tensor.starts_with("gradient of "), "{diverged}");
@@ -1025,17 +968,17 @@ mod tests {
     #[test]
     fn a_nonfinite_value_stops_the_run_and_keeps_the_weights() {
         let mut trainer = small(2, 100, 1);
-        trainer.state.machine.params.linears[1]
+        trainer.state.machines[0].params.linears[1]
             .bias
             .view_mut()
             .fill(f32::NAN);
-        let before = format!("{:?}", trainer.state.machine.params);
+        let before = format!("{:?}", trainer.state.machines[0].params);
         let diverged = trainer.update().unwrap_err();
         assert_eq!(
             (diverged.tensor.as_str(), diverged.step),
             ("read0.key", Some(0))
         );
-        assert_eq!(before, format!("{:?}", trainer.state.machine.params));
+        assert_eq!(before, format!("{:?}", trainer.state.machines[0].params));
     }
 
     #[test]
@@ -1045,8 +988,8 @@ mod tests {
             unreachable!()
         };
         *learning_rate = 1e39;
-        let model = trainer.state.machine.config.clone();
-        trainer.state.optimizer = Optimizer::new(trainer.config.optimizer, &model);
+        let model = trainer.state.machines[0].config.clone();
+        trainer.state.optimizers[0] = Optimizer::new(trainer.config.optimizer, &model);
         let diverged = trainer.update().unwrap_err();
         assert_eq!(
             (diverged.tensor.as_str(), diverged.weights),
@@ -1084,15 +1027,13 @@ mod tests {
             trainer.state
         };
         let one = whole(both_ways(0.3, 1));
-        let reverse = |state: &State| state.reverse.as_ref().unwrap().0.clone();
         for point in &one.history {
             let found = point.training_aux.agreement.unwrap();
             assert!((-5.0..0.0).contains(&found), "{found}");
             assert_eq!(point.validation.aux.agreement, None);
         }
         let several = whole(both_ways(0.3, 3));
-        assert_eq!(several.machine, one.machine);
-        assert_eq!(reverse(&several), reverse(&one));
+        assert_eq!(several.machines, one.machines);
         let mut part = both_ways(0.3, 1);
         for _ in 0..30 {
             part.update().unwrap();
@@ -1104,11 +1045,10 @@ mod tests {
             ..
         } = part;
         let resumed = whole(Trainer::resume(task, config, state, 2));
-        assert_eq!(resumed.machine, one.machine);
-        assert_eq!(reverse(&resumed), reverse(&one));
+        assert_eq!(resumed.machines, one.machines);
         // Agreement changes what the first machine learns; without it there is no second one.
         let alone = whole(both_ways(0.0, 1));
-        assert!(alone.reverse.is_none() && alone.machine != one.machine);
+        assert!(alone.machines.len() == 1 && alone.machines[0] != one.machines[0]);
         // The second machine translates back.
         let task = both_ways(0.3, 1).task;
         let episode = task.episode(1, 0);
@@ -1121,14 +1061,14 @@ mod tests {
             machine.run(forced(&back), Draw::default(), &mut trace);
             score(&back, &trace, &mut vec![0.0; back.steps()]).bits
         };
-        let untrained = Model::new(State::reverse_of(&one.machine.config), 3);
-        assert!(bits(&reverse(&one)) < bits(&untrained));
+        let untrained = Model::new(State::reverse_of(&one.machines[0].config), 3);
+        assert!(bits(&one.machines[1]) < bits(&untrained));
     }
 
     #[test]
     fn nonfinite_weights_of_the_second_machine_are_detected_at_once() {
         let mut trainer = both_ways(0.3, 1);
-        let (machine, optimizer) = trainer.state.reverse.as_mut().unwrap();
+        let (machine, optimizer) = (&trainer.state.machines[1], &mut trainer.state.optimizers[1]);
         let mut config = optimizer.config;
         let OptimizerConfig::Adam { learning_rate, .. } = &mut config else {
             unreachable!()
@@ -1151,10 +1091,10 @@ mod tests {
             trainer.change(trainer.task.clone(), config);
             let update = trainer.update().unwrap();
             assert_eq!(update.aux.agreement.is_some(), agreement > 0.0);
-            assert_eq!(trainer.state.reverse.is_some(), agreement > 0.0);
+            assert_eq!(trainer.state.machines.len() == 2, agreement > 0.0);
         }
         let copy = Task::Copy(Copy::EXAMPLE);
-        let model = trainer.state.machine.config.clone();
+        let model = trainer.state.machines[0].config.clone();
         let message = trainer.config.fits_agreement(&copy, &model).unwrap_err();
         assert!(
             message.allowed.contains("cannot change places"),

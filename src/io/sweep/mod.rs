@@ -49,7 +49,7 @@ mod tests {
             state.history.push(point);
             if point.validation.bits_per_sequence < least {
                 least = point.validation.bits_per_sequence;
-                state.best = Some((state.machine.clone(), point.validation));
+                state.best = Some((state.machines[0].clone(), point.validation));
             }
             run.validated(&state).unwrap();
         }

@@ -393,7 +393,7 @@ fn weights_have_the_same_bits_on_any_number_of_threads_and_after_a_resume() {
                         Trainer::resume(task.clone(), training(), trainer.state.clone(), threads);
                 }
             }
-            trainer.state.machine.params
+            trainer.state.machines.remove(0).params
         };
         let whole = run(1, false);
         assert!(whole == run(3, false) && whole == run(2, true), "{name}");

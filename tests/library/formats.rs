@@ -16,7 +16,7 @@ use tapescope::io::trace::{self, Listed};
 use tapescope::io::{Experiment, weights};
 use tapescope::keys::{Absent, Field, Keys, Table, Words};
 use tapescope::model::config::{ControllerKind, InitialMemory, InitialWeighting};
-use tapescope::model::{NtmConfig, Range, Scoring};
+use tapescope::model::{AXES, Axis, NtmConfig, Range, Scoring};
 
 /// What stands in a file between the line that begins with `first` and the next one that is `last` is `wanted`.
 fn held(file: &str, first: &str, last: &str, wanted: &str) {
@@ -176,15 +176,14 @@ fn the_uncertainty_page_opens_every_example_of_the_window() {
 fn every_axis_is_on_the_page() {
     for array in trace::arrays() {
         for axis in array.spec.dims {
-            let axis = axis.trim_end_matches("+1");
-            let is_known = trace::AXES.iter().any(|(known, _)| *known == axis);
-            assert!(is_known, "{}: {axis}", array.name);
+            assert!(Axis::named(axis).is_some(), "{}: {axis}", array.name);
         }
     }
     let page = include_str!("../../docs/formats.md").replace('\n', " ");
-    let told = trace::AXES
-        .map(|(axis, what)| format!("{axis} {what}"))
-        .join(", ");
+    let axes = AXES
+        .iter()
+        .map(|axis| format!("{} {}", axis.name, axis.meaning));
+    let told = axes.collect::<Vec<_>>().join(", ");
     assert!(page.contains(&told), "docs/formats.md wants: {told}");
 }
 
@@ -389,26 +388,18 @@ fn the_python_module_knows_every_learned_tensor() {
             .spec
             .dims
     };
-    let (mut choices, mut sizes) = (Vec::new(), BTreeSet::new());
+    let mut choices = Vec::new();
     for mut preset in preset::of_every_kind() {
-        preset.keys(&mut Table::new(&mut |key| match &key.field {
-            Field::ChoicePerHead(each) if key.path.starts_with(SECTION) => {
-                choices.extend(
-                    each.words()
-                        .into_iter()
-                        .map(|word| (key.path.to_owned(), word)),
-                );
+        preset.keys(&mut Table::new(&mut |key| {
+            if let Field::ChoicePerHead(each) = &key.field
+                && key.path.starts_with(SECTION)
+            {
+                let words = each.words().into_iter();
+                choices.extend(words.map(|word| (key.path.to_owned(), word)));
             }
-            Field::Integer(..) if key.path.starts_with(SECTION) => {
-                sizes.insert(key.path.to_owned());
-            }
-            _ => {}
         }));
     }
-    let (mut tensors, mut axes) = (
-        Vec::<(String, &str, Vec<&str>)>::new(),
-        Vec::<(&str, String)>::new(),
-    );
+    let mut tensors = Vec::<(String, &str, Vec<&str>)>::new();
     choices.sort();
     choices.dedup();
     for (path, word) in &choices {
@@ -424,45 +415,21 @@ fn the_python_module_knows_every_learned_tensor() {
                 None => tensors.push((name.clone(), key, vec![*word])),
             }
         }
-        // The axis that a size has is the one that grows with it.
-        for size in &sizes {
-            let Ok(_) = Experiment::find(
-                "copy",
-                &[
-                    chosen.parse().unwrap(),
-                    format!("{size}=29").parse().unwrap(),
-                ],
-            ) else {
-                continue;
-            };
-            for ((name, before), (_, after)) in here
-                .iter()
-                .zip(learned(&[chosen.clone(), format!("{size}=29")]))
-            {
-                let dims = dims(name);
-                let grown = (0..2).filter(|axis| before[*axis] != after[*axis]);
-                axes.extend(grown.map(|axis| {
-                    (
-                        dims[dims.len() + axis - 2],
-                        size[SECTION.len()..].to_owned(),
-                    )
-                }));
-            }
-        }
     }
+    let sized = |axis: &Axis| {
+        let key = axis.key.strip_prefix("heads.attention.")?;
+        let row = json!({"axis": axis.name, "key": key});
+        Some(format!("    {row}"))
+    };
+    let mut axes: Vec<_> = AXES.iter().filter_map(sized).collect();
     axes.sort();
-    axes.dedup();
     let tensor = |(name, key, words): &(String, &str, Vec<&str>)| {
         format!(
             "    {}",
             json!({"array": name, "key": key, "words": words, "axes": dims(name)})
         )
     };
-    let axis = |(axis, key): &(&str, String)| format!("    {}", json!({"axis": axis, "key": key}));
-    let (tensors, axes): (Vec<_>, Vec<_>) = (
-        tensors.iter().map(tensor).collect(),
-        axes.iter().map(axis).collect(),
-    );
+    let tensors: Vec<_> = tensors.iter().map(tensor).collect();
     let file = "python/tapescope/keys.json";
     held(file, "  \"learned\": [", "  ],", &tensors.join(",\n"));
     held(file, "  \"sizes\": [", "  ]", &axes.join(",\n"));

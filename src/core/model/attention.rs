@@ -338,16 +338,6 @@ impl AttentionConfig {
         }
     }
 
-    /// The size of an axis of the arrays of scores and weightings.
-    pub(super) fn axis(&self, axis: &str) -> Option<usize> {
-        match axis {
-            "a" => Some(self.units),
-            "p" => Some(self.parameters.position_units),
-            "h" => Some(self.parameters.prior_units),
-            _ => None,
-        }
-    }
-
     /// Holds it to the heads that there are.
     pub(super) fn fits(
         &self,

@@ -3,48 +3,11 @@
 use std::fmt::Debug;
 
 use super::attention::{Mechanism, Sees, Weighting};
+use super::axis::{Axis, Sizes};
 use super::config::{MAX_HEADS, Order};
 use super::shape::{Shape, TensorSpec};
 use super::spec::{Array, Place, array_name, head_name};
 use crate::keys::{ConfigError, Keys, check};
-
-/// The sizes of a machine; 0 for what it does not have.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sizes {
-    /// Channels of the input.
-    pub inputs: usize,
-    /// Channels of the output.
-    pub outputs: usize,
-    /// Layers of the controller.
-    pub layers: usize,
-    /// Units in a layer of the controller.
-    pub units: usize,
-    /// Heads that read.
-    pub read_heads: usize,
-    /// Heads that write.
-    pub write_heads: usize,
-    /// Memory rows.
-    pub rows: usize,
-    /// Memory columns.
-    pub columns: usize,
-}
-
-impl Sizes {
-    /// Values of all reads of a step.
-    pub(super) fn reads(&self) -> usize {
-        self.read_heads * self.columns
-    }
-
-    /// Inputs of the first layer of a controller that receives them: [x; reads].
-    pub(super) fn first_inputs(&self) -> usize {
-        self.inputs + self.reads()
-    }
-
-    /// Inputs of an output layer that receives them: [h; reads].
-    pub(super) fn features(&self) -> usize {
-        self.units + self.reads()
-    }
-}
 
 /// The description of a machine without weights.
 pub trait Kind: Keys + Debug + Send + Sync {
@@ -68,11 +31,6 @@ pub trait Kind: Keys + Debug + Send + Sync {
             score, weighting, ..
         } = self.mechanism(head);
         [score.arrays().arrays(), weighting.stages().arrays()]
-    }
-
-    /// The size of an axis that is not in [`Sizes`].
-    fn axis(&self, _axis: &str) -> Option<usize> {
-        None
     }
 
     /// The same machine with this many memory rows; `None` where the number of rows is that of the configuration and not
@@ -273,15 +231,7 @@ impl dyn Kind + '_ {
 
     /// The size of an axis, 1 for that of time.
     pub(super) fn size(&self, axis: &str) -> usize {
-        let sizes = self.sizes();
-        match axis {
-            "x" => sizes.inputs,
-            "y" => sizes.outputs,
-            "n" => sizes.rows,
-            "m" => sizes.columns,
-            "r" => self.axis("r").unwrap_or(sizes.columns),
-            _ => self.axis(axis).unwrap_or(1),
-        }
+        Axis::named(axis).map_or(1, |axis| (axis.length)(&self.sizes()))
     }
 
     /// True where the memory has a row for each step, or for each source step, of an episode.

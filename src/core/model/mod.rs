@@ -3,6 +3,7 @@
 pub mod addressing;
 pub mod array;
 pub mod attention;
+mod axis;
 pub mod config;
 pub mod content;
 pub mod controller;
@@ -38,13 +39,14 @@ pub mod weighting;
 mod window;
 mod wrap_around;
 
+pub use axis::{AXES, Axis, Sizes};
 pub use config::NtmConfig;
 pub use dependency::{Conventions, Dependency, Scoring, Size, Turns, UnknownConvention};
 pub use dnc::DncConfig;
 pub use equations::EquationsConfig;
 pub use given::{Given, Setting};
 pub use intervention::{Change, Intervention, apply_all};
-pub use kind::{Kind, Sizes};
+pub use kind::Kind;
 pub use machine::{Batch, Machine, TOGETHER, Terms, Told, Upstream, Workspace};
 pub use noise::{Draw, Noise};
 pub use params::Params;

@@ -7,10 +7,7 @@ use super::shape::Start;
 pub struct ArraySpec {
     /// The name in files, behind the head it belongs to (`read0.key`).
     pub name: &'static str,
-    /// The axes in files: t steps, t+1 memories, n memory rows, m columns, x inputs, y outputs, l layers, c units
-    /// of a layer, s shifts, k values of a key, r values of a read, q rows that a head with
-    /// sparse reads finds; a, p and h learned units of a head: of the additive score, of the centre of its window, of
-    /// its prior. Empty for an array that is in no file.
+    /// The names of its axes in files, as in [`super::AXES`]; empty for an array that is in no file.
     pub dims: &'static [&'static str],
     /// The symbol in the paper.
     pub symbol: &'static str,

@@ -29,7 +29,7 @@ use crate::math::{Answer, Series};
 use crate::model::dnc::{PRECEDENCE, USAGE};
 use crate::model::sam::AGE;
 use crate::model::weighting::bayesian::PRIOR;
-use crate::model::{Array, HeadTrace, NoiseMode, Place, Trace, array};
+use crate::model::{Array, Axis, HeadTrace, NoiseMode, Place, Trace, array};
 use crate::train::Recording;
 
 /// With more rows than this, moving rows are too low to be seen.
@@ -786,12 +786,7 @@ pub fn learned_of(head: &HeadTrace, part: usize) -> Option<(Array, &Series<f32>)
 
 /// Returns the axes of a learned array, down and across: inputs and outputs.
 pub fn learned_axes(spec: Array) -> [&'static str; 2] {
-    let name = |dim: &str| match dim {
-        "k" => "key column",
-        "m" => "memory column",
-        "n" => "row",
-        _ => "unit",
-    };
+    let name = |dim: &str| Axis::named(dim).map_or("unit", |axis| axis.word);
     match spec.dims {
         [inputs, outputs] => [name(inputs), name(outputs)],
         _ => ["", "unit"],

@@ -11,7 +11,7 @@ use crate::io::error::bounded;
 use crate::math::Series;
 use crate::model::config::Order;
 use crate::model::sam::RECORDED_ROWS;
-use crate::model::{Array, ModelConfig, Place, Trace, Turns, array};
+use crate::model::{Array, Axis, ModelConfig, Place, Trace, Turns, array};
 use crate::task::Episode;
 use crate::train::Recording;
 
@@ -394,8 +394,10 @@ pub(super) fn widths(trace: &Trace) -> Vec<(&'static str, String)> {
         .map(|head| trace.head_name(head))
         .collect();
     let width = |axis| width(trace, axis).to_string();
+    let meaning = |axis| Axis::named(axis).map_or("", |known| known.meaning);
+    let named = |axis| (meaning(axis), width(axis));
     let is_part = trace.series(Place::Machine, RECORDED_ROWS).is_some();
-    let rows = ["memory rows", "recorded rows"][usize::from(is_part)];
+    let rows = [meaning("n"), "recorded rows"][usize::from(is_part)];
     let kind = match trace.layers.first() {
         Some(layer) if layer.cell.width() > 0 => "lstm",
         _ => "feedforward",
@@ -403,15 +405,15 @@ pub(super) fn widths(trace: &Trace) -> Vec<(&'static str, String)> {
     let drawn: usize = trace.noise().map(|(.., series)| series.width()).sum();
     let none = if heads.is_empty() { "none" } else { "" };
     vec![
-        ("input channels", width("x")),
-        ("output channels", width("y")),
+        named("x"),
+        named("y"),
         (rows, width("n")),
-        ("memory columns", width("m")),
+        named("m"),
         ("heads", heads.join(" ") + none),
-        ("shifts", width("s")),
+        named("s"),
         ("controller", kind.to_owned()),
-        ("controller layers", trace.layers.len().to_string()),
-        ("controller units", width("c")),
+        (meaning("l"), trace.layers.len().to_string()),
+        named("c"),
         (NOISE, drawn.to_string()),
     ]
 }

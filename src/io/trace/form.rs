@@ -1,7 +1,7 @@
 //! Everything in a trace except its arrays, as JSON: a form for reading, paths with values for writing.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::{fmt, iter};
 
@@ -11,14 +11,14 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::format::KEYFRAME;
-use super::table::{AXES, Described};
+use super::table::Described;
 use crate::io::Error;
 use crate::io::error::short;
 use crate::io::preset::form::{self, Word};
 use crate::io::preset::written::Written;
 use crate::keys::{Choice, Words};
 use crate::math::Answer;
-use crate::model::{Draw, NoiseMode};
+use crate::model::{AXES, Axis, Draw, NoiseMode};
 use crate::task::{Episode, Phase, Task};
 use crate::train::{Ending, Recording};
 
@@ -237,23 +237,19 @@ pub(super) fn axes(recording: &Recording, arrays: &[Described]) -> Written {
         ("t.size".to_owned(), json!(recording.episode.steps())),
         ("t.phases".to_owned(), phases),
     ];
-    let own = arrays.iter().flat_map(|array| &array.dims);
-    let own: BTreeSet<&str> = own.copied().collect();
-    let known = AXES.iter().map(|(axis, _)| *axis);
-    let others = own
-        .into_iter()
-        .filter(|axis| axis != &"t+1" && !AXES.iter().any(|(known, _)| known == axis));
-    for axis in known.skip(1).chain(others) {
-        let mut sizes = arrays
-            .iter()
-            .flat_map(|array| array.dims.iter().zip(&array.shape));
-        let one = sizes.find_map(|(other, &size)| (*other == axis).then_some(size));
-        // Of one layer no array has the axis.
-        let layers = (axis == "l" && !recording.trace.layers.is_empty())
-            .then_some(recording.trace.layers.len());
-        let every = (axis == "f").then_some(KEYFRAME);
-        if let Some(size) = one.or(layers) {
+    // The first array with an axis has its size; of one layer no array has the axis.
+    let sizes = arrays.iter().rev();
+    let sizes = sizes.flat_map(|array| array.dims.iter().copied().zip(&array.shape));
+    let layers = recording.trace.layers.len();
+    let layers = (layers > 0).then_some(("l", &layers));
+    let sizes: BTreeMap<_, _> = layers.into_iter().chain(sizes).collect();
+    let known = AXES.iter().map(|axis| axis.name).skip(1);
+    let others = sizes.keys().copied();
+    let others = others.filter(|axis| Axis::named(axis).is_none());
+    for axis in known.chain(others) {
+        if let Some(size) = sizes.get(axis) {
             values.push((format!("{axis}.size"), json!(size)));
+            let every = (axis == "f").then_some(KEYFRAME);
             values.extend(every.map(|every| (format!("{axis}.every"), json!(every))));
         }
     }

@@ -11,36 +11,21 @@ use crate::io::Error;
 use crate::io::preset::written::Written;
 use crate::io::preset::{at, form, visit};
 use crate::keys::{Choice as _, Field, brief};
-use crate::model::{Conventions, ModelConfig, Scoring, Turns};
+use crate::model::{AXES, Axis, Conventions, ModelConfig, Scoring, Turns};
 use crate::task::Task;
 
-/// The keys of a `model` that the arrays of a trace determine, and the axis with the size.
-const SHOWN: [(&str, &str); 14] = [
-    ("kind", ""),
-    ("memory.rows", "n"),
-    ("memory.columns", "m"),
-    ("controller.kind", ""),
-    ("controller.size", "c"),
-    ("controller.layers", "l"),
-    ("heads.read", "read"),
-    ("heads.write", "write"),
-    ("heads.count", "read"),
-    ("heads.rows", "q"),
-    ("heads.shift.range", "s"),
-    ("heads.attention.units", "a"),
-    ("heads.attention.position_units", "p"),
-    ("heads.attention.prior_units", "h"),
-];
-
-fn axis(path: &str) -> Option<&'static str> {
-    let found = SHOWN.iter().find(|(shown, _)| *shown == path);
-    found.map(|(_, axis)| *axis)
+/// True for a key of a `model` that the arrays of a trace determine.
+fn is_shown(path: &str) -> bool {
+    matches!(
+        path,
+        "kind" | "controller.kind" | "heads.read" | "heads.write" | "heads.count"
+    ) || Axis::of_key(path).is_some()
 }
 
 /// Returns the values of a `model` by path, as text, but for the sizes that are compared as such.
 pub(super) fn declared(config: &ModelConfig) -> impl Iterator<Item = (String, String)> {
     let values = Written::of(config).into_values().into_iter();
-    let is_size = |path: &str| axis(path).is_some() && !path.starts_with("heads.attention");
+    let is_size = |path: &str| is_shown(path) && !path.starts_with("heads.attention");
     let values = values.filter(move |(path, _)| !is_size(path));
     values.map(|(path, value)| (format!("model.{path}"), text(value)))
 }
@@ -81,10 +66,8 @@ pub(super) fn read(
     let mut sizes = None;
     visit(&mut config, &mut |key| match (key.field, key.path) {
         (_, path) if at(&given, path).is_some() => {}
-        (Field::Integer(size, _), path) => {
-            if let Some(axis) = axis(path) {
-                *size = sizes.get_or_insert_with(|| shown(from, axes, conventions))[axis];
-            }
+        (Field::Integer(size, _), path) if is_shown(path) => {
+            *size = sizes.get_or_insert_with(|| shown(from, axes, conventions))[path];
         }
         (Field::Choice(choice), "heads.key_activation" | "heads.add_activation") => {
             choice.choose("identity");
@@ -111,7 +94,7 @@ pub(super) fn read(
     let range = config.ntm().map_or(0, |ntm| ntm.shift_range);
     let shift_places = conventions.shift_places(range, label)?;
     let conventions = conventions.of(&config, label)?;
-    let is_known = |path: &str| axis(path).is_some() || at(&given, path).is_some();
+    let is_known = |path: &str| is_shown(path) || at(&given, path).is_some();
     let all = declared(&config).filter(|(path, _)| is_known(&path["model.".len()..]));
     let others = values(&config, &conventions).into_iter();
     let others = others.map(|(key, value)| (format!("conventions.{key}"), text(value)));
@@ -124,17 +107,17 @@ pub(super) fn read(
     })
 }
 
-/// Returns the sizes of the axes in [`SHOWN`]; of a shift, its range.
+/// Returns the sizes that arrays show, by key: the lengths of axes, 1 without arrays, and the numbers of heads.
 fn shown(
     from: &mut dyn ArraySource,
     axes: &Map<String, Value>,
     conventions: &ConventionsForm,
 ) -> BTreeMap<&'static str, usize> {
-    let (mut sizes, mut heads) = (BTreeMap::new(), BTreeSet::new());
-    for (_, axis) in SHOWN {
-        let size = axes.get(axis).and_then(|axis| axis.get("size")?.as_u64());
-        sizes.extend(size.and_then(|size| Some((axis, usize::try_from(size).ok()?))));
-    }
+    let given = AXES.iter().filter_map(|axis| {
+        let size = axes.get(axis.name)?.get("size")?.as_u64()?;
+        Some((axis.name, usize::try_from(size).ok()?))
+    });
+    let (mut sizes, mut heads): (BTreeMap<_, _>, _) = (given.collect(), BTreeSet::new());
     let (known, mut names) = (table::arrays(), from.names());
     names.sort();
     for name in &names {
@@ -155,18 +138,15 @@ fn shown(
         None => sizes.get("s").map(|&width| width as u64 / 2),
     };
     let range = usize::try_from(range.unwrap_or(0)).unwrap_or(usize::MAX);
-    sizes.extend([
-        ("s", range),
-        ("read", count("read")),
-        ("write", count("write")),
-    ]);
-    for (_, axis) in SHOWN {
-        // Without their tensors there are no biases.
-        sizes
-            .entry(axis)
-            .or_insert(usize::from(!matches!(axis, "v" | "w")));
-    }
-    sizes
+    sizes.insert("s", range);
+    let length = |axis: &Axis| (axis.key, sizes.get(axis.name).copied().unwrap_or(1));
+    let [read, write] = ["read", "write"].map(count);
+    let counts = [
+        ("heads.read", read),
+        ("heads.write", write),
+        ("heads.count", read),
+    ];
+    AXES.iter().map(length).chain(counts).collect()
 }
 
 /// The values of `conventions`; null for those of this program.

@@ -58,6 +58,6 @@ pub(super) use intervention::parse;
 pub use intervention::{FORM, text};
 pub use read::{from_bytes, from_json, read, read_watched};
 pub use source::ReadProgress;
-pub use table::{AXES, Listed, arrays, is_needed, recomputed};
+pub use table::{Listed, arrays, is_needed, recomputed};
 pub use verify::{Outcome, Verified, replay, verify};
 pub use write::{estimated_bytes, meta, views, write, write_npz, write_to};

@@ -35,31 +35,6 @@ const BESIDE: [Array; 6] = [
     KEYFRAMES,
 ];
 
-/// Axes with a size of their own, in the order of a file, with the things they count.
-pub const AXES: [(&str, &str); 18] = [
-    ("t", "steps"),
-    ("n", "memory rows"),
-    ("m", "memory columns"),
-    ("x", "input channels"),
-    ("y", "output channels"),
-    ("c", "controller units"),
-    ("l", "controller layers"),
-    ("k", "key columns (named m if a key is as long as a row)"),
-    (
-        "r",
-        "values of a read (named m if a read is as long as a row)",
-    ),
-    ("u", "encoder units"),
-    ("s", "shifts"),
-    ("a", "units of the additive score"),
-    ("p", "units of the layer that predicts the window centre"),
-    ("h", "units of the layer that computes the prior"),
-    ("i", "read modes"),
-    ("q", "rows that a head with sparse reads finds"),
-    ("j", "all memory rows, where an episode shows some of them"),
-    ("f", "keyframes of the memory"),
-];
-
 /// True for an array that every file must have.
 pub fn is_needed(array: Array) -> bool {
     [array::INPUT, array::WEIGHTING].contains(&array)

@@ -8,9 +8,10 @@ use crate::model::array;
 use crate::model::attention::{
     AttentionConfig, HeadColumns, Mechanism, Parameters, Score, ShiftForm, Strength, Weighting,
 };
+use crate::model::axis::Sizes;
 use crate::model::config::{ControllerConfig, EPSILON, InitialMemory, MAX_HEADS, Order};
 use crate::model::head;
-use crate::model::kind::{Kind, Sizes};
+use crate::model::kind::Kind;
 use crate::model::shape::Shape;
 use crate::model::spec::{Array, ArraySpec, Kept, Place, Range as Values};
 
@@ -214,6 +215,7 @@ impl Kind for DncConfig {
             write_heads: 1,
             rows: self.rows,
             columns: self.columns,
+            ..Sizes::default()
         }
     }
 
@@ -257,14 +259,6 @@ impl Kind for DncConfig {
     fn head_arrays(&self, head: usize) -> [&'static [Array]; 2] {
         let is_write = head >= self.read_heads;
         [if is_write { OF_WRITE } else { OF_READ }, &[]]
-    }
-
-    fn axis(&self, axis: &str) -> Option<usize> {
-        match axis {
-            "k" => Some(self.columns),
-            "i" => Some(3),
-            _ => None,
-        }
     }
 
     fn order(&self) -> Order {

@@ -17,7 +17,8 @@ use crate::keys::Field::{ChoicePerHead, Integer, Text, Within};
 use crate::keys::{Choices, ConfigError, Keys, Table};
 use crate::model::array;
 use crate::model::attention::Mechanism;
-use crate::model::kind::{Kind, Sizes};
+use crate::model::axis::Sizes;
+use crate::model::kind::Kind;
 use crate::model::shape::Shape;
 use crate::model::spec::{Array, Place};
 

@@ -3,9 +3,10 @@
 use crate::keys::ConfigError;
 use crate::model::array;
 use crate::model::attention::{Mechanism, Score, Weighting};
+use crate::model::axis::Sizes;
 use crate::model::config::{InitialMemory, InitialWeighting, NtmConfig, Order, ShiftForm};
 use crate::model::head;
-use crate::model::kind::{Kind, Sizes};
+use crate::model::kind::Kind;
 use crate::model::shape::{Shape, TensorSpec};
 use crate::model::spec::{Array, Place};
 
@@ -20,6 +21,11 @@ impl Kind for NtmConfig {
             write_heads: self.write_heads,
             rows: self.rows,
             columns: self.columns,
+            shift_range: self.shift_range,
+            additive_units: self.attention.units,
+            position_units: self.attention.parameters.position_units,
+            prior_units: self.attention.parameters.prior_units,
+            ..Sizes::default()
         }
     }
 
@@ -57,14 +63,6 @@ impl Kind for NtmConfig {
         }
         let raw = || self.head_outputs();
         self.controller.width_with_heads(self, raw, (place, array))
-    }
-
-    fn axis(&self, axis: &str) -> Option<usize> {
-        match axis {
-            "k" => Some(self.columns),
-            "s" => Some(self.offsets()),
-            _ => self.attention.axis(axis),
-        }
     }
 
     fn order(&self) -> Order {

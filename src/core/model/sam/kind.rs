@@ -3,9 +3,10 @@
 use crate::keys::Field::{Choice, Integer, Integer64, Number};
 use crate::keys::{ConfigError, Keys, Rule, Table};
 use crate::model::array;
+use crate::model::axis::Sizes;
 use crate::model::config::{ControllerConfig, EPSILON, InitialMemory, MAX_HEADS, Order};
 pub use crate::model::dnc::WRITE_GATE;
-use crate::model::kind::{Kind, Sizes};
+use crate::model::kind::Kind;
 use crate::model::shape::{Shape, TensorSpec};
 use crate::model::sparse::{Initial, Plan, Search};
 use crate::model::spec::{Array, ArraySpec, Kept, Place, Range};
@@ -193,6 +194,8 @@ impl Kind for SamConfig {
             write_heads: self.heads,
             rows: self.rows,
             columns: self.columns,
+            found_rows: self.read_rows,
+            ..Sizes::default()
         }
     }
 
@@ -248,14 +251,6 @@ impl Kind for SamConfig {
                 self.controller.width_with_heads(self, raw, (place, array))
             }
             _ => 0,
-        }
-    }
-
-    fn axis(&self, axis: &str) -> Option<usize> {
-        match axis {
-            "k" => Some(self.columns),
-            "q" => Some(self.read_rows),
-            _ => None,
         }
     }
 

@@ -1,4 +1,4 @@
-//! An independent recomputation, in NumPy, of every recorded stage and of the memory: `recompute.py`.
+//! An independent interpreter of machine files, in NumPy, recomputes every recorded array: `recompute.py`.
 
 use std::path::Path;
 use std::process::{Command, Output};

@@ -95,6 +95,9 @@ pub(super) const CLOZE: &str = r#"{"task": {"kind": "span", "symbols": 4, "posit
 pub(super) const BOTH: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
     "model": {"kind": "equations", "file": "lstmn_fusion.machine", "sizes": {"units": 4, "hidden": 3}, "switches": {"fusion": "deep"}}}"#;
 
+pub(super) const KEYS_OF_TWO_LENGTHS: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
+    "model": {"kind": "equations", "file": "lstmn_fusion.machine", "sizes": {"units": 4, "hidden": 3}}}"#;
+
 pub(super) const MANAGED: &str = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
     "model": {"kind": "dnc", "memory": {"rows": 5, "columns": 3}, "controller": {"size": 4}}}"#;
 

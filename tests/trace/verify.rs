@@ -277,9 +277,22 @@ fn a_trace_without_its_text_is_of_the_included_file_of_this_name() {
 
 #[test]
 fn a_changed_memory_value_differs_in_every_kind() {
-    use fields::{BOTH, CLOZE, EARLIER, FIXED, LAYERS, MANAGED, PICTURES, POINTING, SPARSE};
+    use fields::{
+        BOTH, CLOZE, EARLIER, FIXED, KEYS_OF_TWO_LENGTHS, LAYERS, MANAGED, PICTURES, POINTING,
+        SPARSE,
+    };
     for preset in [
-        TINY, BOTH, CLOZE, EARLIER, FIXED, LAYERS, MANAGED, PICTURES, POINTING, SPARSE,
+        TINY,
+        BOTH,
+        CLOZE,
+        EARLIER,
+        FIXED,
+        KEYS_OF_TWO_LENGTHS,
+        LAYERS,
+        MANAGED,
+        PICTURES,
+        POINTING,
+        SPARSE,
     ] {
         let (machine, recording) = record(preset);
         let honest = written(&machine, &recording);

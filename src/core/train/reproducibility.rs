@@ -11,13 +11,25 @@ use crate::model::config::{
 use crate::model::{EquationsConfig, Model, ModelConfig, NtmConfig};
 use crate::task::{Copy, Task};
 
-/// FNV-1a over the bits of all weights.
+/// FNV-1a over the bits of all weights; each row of a tensor of a file is filled up with zeros, as those of others are.
 fn hash(machine: &Model<f32>) -> u64 {
-    let bits = machine.params.slices().flatten().map(|w| w.to_bits());
-    bits.flat_map(u32::to_le_bytes)
-        .fold(0xCBF2_9CE4_8422_2325, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
-        })
+    let params = &machine.params;
+    let mut weights: Vec<f32> = params.slices().flatten().copied().collect();
+    if !params.list.is_empty() {
+        weights.clear();
+        for (_, tensor) in params.named() {
+            for row in tensor.rows() {
+                weights.extend(row);
+                weights.resize(weights.len().next_multiple_of(16), 0.0);
+            }
+        }
+    }
+    let bytes = weights
+        .iter()
+        .flat_map(|weight| weight.to_bits().to_le_bytes());
+    bytes.fold(0xCBF2_9CE4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
+    })
 }
 
 /// The weights after a short training.

@@ -43,7 +43,7 @@ fn any_kind_of_machine_learns_and_is_written_and_read() {
     let (_, state) = checkpoint::from_bytes(&kept, "appended").unwrap();
     assert_eq!(state.machines[0], trainer.state.machines[0]);
     let whole = Trained {
-        machine: state.machines[0],
+        machine: state.machines[0].clone(),
         experiment,
         history: Vec::new(),
         evaluation: None,

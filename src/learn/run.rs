@@ -64,7 +64,7 @@ impl Run {
         threads: usize,
         snapshots: Snapshots,
     ) -> Self {
-        let named = state.machines[0].params.named().into_iter();
+        let named = state.machines[0].params.shape().named();
         let tensors = named.map(|(name, _)| name).collect();
         let model = &state.machines[0].config;
         let heads = (0..model.heads())

@@ -170,7 +170,7 @@ fn of_file(machine: &Model<f32>, all: &[(Place, Array)]) -> Vec<Lesion> {
         let arrays = computed().filter(|(_, of)| head(of.name) == Some(own));
         Lesion::new(own, "all of it set to 0", arrays.map(|of| set(*of)))
     });
-    let tensors = machine.params.named().into_iter().map(|(name, _)| Lesion {
+    let tensors = machine.params.shape().named().map(|(name, _)| Lesion {
         tensor: Some(name.clone()),
         ..Lesion::new(name, "tensor set to 0", [])
     });

@@ -111,20 +111,15 @@ impl<R: Real> Params<R> {
         for (index, name) in self.of_list().zip(names).collect::<Vec<_>>() {
             let mut tensor = self.taken(index);
             change(&name, tensor.view_mut());
-            let (place, mut values) = (&shape.places[index], tensor.iter());
-            place.each_with(place, &mut |[at, _]| {
-                values
-                    .next()
-                    .into_iter()
-                    .for_each(|value| self.list[at] = *value);
-            });
+            let mut values = tensor.into_iter();
+            shape.places[index].each(|at| self.list[at] = values.next().unwrap_or_default());
         }
     }
 
     /// The tensors of the list that have elements.
     fn of_list(&self) -> impl Iterator<Item = usize> + use<'_, R> {
         let all = self.shape.places.iter().enumerate();
-        all.filter(|(_, place)| !place.lengths.contains(&0))
+        all.filter(|(_, place)| !place.is_empty())
             .map(|(index, _)| index)
     }
 
@@ -132,7 +127,7 @@ impl<R: Real> Params<R> {
     fn taken(&self, index: usize) -> Array2<R> {
         let (spec, place) = (&self.shape.tensors[index], &self.shape.places[index]);
         let mut values = Vec::with_capacity(spec.rows * spec.columns);
-        place.each_with(place, &mut |[at, _]| values.push(self.list[at]));
+        place.each(|at| values.push(self.list[at]));
         Array2::from_shape_vec([spec.rows, spec.columns], values).unwrap_or_default()
     }
 
@@ -150,7 +145,7 @@ impl<R: Real> Params<R> {
         let mut all = place.first..place.first + spec.rows * spec.columns;
         let values = self.list.get(all.clone())?;
         let mut is_in_order = true;
-        place.each_with(place, &mut |[at, _]| is_in_order &= all.next() == Some(at));
+        place.each(|at| is_in_order &= all.next() == Some(at));
         let view = ArrayView2::from_shape([spec.rows, spec.columns], values).ok();
         view.filter(|_| is_in_order)
     }
@@ -162,7 +157,7 @@ impl<R: Real> Params<R> {
             return to[range.clone()].copy_from_slice(&self.list[range]);
         }
         for (own, other) in self.shape.places.iter().zip(places) {
-            own.each_with(other, &mut |[from, at]| to[at] = self.list[from]);
+            own.each_with(other, |[from, at]| to[at] = self.list[from]);
         }
     }
 
@@ -181,7 +176,7 @@ impl<R: Real> Params<R> {
             self.list.fill(R::ZERO);
         }
         for (own, other) in self.shape.places.iter().zip(places) {
-            own.each_with(other, &mut |[to, at]| self.list[to] += from[at]);
+            own.each_with(other, |[to, at]| self.list[to] += from[at]);
         }
     }
 

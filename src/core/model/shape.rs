@@ -90,8 +90,18 @@ impl TensorSpec {
 }
 
 impl TensorPlace {
-    /// Calls `see` with the place of every number, row after row, and with that in another list.
-    pub(super) fn each_with(&self, other: &Self, see: &mut impl FnMut([usize; 2])) {
+    /// True without numbers.
+    pub(super) fn is_empty(&self) -> bool {
+        self.lengths.contains(&0)
+    }
+
+    /// Calls `see` with the place of every number, row after row.
+    pub(super) fn each(&self, mut see: impl FnMut(usize)) {
+        self.each_with(self, |[at, _]| see(at));
+    }
+
+    /// [`Self::each`], and with the place in another list.
+    pub(super) fn each_with(&self, other: &Self, mut see: impl FnMut([usize; 2])) {
         let first = [self.first.cast_signed(), other.first.cast_signed()];
         let strides = [&self.strides[..], &other.strides[..]];
         each(&self.lengths, strides, first, &mut |at| {
@@ -101,27 +111,16 @@ impl TensorPlace {
 
     /// Behind its last number.
     fn end(&self) -> usize {
-        let far =
-            |(length, stride): (&usize, &isize)| length.saturating_sub(1) * stride.unsigned_abs();
-        self.first
-            + self
-                .lengths
-                .iter()
-                .zip(&self.strides)
-                .map(far)
-                .sum::<usize>()
-            + 1
+        let axes = self.lengths.iter().zip(&self.strides);
+        let far = axes.map(|(length, stride)| length.saturating_sub(1) * stride.unsigned_abs());
+        self.first + far.sum::<usize>() + 1
     }
 }
 
 impl Shape {
     /// From the first number of the list of [`Self::places`] that is of a tensor to behind the last one.
     pub(super) fn in_list(&self) -> Range<usize> {
-        let all = || {
-            self.places
-                .iter()
-                .filter(|place| !place.lengths.contains(&0))
-        };
+        let all = || self.places.iter().filter(|place| !place.is_empty());
         let first = all().map(|place| place.first).min();
         let end = all().map(TensorPlace::end).max();
         first.unwrap_or(0)..end.unwrap_or(0)

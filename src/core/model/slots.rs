@@ -1,7 +1,7 @@
 //! Arrays that only some machines or heads have: those of a score, of a weighting, or of a kind of machine.
 
 use super::kind::Kind;
-use super::spec::Array;
+use super::spec::{Array, position};
 use crate::math::{Aligned, Real, Series};
 
 /// The arrays of a mechanism.
@@ -57,9 +57,7 @@ impl<R: Real> Slots<R> {
 
     /// The place of an array in the list.
     pub(super) fn place(&self, array: Array) -> Option<usize> {
-        let mut all = self.arrays.iter();
-        let same = all.position(|own| std::ptr::eq(*own, array));
-        same.or_else(|| self.arrays.iter().position(|own| *own == array))
+        position(self.arrays, array, |own| Some(*own))
     }
 
     /// True without any array.

@@ -22,6 +22,19 @@ pub struct ArraySpec {
 /// An array by its description: the one of its kind, compared by name.
 pub type Array = &'static ArraySpec;
 
+/// The place of an array in a list: of the same description first, so that equal texts are rarely compared.
+pub(super) fn position<T>(
+    list: &[T],
+    array: Array,
+    of: impl Fn(&T) -> Option<Array>,
+) -> Option<usize> {
+    let find = |is: fn(Array, Array) -> bool| {
+        let is_it = |one: &T| of(one).is_some_and(|own| is(own, array));
+        list.iter().position(is_it)
+    };
+    find(|own, other| std::ptr::eq(own, other)).or_else(|| find(|own, other| own == other))
+}
+
 /// The rows of an array that are kept of an episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kept {

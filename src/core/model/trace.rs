@@ -67,7 +67,6 @@ macro_rules! arrays {
 }
 
 /// Traces of episodes of other lengths that ran before, the last one last; no part of the episode.
-#[derive(Default)]
 pub struct Others<R>(VecDeque<Trace<R>>);
 
 impl<R> Clone for Others<R> {

@@ -4,6 +4,7 @@
 #![cfg(test)]
 
 use super::{Clip, OptimizerConfig, Trainer, TrainingConfig};
+use crate::math::matrix::padded;
 use crate::math::simd::{Choice, with};
 use crate::model::config::{
     ControllerKind, InitialMemory, InitialWeighting, Order, ShiftForm, VectorActivation,
@@ -14,13 +15,14 @@ use crate::task::{Copy, Task};
 /// FNV-1a over the bits of all weights; each row of a tensor of a file is filled up with zeros, as those of others are.
 fn hash(machine: &Model<f32>) -> u64 {
     let params = &machine.params;
-    let mut weights: Vec<f32> = params.slices().flatten().copied().collect();
-    if !params.list.is_empty() {
-        weights.clear();
+    let mut weights: Vec<f32> = Vec::new();
+    if params.list.is_empty() {
+        weights.extend(params.slices().flatten());
+    } else {
         for (_, tensor) in params.named() {
             for row in tensor.rows() {
                 weights.extend(row);
-                weights.resize(weights.len().next_multiple_of(16), 0.0);
+                weights.resize(padded(weights.len()), 0.0);
             }
         }
     }

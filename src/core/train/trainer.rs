@@ -540,12 +540,14 @@ impl Trainer {
     fn divergence(&self) -> Diverged {
         let groups = &self.buffers.groups;
         let in_trace = groups.iter().find_map(|group| group.not_finite.clone());
-        let gradients = ["gradient of ", "gradient of reverse."];
-        let gradients = zip(gradients, &groups[0].gradients);
         let weights = self.state.machines.iter().map(|machine| &machine.params);
-        let mut all = gradients.chain(zip(State::PREFIXES, weights));
-        let mut named =
-            || all.find_map(|(prefix, of)| Some(prefix.to_owned() + &first_broken(of)?));
+        let gradients = zip(State::PREFIXES, &groups[0].gradients);
+        let gradients = gradients.map(|(prefix, of)| ("gradient of ", prefix, of));
+        let weights = zip(State::PREFIXES, weights).map(|(prefix, of)| ("", prefix, of));
+        let mut all = gradients.chain(weights);
+        let mut named = || {
+            all.find_map(|(what, prefix, of)| Some(format!("{what}{prefix}{}", first_broken(of)?)))
+        };
         let (tensor, step) = match in_trace {
             Some((tensor, step)) => (tensor, Some(step)),
             None => (named().unwrap_or("gradient".into()), None),

@@ -14,12 +14,17 @@ use crate::keys::{Choice as _, Field, brief};
 use crate::model::{AXES, Axis, Conventions, ModelConfig, Scoring, Turns};
 use crate::task::Task;
 
+/// Keys of a `model` that count heads, and the kind of these.
+const COUNTS: [(&str, &str); 3] = [
+    ("heads.read", "read"),
+    ("heads.write", "write"),
+    ("heads.count", "read"),
+];
+
 /// True for a key of a `model` that the arrays of a trace determine.
 fn is_shown(path: &str) -> bool {
-    matches!(
-        path,
-        "kind" | "controller.kind" | "heads.read" | "heads.write" | "heads.count"
-    ) || Axis::of_key(path).is_some()
+    let is_count = COUNTS.iter().any(|(key, _)| *key == path);
+    is_count || ["kind", "controller.kind"].contains(&path) || Axis::of_key(path).is_some()
 }
 
 /// Returns the values of a `model` by path, as text, but for the sizes that are compared as such.
@@ -140,12 +145,7 @@ fn shown(
     let range = usize::try_from(range.unwrap_or(0)).unwrap_or(usize::MAX);
     sizes.insert("s", range);
     let length = |axis: &Axis| (axis.key, sizes.get(axis.name).copied().unwrap_or(1));
-    let [read, write] = ["read", "write"].map(count);
-    let counts = [
-        ("heads.read", read),
-        ("heads.write", write),
-        ("heads.count", read),
-    ];
+    let counts = COUNTS.map(|(key, kind)| (key, count(kind)));
     AXES.iter().map(length).chain(counts).collect()
 }
 

@@ -22,7 +22,7 @@ use crate::equations::text::{Mistake, mistake};
 use crate::math::Answer;
 use crate::model::array;
 use crate::model::shape::{Shape, Start, TensorPlace, TensorSpec};
-use crate::model::spec::{Array, Kept, Place};
+use crate::model::spec::{Array, Kept, Place, position};
 use crate::model::weighting::bayesian::DIVERGENCE;
 
 /// A program for one form of feedback.
@@ -502,11 +502,9 @@ impl Compiled {
 
     /// The quantity of an array.
     pub(super) fn quantity(&self, place: Place, of: Array) -> Option<(usize, &Quantity)> {
-        let find = |is: &dyn Fn(Array) -> bool| {
-            let mut all = self.quantities.iter().enumerate();
-            all.find(|(_, own)| own.place == place && is(own.array))
-        };
-        find(&|own| std::ptr::eq(own, of)).or_else(|| find(&|own| own == of))
+        let array = |own: &Quantity| (own.place == place).then_some(own.array);
+        let at = position(&self.quantities, of, array)?;
+        Some((at, &self.quantities[at]))
     }
 
     /// The last weighting over the source that each step of an answer has, or of a machine whose input and answer have

@@ -6,7 +6,7 @@ use super::interned;
 use super::parts::{Outline, Part};
 use super::quantities::{Held, Quantity, Same};
 use crate::equations::page::Key;
-use crate::equations::program::{Axis, Length, Program};
+use crate::equations::program::Axis;
 use crate::keys::Words;
 use crate::model::array;
 use crate::model::attention::{
@@ -85,13 +85,13 @@ impl Familiar {
             is_controller && !own.is_of_source()
         };
         let layers = all.iter().filter(is_layer).count();
-        let (mut layer, mut first_key) = ([0; 2], None);
+        let (axes, mut layer, mut first_key) = (&outline.program.axes, [0; 2], None);
         for own in all.iter_mut() {
             let mut known = place_of(own, heads, layers, &mut layer);
             // All heads have keys of one length: another one stays with the machine, which says its size.
             if known.is_some_and(|(_, array)| array == array::KEY) {
-                let first = *first_key.get_or_insert(own.axes[0]);
-                known = known.filter(|_| is_as_long(&outline.program, first, own.axes[0]));
+                let length = axes[axes[own.axes[0]].origin].trial;
+                known = known.filter(|_| *first_key.get_or_insert(length) == length);
             }
             (own.place, own.array) = known.unwrap_or((own.place, own.array));
         }
@@ -397,26 +397,6 @@ fn switch<'a>(outline: &'a Outline, name: &str) -> Option<&'a str> {
 fn chosen<T: Words + Copy>(outline: &Outline, name: &str) -> Option<T> {
     let word = switch(outline, name)?.replace('_', "-");
     T::WORDS.iter().find(|own| own.0 == word).map(|own| own.1)
-}
-
-/// Whether two axes have the same length in every episode.
-fn is_as_long(program: &Program, one: Axis, other: Axis) -> bool {
-    let of = |axis: Axis| {
-        let origin = program.axes[axis].origin;
-        (origin, &program.axes[origin].length)
-    };
-    let is_alike = |(one, other): (&Axis, &Axis)| is_as_long(program, *one, *other);
-    let are_alike = |(one, other): (&Vec<Axis>, &Vec<Axis>)| {
-        one.len() == other.len() && one.iter().zip(other).all(is_alike)
-    };
-    match (of(one), of(other)) {
-        ((one, _), (other, _)) if one == other => true,
-        ((_, Length::Fixed(one)), (_, Length::Fixed(other))) => one == other,
-        ((_, Length::Join(one)), (_, Length::Join(other))) => {
-            one.len() == other.len() && one.iter().zip(other).all(are_alike)
-        }
-        _ => false,
-    }
 }
 
 /// The place of an array, with its description there, by its name. `layer`: how many states and cells were there before.

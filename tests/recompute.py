@@ -558,8 +558,9 @@ class Run:
                     zeros = Named(axes, np.zeros([value.length(axis) if axis in value.axes else self.length(axis) for axis in axes]))
                     value, maker = self.element(np.add, zeros, value), self.makers[start.name, self.kind]
                     value.known, name = self.known, maker.arrays[maker.names.index(start.name)][self.kind]
-                    is_inner = bool(self.frames) and f"{name}.initial.{block.axis}"
-                    out[start.name, head] = self.settle(name + ".initial", value, is_inner)
+                    # A quantity with several first values has one of them for each step of the block around.
+                    is_first = not self.frames or [own.name for own in self.page.starts].count(start.name) == 1
+                    out[start.name, head] = self.settle(f"{name}.initial" if is_first else f"{name}.initial.{block.axis}", value)
         return out
 
     def make(self, s):
@@ -576,7 +577,7 @@ class Run:
 
     # Recorded arrays
 
-    def settle(self, name, value, *instead):
+    def settle(self, name, value):
         """Compares a value with the trace, and returns what is recorded; the value itself if nothing is."""
         table = [] if self.kind or name in self.trace.arrays else [axis for axis in value.axes if f"{axis}0.{name}" in self.trace.arrays]
         if table:
@@ -585,7 +586,7 @@ class Run:
                 parts.append(self.settle(name, value.entry(table[0], self.head)))
             self.kind = self.head = None
             return self.stacked(parts, table[0])
-        views = next((views for one in [*filter(None, instead), name] if (views := list(self.views(one, value)))), [])
+        views = list(self.views(name, value))
         for array, places in views:
             recorded = self.trace.at(array, places)
             if value.known and array not in self.trace.given:
@@ -1022,6 +1023,33 @@ LEARNED = {"v": ["additive_vector"], "v_p": ["position_vector"], "v_m": ["prior_
            "m.bias": ["prior_bias"], "e.weight": {"additive": ["additive_key", "additive_row"], "general": ["bilinear"], "location": ["location"]}}
 
 
+def rename(trace, layers, has_component):
+    """Gives arrays of heads that write, of their memory and of the layers of their controller the names of the file."""
+    arrays, dims = trace.arrays, trace.dims
+
+    def put(name, array, axes):
+        arrays[name], dims[name] = array, axes
+    new = {"initial": "weighting.initial", "initial_usage": "usage.initial", "distribution": "sharpened"}
+    new |= {"content": "content.weighting"} if has_component else {}
+    for head, _, end in [name.partition(".") for name in arrays]:
+        if end in new and re.fullmatch(r"(read|write)\d+", head):
+            put(f"{head}.{new[end]}", arrays.pop(f"{head}.{end}"), dims[f"{head}.{end}"])
+    if "memory.initial" in arrays:
+        # Where the trace has some steps of the memory, those in between are not compared.
+        trace.partial |= {"memory"} - set(arrays)
+        whole = arrays.pop("memory", np.full((len(arrays["input"]) + 1, *arrays["memory.initial"].shape), np.nan))
+        for name, at in (("memory.keyframes", slice(64, None, 64)), ("memory.last", slice(-1, None))):
+            frames = arrays.pop(name, whole[:0])
+            whole[at][:len(frames)] = frames
+        trace.compare("memory.initial", arrays["memory.initial"] if "memory" in trace.partial else whole[0], arrays["memory.initial"])
+        put("memory", whole[1:], ["t", "n", "m"])
+    for end in ("hidden", "cell") if layers > 1 else ():
+        states = arrays.get(f"controller.{end}")
+        if states is not None:
+            put(f"controller.{end}", states[:, 0], ["t", "c"])
+            put(f"upper.{end}", states[:, 1:], ["t", "l", "c"])
+
+
 class HandWritten:
     """The included file of a machine that is written by hand: its text, keys and tensors. Arrays of the trace get the names of the file."""
 
@@ -1033,10 +1061,10 @@ class HandWritten:
         self.tensors, self.constants, self.counts = {}, {}, {"read": self.heads.get("read", 0)}
         self.sizes = {"units": controller["size"], "upper": self.layers - 1, "rows": self.rows, "columns": self.columns}
         is_constant = isinstance(memory["initial"], dict) and not memory.get("seed")
-        self.switches = {"memory": "constant" if is_constant else "learned"}
+        self.switches = {"memory": "constant" if is_constant else "learned", "controller": controller["kind"]}
         if is_constant:
-            self.text = self.text.replace("start M[rows, columns] = 1e-6", f"start M[rows, columns] = {memory['initial']['constant']:.9g}")
-        self.rename()
+            self.constants["filled"] = memory["initial"]["constant"]
+        rename(trace, self.layers, self.kind == "ntm")
         self.share()
         getattr(self, self.kind)(controller)
         for name in [name for name in self.arrays if re.search(r"\.(additive|position|prior)_|\.(bilinear|location)$", name)]:
@@ -1049,27 +1077,6 @@ class HandWritten:
 
     def put(self, name, array, dims):
         self.arrays[name], self.trace.dims[name] = array, dims
-
-    def rename(self):
-        arrays = self.arrays
-        new = {"initial": "weighting.initial", "initial_usage": "usage.initial"} | ({"content": "content.weighting", "distribution": "sharpened"} if self.kind == "ntm" else {})
-        for head, end in [name.split(".") for name in arrays if "." in name]:
-            if end in new and head != "memory":
-                self.put(f"{head}.{new[end]}", arrays.pop(f"{head}.{end}"), self.trace.dims[f"{head}.{end}"])
-        if "memory.initial" in arrays:
-            # Where the trace has some steps of the memory, those in between are not compared.
-            self.trace.partial |= {"memory"} - set(arrays)
-            whole = arrays.pop("memory", np.full((len(arrays["input"]) + 1, *arrays["memory.initial"].shape), np.nan))
-            for name, at in (("memory.keyframes", slice(64, None, 64)), ("memory.last", slice(-1, None))):
-                frames = arrays.pop(name, whole[:0])
-                whole[at][:len(frames)] = frames
-            self.trace.compare("memory.initial", arrays["memory.initial"] if "memory" in self.trace.partial else whole[0], arrays["memory.initial"])
-            self.put("memory", whole[1:], ["t", "n", "m"])
-        for end in ("hidden", "cell") if self.layers > 1 else ():
-            states = arrays.get(f"controller.{end}")
-            if states is not None:
-                self.put(f"controller.{end}", states[:, 0], ["t", "c"])
-                self.put(f"upper.{end}", states[:, 1:], ["t", "l", "c"])
 
     def share(self):
         """Tensors that all kinds have: controller, output, and values before the first step."""
@@ -1105,14 +1112,14 @@ class HandWritten:
                 "shift": heads["shift"]["form"], "weightings": heads["initial_weighting"], "content.score": attention["score"],
                 "content.form": attention.get("prior", "text")}
         self.switches |= {f"head.{name}": chosen(value) for name, value in head.items()}
-        self.switches |= {"head.content.weighting": chosen(weighting, {"hard": "soft"}), "controller": controller["kind"], "order": chosen(heads["order"]),
+        self.switches |= {"head.content.weighting": chosen(weighting, {"hard": "soft"}), "order": chosen(heads["order"]),
                           "head.drawn": [("no", "yes")[one] for one in is_drawn] if isinstance(is_drawn, list) else ("no", "yes")[is_drawn],
                           "adds": chosen(heads["add_activation"]), "erase": erase[reads:] if isinstance(erase, list) else erase}
         offsets = 2 * heads["shift"]["range"] + 1
         units = {"units": "units", "centre": "position_units", "prior": "prior_units"}
         self.sizes |= {"head.offsets": offsets, "head.content.places": self.rows} | {f"head.content.{to}": attention[own] for to, own in units.items() if own in attention}
         constants = {"D": "window", "shape": "weibull_shape", "rate": "gamma_rate", "sigma": "lognormal_sigma", "prior_sigma": "prior_sigma"}
-        self.constants = {f"head.content.{to}": attention[own] for to, own in constants.items() if own in attention}
+        self.constants |= {f"head.content.{to}": attention[own] for to, own in constants.items() if own in attention}
         self.constants["head.content.epsilon"] = heads["similarity_epsilon"]
         source = {**self.arrays, **self.weights}
         for number, name in enumerate([f"read{i}" for i in range(reads)] + [f"write{i}" for i in range(heads["write"])]):
@@ -1128,41 +1135,22 @@ class HandWritten:
             if "initial.weighting" in self.weights:
                 self.tensors[f"{name}.head.w.start"] = self.weights["initial.weighting"][number]
 
-    def one_layer(self, controller):
-        """A file with one layer of LSTM, and no constant epsilon."""
-        self.text = self.text.replace("start h, c[units] = 0", "start h, c[units] = learned")
-        self.text = re.sub(r"cosine\[columns\]\((\w+), (M(?:\[-1\])?)\)", rf"cosine[columns](\1, \2; {self.heads['similarity_epsilon']})", self.text)
-        if self.layers > 1 or controller["kind"] != "lstm":
-            self.trace.notes.add(f"{self.kind}.machine has one layer, lstm, this machine {self.layers}, {controller['kind']}: its states are taken as recorded")
-            self.tensors = {name: own for name, own in self.tensors.items() if name[:2] not in ("h.", "c.")}
-            self.arrays["controller.hidden"] = self.arrays.pop("upper.hidden", self.arrays["controller.hidden"][:, None])[:, -1]
-            for name in {"controller.cell", "upper.cell"} & set(self.arrays):
-                del self.arrays[name]
-
     def dnc(self, controller):
-        self.one_layer(controller)
-        # The similarities are an array of their own.
-        self.text = re.sub(r"\n( +)(\w+) += softmax\[rows\]\((\w+) \* (cosine\[.*?\]\(.*?\))\) +\"(.*)content\"",
-                           r'\n\1K_\2 = \4 "\5similarity"\n\1\2 = softmax[rows](\3 * K_\2) "\5content"', self.text)
-        on = {word: int(self.heads[word] == "on") for word in ("links", "allocation", "free_gates")}
-        for word, end, value, readers in (("links", "read_modes", [0, 1, 0], True), ("allocation", "allocation_gate", 0, False), ("free_gates", "free_gate", 0, True)):
-            for head in [f"read{i}" for i in range(self.heads["read"])] if readers else ["write0"]:
-                if f"{head}.{end}" not in self.arrays:
-                    self.trace.notes.add(f"{word} off: {end} is {value} in dnc.machine")
-                    self.put(f"{head}.{end}", np.full((len(self.arrays["input"]), *np.shape(value)), value, float), ["t", "i"][:1 + np.ndim(value)])
-        width = self.columns
+        heads, width = self.heads, self.columns
+        on = {word: int(heads[word] == "on") for word in ("links", "allocation", "free_gates")}
+        self.switches |= {word: heads[word] for word in on}
+        self.constants["epsilon"] = heads["similarity_epsilon"]
         self.split("write0", "", [("k", width), ("beta", 1), ("e", width), ("v", width), ("g_a", on["allocation"]), ("g_w", 1)])
-        for i in range(self.heads["read"]):
+        for i in range(heads["read"]):
             self.split(f"read{i}", f"read{i}.", [("k_r", width), ("beta_r", 1), ("f", on["allocation"] * on["free_gates"]), ("pi", 3 * on["links"])])
 
     def sam(self, controller):
-        self.one_layer(controller)
         trace, arrays, width = self.trace, self.arrays, self.columns
         trace.rows, trace.all_rows = arrays.pop("recorded_rows"), self.rows
         rows, age, steps = trace.rows, arrays["write0.age"], len(arrays["input"])
         arrays.pop("initial_rows", None)
-        self.sizes["rows"], self.counts, self.constants = len(rows), {"head": self.heads["count"]}, {"K": self.heads["rows"], "delta": self.heads["threshold"]}
-        self.switches["memory"] = {"constant": "fixed"}.get(self.switches["memory"], "learned")
+        self.sizes["rows"], self.counts = len(rows), {"head": self.heads["count"]}
+        self.constants |= {"K": self.heads["rows"], "delta": self.heads["threshold"], "epsilon": self.heads["similarity_epsilon"]}
         for i in range(self.heads["count"]):
             self.split(f"read{i}", f"head{i}.", [("q", width), ("beta", 1)])
             self.split(f"write{i}", f"head{i}.", [("a", width), ("alpha", 1), ("gamma", 1)])
@@ -1207,7 +1195,11 @@ def compare_familiar(trace):
 def recompute(path, weights):
     trace = Trace(path)
     if trace.model.get("kind") == "equations":
-        run = Run(Page(trace.model.get("text") or included(trace.model["file"]), trace.model), trace, weights)
+        text = trace.model.get("text") or included(trace.model["file"])
+        if re.search(r'^ *M\b.*"memory"', text, re.M) and "memory.initial" in trace.arrays:
+            states = trace.arrays["controller.hidden"]
+            rename(trace, states.shape[1] if states.ndim > 2 else 1, "use content " in text)
+        run = Run(Page(text, trace.model), trace, weights)
     else:
         own = HandWritten(trace, weights)
         run = Run(Page(own.text, own.keys()), trace, own.tensors)

@@ -158,17 +158,34 @@ fn of_file(machine: &Model<f32>, all: &[(Place, Array)]) -> Vec<Lesion> {
         return Vec::new();
     }
     let set = |of: (Place, Array)| always(of, None, Change::Set(vec![0.0]));
-    let computed = || all.iter().filter(|(_, of)| *of != array::LOGIT);
-    let statements = computed().map(|of| Lesion::new(of.1.name, "set to 0", [set(*of)]));
-    let head = |name: &'static str| {
-        let (head, _) = name.split_once('.')?;
-        head.ends_with(|end: char| end.is_ascii_digit())
-            .then_some(head)
+    let head = |(place, of): &(Place, Array)| {
+        if let Place::Head(head) = place {
+            return Some(machine.config.head_name(*head));
+        }
+        let (head, _) = of.name.split_once('.')?;
+        let is_head = head.ends_with(|end: char| end.is_ascii_digit());
+        is_head.then(|| head.to_owned())
     };
-    let heads: BTreeSet<&str> = computed().filter_map(|(_, of)| head(of.name)).collect();
-    let heads = heads.into_iter().map(|own| {
-        let arrays = computed().filter(|(_, of)| head(of.name) == Some(own));
-        Lesion::new(own, "all of it set to 0", arrays.map(|of| set(*of)))
+    let computed = || all.iter().filter(|(_, of)| *of != array::LOGIT);
+    let statement = |own: &(Place, Array)| match own {
+        (Place::Head(_), of) => {
+            let what = format!("{} set to 0", of.name);
+            Lesion::new(head(own).unwrap_or_default(), what, [set(*own)])
+        }
+        (_, of) => Lesion::new(of.name, "set to 0", [set(*own)]),
+    };
+    // Some are among the stages of heads.
+    let is_stage = |own: &(Place, Array)| {
+        let mut stages = STAGES.iter();
+        matches!(own.0, Place::Head(_))
+            && stages.any(|stage| (stage.0, stage.1) == (own.1.name, 0.0))
+    };
+    let statements = computed().filter(|own| !is_stage(own)).map(statement);
+    let heads: BTreeSet<String> = computed().filter_map(head).collect();
+    let heads = heads.into_iter().map(|name| {
+        let arrays = computed().filter(|own| head(own).as_ref() == Some(&name));
+        let arrays: Vec<_> = arrays.map(|of| set(*of)).collect();
+        Lesion::new(name, "all of it set to 0", arrays)
     });
     let tensors = machine.params.shape().named().map(|(name, _)| Lesion {
         tensor: Some(name.clone()),

@@ -474,7 +474,7 @@ impl Layout {
     }
 
     /// Calls `see` with the place of every entry.
-    fn each_entry(&self, see: impl FnMut(usize)) {
+    pub(crate) fn each_entry(&self, see: impl FnMut(usize)) {
         let axes: Vec<Axis> = self.dims.iter().map(|dim| dim.0).collect();
         self.places(&axes).into_iter().for_each(see);
     }

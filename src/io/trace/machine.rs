@@ -96,7 +96,7 @@ pub(super) fn read(
         }
     }
     let config = config?;
-    let range = config.ntm().map_or(0, |ntm| ntm.shift_range);
+    let range = config.sizes().shift_range;
     let shift_places = conventions.shift_places(range, label)?;
     let conventions = conventions.of(&config, label)?;
     let is_known = |path: &str| is_shown(path) || at(&given, path).is_some();

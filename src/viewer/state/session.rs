@@ -427,7 +427,8 @@ pub fn stops(least: usize, most: usize) -> Vec<usize> {
 
 /// The least number of rows that the shifts of a machine fit on.
 fn least_rows(config: &ModelConfig) -> usize {
-    config.ntm().map_or(1, NtmConfig::offsets)
+    let of_file = 2 * config.sizes().shift_range + 1;
+    config.ntm().map_or(of_file, NtmConfig::offsets)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use super::familiar::{Familiar, place_controller};
+use super::familiar::{Familiar, Rows, place_controller};
 use super::interned;
 use super::parts::{Data, Offer, Outline, Part, Unfit};
 use super::pool::{Pool, Purpose};
@@ -140,8 +140,8 @@ impl Compiled {
         }
         let mut arrays: Vec<Array> = Vec::new();
         for own in &compiled.quantities {
-            let is_there =
-                own.array == array::LOGIT || own.is_shared() && arrays.contains(&own.array);
+            let is_field = [array::LOGIT, array::MEMORY].contains(&own.array);
+            let is_there = is_field || own.is_shared() && arrays.contains(&own.array);
             if own.place == Place::Machine && !is_there {
                 arrays.push(own.array);
             }
@@ -437,6 +437,8 @@ impl Compiled {
             let counts = matches!(&own.act, Act::Map(nodes) if nodes.iter().any(counts));
             !counts && own.views().all(is_of_step)
         };
+        let has_steps_of_its_own =
+            |own: &Quantity| own.time.is_some_and(|(_, part)| part == Part::Steps);
         // Steps belong to the outermost blocks.
         let is_outer = |own: &Block| match own.axis {
             Some(axis) if own.parent.is_none() => is_steps(axis) && !own.backwards,
@@ -447,7 +449,7 @@ impl Compiled {
         self.data.iter().all(|data| data.part == Part::Steps)
             && self.told.is_empty()
             && self.page.blocks.iter().all(is_outer)
-            && !quantities.any(|own| own.is_kept || own.is_noise())
+            && !quantities.any(|own| own.is_noise() || own.is_kept && !has_steps_of_its_own(own))
             && operations.all(has_steps)
     }
 
@@ -499,6 +501,11 @@ impl Compiled {
     }
 
     // Arrays.
+
+    /// The memory with a row for each step, where heads see such a one.
+    pub(super) fn row_per_step(&self) -> Option<&Rows> {
+        self.familiar.as_ref()?.steps()
+    }
 
     /// The quantity of an array.
     pub(super) fn quantity(&self, place: Place, of: Array) -> Option<(usize, &Quantity)> {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
 use super::compiled::Compiled;
+use super::familiar::{Familiar, Memory, Rows};
 use super::interned;
 use super::parts::{Offer, Part, Unfit};
 use super::quantities::Quantity;
@@ -18,6 +19,7 @@ use crate::keys::{Choices, ConfigError, Keys, Table};
 use crate::model::array;
 use crate::model::attention::Mechanism;
 use crate::model::axis::Sizes;
+use crate::model::config::Order;
 use crate::model::kind::Kind;
 use crate::model::shape::Shape;
 use crate::model::spec::{Array, Place};
@@ -457,7 +459,7 @@ impl Kind for EquationsConfig {
             (Place::Machine, INPUT) => self.inputs,
             (Place::Machine, LOGIT | OUTPUT) => self.outputs,
             // Says that no row of the memory changes once it is there.
-            (Place::Head(_), ROWS) => 1,
+            (Place::Head(_), ROWS) => usize::from(self.compiled().row_per_step().is_some()),
             (Place::Machine, MEMORY | NORMS) | (Place::Head(_), INITIAL) => {
                 let Sizes { rows, columns, .. } = self.familiar_sizes();
                 rows.saturating_mul(if array == MEMORY { columns } else { 1 })
@@ -486,14 +488,19 @@ impl Kind for EquationsConfig {
         familiar.map_or_else(Mechanism::default, |own| own.mechanism(head, source))
     }
 
+    fn order(&self) -> Order {
+        let familiar = self.compiled().familiar.as_ref();
+        familiar.map_or(Order::ReadFirst, Familiar::order)
+    }
+
     fn of_rows(&self, rows: usize) -> Option<Box<dyn Kind>> {
-        self.compiled().familiar.as_ref()?;
+        self.compiled().row_per_step()?;
         let is_longer = self.has_source_part() && !self.has_rows_of_both_parts();
         self.of_episode(rows.saturating_add(usize::from(is_longer)), rows)
     }
 
     fn episode_rows(&self, steps: usize, source: usize) -> usize {
-        match self.compiled().familiar {
+        match self.compiled().row_per_step() {
             Some(_) if !self.has_source_part() => steps,
             _ => source,
         }
@@ -501,7 +508,7 @@ impl Kind for EquationsConfig {
 
     fn most_rows(&self) -> (usize, &'static str) {
         let compiled = self.compiled();
-        let has_rows = compiled.familiar.is_some() || self.has_source_part();
+        let has_rows = compiled.row_per_step().is_some() || self.has_source_part();
         let most = compiled.most_steps().filter(|_| has_rows);
         most.unwrap_or((usize::MAX, ""))
     }
@@ -626,8 +633,8 @@ impl EquationsConfig {
 
     /// Whether its memory has a row for each step of source and answer.
     fn has_rows_of_both_parts(&self) -> bool {
-        let familiar = self.compiled().familiar.as_ref();
-        familiar.is_some_and(|familiar| familiar.memory.are_of_both_parts())
+        let rows = self.compiled().row_per_step();
+        rows.is_some_and(Rows::are_of_both_parts)
     }
 
     /// The sizes of its controller, of its heads and of the rows that they see; 0 where it has none that pictures know.
@@ -644,15 +651,31 @@ impl EquationsConfig {
         let Some(familiar) = &compiled.familiar else {
             return controller;
         };
+        let read_heads = familiar.read_heads();
+        let heads = Sizes {
+            read_heads,
+            write_heads: familiar.heads.len() - read_heads,
+            ..controller
+        };
+        let rows = match &familiar.memory {
+            Memory::Steps(rows) => rows,
+            Memory::Written(own) => {
+                return Sizes {
+                    rows: lengths[own.rows],
+                    columns: lengths[own.columns],
+                    shift_range: own.offsets.map_or(0, |offsets| lengths[offsets] / 2),
+                    ..heads
+                };
+            }
+        };
         Sizes {
-            read_heads: familiar.heads.len(),
             rows: if self.has_rows_of_both_parts() {
                 self.lengths[0]
             } else {
                 self.episode_rows(self.lengths[0], self.lengths[1])
             },
-            columns: lengths[familiar.memory.columns],
-            ..controller
+            columns: lengths[rows.columns],
+            ..heads
         }
     }
 

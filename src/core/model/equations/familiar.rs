@@ -3,6 +3,7 @@
 
 use super::assembled::assemble;
 use super::interned;
+use super::memory_heads::Written;
 use super::parts::{Outline, Part};
 use super::quantities::{Held, Quantity, Same};
 use crate::equations::page::Key;
@@ -12,24 +13,35 @@ use crate::model::array;
 use crate::model::attention::{
     AttentionConfig, Mechanism, Score, Sees, ShiftForm, Strength, Switch, Weighting,
 };
+use crate::model::config::Order;
+use crate::model::dnc;
 use crate::model::spec::{Array, ArraySpec, Place};
 use crate::model::weighting::bayesian::{DIVERGENCE, NOISE, NORMAL, PRIOR};
 use crate::model::weighting::hard::DRAW;
 use crate::model::weighting::local::CENTRE;
 
-/// The reading heads of a file, the rows that they see, and the layer that controls them.
+/// The heads of a file, the memory that they see, and the layer that controls them.
 #[derive(Clone, Debug)]
 pub(super) struct Familiar {
     /// The arrays of each head that only some heads have.
     pub heads: Vec<&'static [Array]>,
     /// The memory that they see.
-    pub memory: Rows,
+    pub memory: Memory,
     /// Layers of a controller.
     pub layers: usize,
-    attention: AttentionConfig,
+    mechanisms: Vec<Mechanism>,
 }
 
-/// The memory of such heads: a row for each step of the input, or of the episode.
+/// The memory of heads.
+#[derive(Clone, Debug)]
+pub(super) enum Memory {
+    /// A row for each step.
+    Steps(Rows),
+    /// Rows that are written.
+    Written(Written),
+}
+
+/// A memory with a row for each step of the input, or of the episode.
 #[derive(Clone, Debug)]
 pub(super) struct Rows {
     /// The array whose steps are the rows.
@@ -59,11 +71,39 @@ impl Rows {
 impl Familiar {
     /// The mechanism of a head, in an episode with this many steps before the answer.
     pub(super) fn mechanism(&self, head: usize, source: usize) -> Mechanism {
-        Mechanism {
-            layer: head * self.layers.max(1) / self.heads.len().max(1),
-            shift_form: ShiftForm::None,
-            sees: self.memory.sees(head, source),
-            ..self.attention.of(0)
+        let own = self.mechanisms[head.min(self.mechanisms.len() - 1)].clone();
+        match &self.memory {
+            Memory::Written(_) => own,
+            Memory::Steps(rows) => Mechanism {
+                layer: head * self.layers.max(1) / self.heads.len().max(1),
+                shift_form: ShiftForm::None,
+                sees: rows.sees(head, source),
+                ..own
+            },
+        }
+    }
+
+    /// The memory, where it has a row for each step.
+    pub(super) fn steps(&self) -> Option<&Rows> {
+        match &self.memory {
+            Memory::Steps(rows) => Some(rows),
+            Memory::Written(_) => None,
+        }
+    }
+
+    /// The order of reads and writes in a step.
+    pub(super) fn order(&self) -> Order {
+        match &self.memory {
+            Memory::Steps(_) => Order::ReadFirst,
+            Memory::Written(written) => written.order,
+        }
+    }
+
+    /// The heads that read; the others write.
+    pub(super) fn read_heads(&self) -> usize {
+        match &self.memory {
+            Memory::Steps(_) => self.heads.len(),
+            Memory::Written(written) => written.read_heads,
         }
     }
 
@@ -71,7 +111,8 @@ impl Familiar {
     pub(super) fn find(outline: &Outline, all: &mut Vec<Quantity>) -> Option<Self> {
         let mut placed = assemble(outline, &by_layer(outline, all));
         join_tapes(&mut placed);
-        let found = Self::place(outline, &mut placed);
+        let found = Self::place_written(outline, &mut placed);
+        let found = found.or_else(|| Self::place(outline, &mut placed));
         if found.is_some() {
             *all = placed;
         }
@@ -99,23 +140,40 @@ impl Familiar {
         if memory.are_of_both_parts() {
             share_rows(all, &memory);
         }
-        let further = |head: usize| {
-            let own = all.iter().filter(|own| own.place == Place::Head(head));
-            let mut further: Vec<Array> = Vec::new();
-            for array in own.map(|own| own.array) {
-                if !array::ALL_OF_HEADS.contains(&array) && !further.contains(&array) {
-                    further.push(array);
-                }
-            }
-            interned::list(&further)
-        };
         Some(Self {
-            heads: (0..heads).map(further).collect(),
-            memory,
+            heads: further_arrays(all, heads),
+            memory: Memory::Steps(memory),
             layers,
-            attention: attention(outline, score),
+            mechanisms: vec![attention(outline, score, None).of(0)],
         })
     }
+
+    /// The heads of a memory that is written, under a controller.
+    fn place_written(outline: &Outline, all: &mut Vec<Quantity>) -> Option<Self> {
+        let (written, mechanisms) = Written::place(outline, all)?;
+        let layers = place_layers(outline, all);
+        Some(Self {
+            heads: further_arrays(all, mechanisms.len()),
+            memory: Memory::Written(written),
+            layers,
+            mechanisms,
+        })
+    }
+}
+
+/// The arrays of each head that only some heads have.
+fn further_arrays(all: &[Quantity], heads: usize) -> Vec<&'static [Array]> {
+    let further = |head: usize| {
+        let own = all.iter().filter(|own| own.place == Place::Head(head));
+        let mut further: Vec<Array> = Vec::new();
+        for array in own.map(|own| own.array) {
+            if !array::ALL_OF_HEADS.contains(&array) && !further.contains(&array) {
+                further.push(array);
+            }
+        }
+        interned::list(&further)
+    };
+    (0..heads).map(further).collect()
 }
 
 /// The memory of the heads of a file, their score, and their number.
@@ -132,7 +190,7 @@ fn find_rows(outline: &Outline, all: &[Quantity]) -> Option<(Rows, Score, usize)
     let (source, (_, part)) = (outline.data[0].steps?, heads[0].time?);
     let is_past = |axis: Axis| &*outline.program.axes[axis].name == "past";
     let is_answer = part != Part::Steps;
-    let mut score = chosen(outline, "score").unwrap_or(Score::Dot);
+    let mut score = chosen(outline, "score", None).unwrap_or(Score::Dot);
     let (rows, sees) = if is_past(first) {
         (
             named("controller.hidden").filter(|_| !is_answer),
@@ -140,7 +198,7 @@ fn find_rows(outline: &Outline, all: &[Quantity]) -> Option<(Rows, Score, usize)
         )
     } else if let Some(embedded) = named("embedded") {
         score = Score::ScaledDot;
-        let is_causal = switch(outline, "mask") == Some("causal");
+        let is_causal = choice(outline, "mask", None) == Some("causal");
         let sees = if is_causal {
             Sees::UpToNow
         } else {
@@ -190,8 +248,12 @@ fn find_rows(outline: &Outline, all: &[Quantity]) -> Option<(Rows, Score, usize)
     Some((memory, score, heads.len()))
 }
 
-/// The mechanism of the heads of a file, by its switches and constants.
-fn attention(outline: &Outline, score: Score) -> AttentionConfig {
+/// The mechanism of the heads of a file, or of one head of a kind, by its switches and constants.
+pub(super) fn attention(
+    outline: &Outline,
+    score: Score,
+    head: Option<(Axis, usize)>,
+) -> AttentionConfig {
     let mut attention = AttentionConfig {
         score: score.into(),
         strength: Strength::One.into(),
@@ -200,7 +262,7 @@ fn attention(outline: &Outline, score: Score) -> AttentionConfig {
         erase: Switch::Off.into(),
         ..AttentionConfig::DEFAULT
     };
-    let weighting = chosen(outline, "weighting").unwrap_or(Weighting::Soft);
+    let weighting = chosen(outline, "weighting", head).unwrap_or(Weighting::Soft);
     attention.weighting = weighting.into();
     let of = &mut attention.parameters;
     let constant = |name: &str, to: &mut f64| {
@@ -211,7 +273,7 @@ fn attention(outline: &Outline, score: Score) -> AttentionConfig {
     constant("sigma", &mut of.lognormal_sigma);
     constant("prior_sigma", &mut of.prior_sigma);
     of.window = key(outline, "D").map_or(of.window, |key| key.value as usize);
-    of.prior = chosen(outline, "form").unwrap_or(of.prior);
+    of.prior = chosen(outline, "form", head).unwrap_or(of.prior);
     attention
 }
 
@@ -294,7 +356,7 @@ fn by_layer(outline: &Outline, all: &[Quantity]) -> Vec<Quantity> {
     let Some((layers, count)) = layers.zip(count) else {
         return all.to_vec();
     };
-    let ends = all.iter().filter_map(|own| head_of(own.array.name));
+    let ends = all.iter().filter_map(|own| head_of(own.array.name, "read"));
     let heads = ends.filter(|(_, end)| *end == "weighting").count();
     let mut split = Vec::new();
     for own in all {
@@ -302,7 +364,7 @@ fn by_layer(outline: &Outline, all: &[Quantity]) -> Vec<Quantity> {
             own.array.name,
             own.axes.iter().position(|axis| *axis == layers),
         );
-        let head = head_of(name);
+        let head = head_of(name, "read");
         let Some(at) = at.filter(|_| head.is_some() || name == "controller.hidden") else {
             split.push(own.clone());
             continue;
@@ -331,53 +393,76 @@ fn entry_of(own: &Quantity, axis: usize, entry: usize, name: &'static str) -> Qu
 }
 
 /// Gives the states of a controller that is the whole machine their places, and returns the number of its layers; 0 for a file
-/// with other quantities. The first layer has the label `controller`, those above it `upper`.
+/// with other quantities.
 pub(super) fn place_controller(outline: &Outline, all: &mut Vec<Quantity>) -> usize {
-    let states = [array::HIDDEN, array::CELL];
-    let count = |axis: Axis| outline.page.length(axis).unwrap_or(0);
-    let mut placed = Vec::new();
-    for own in &*all {
-        let mut words = own.array.name.splitn(3, '.');
-        let (layer, state) = (words.next(), words.next());
-        let state = states
-            .iter()
-            .zip(["hidden", "cell"])
-            .find(|known| state == Some(known.1));
-        let at = |layer: usize, part: Quantity| Quantity {
-            place: Place::Layer(layer),
-            array: state.map_or(part.array, |known| *known.0),
-            ..part
-        };
-        match (layer, state, own.held, &own.axes[..]) {
-            _ if own.array == array::LOGIT => placed.push(own.clone()),
-            (Some("controller"), Some(_), Held::Values(_), [_]) if own.time.is_some() => {
-                placed.push(at(0, own.clone()));
-            }
-            (Some("controller"), Some(_), Held::First(..), _) => placed.push(own.clone()),
-            (Some("upper"), Some(_), Held::Values(_), [upper, _]) if own.time.is_some() => {
-                let part = |entry| at(1 + entry, entry_of(own, 0, entry, own.array.name));
-                placed.extend((0..count(*upper)).map(part));
-            }
-            (Some("upper"), Some(_), Held::First(..), [upper, _]) if own.time.is_none() => {
-                placed.extend((count(*upper) > 0).then(|| own.clone()));
-            }
-            // What the first of them takes in is the state of the layer below.
-            (Some("upper"), Some(_), Held::First(..), _) => {}
-            _ => return 0,
-        }
-    }
-    if !placed.iter().any(|own| own.place == Place::Layer(0)) {
+    let placed = all.iter().map(|own| of_layers(outline, own));
+    let Some(mut placed) = placed.collect::<Option<Vec<_>>>() else {
         return 0;
+    };
+    let mut placed: Vec<Quantity> = placed.drain(..).flatten().collect();
+    let layers = layers_of(&placed);
+    if layers > 0 {
+        std::mem::swap(all, &mut placed);
     }
-    *all = placed;
+    layers
+}
+
+/// Gives the states of a controller of heads their places, and returns the number of its layers.
+fn place_layers(outline: &Outline, all: &mut Vec<Quantity>) -> usize {
+    let placed = all
+        .iter()
+        .map(|own| of_layers(outline, own).unwrap_or_else(|| vec![own.clone()]));
+    *all = placed.flatten().collect();
+    layers_of(all)
+}
+
+fn layers_of(all: &[Quantity]) -> usize {
     let is_layer = |own: &&Quantity| matches!(own.place, Place::Layer(_));
     let layers = all.iter().filter(is_layer);
     layers.filter(|own| own.array == array::HIDDEN).count()
 }
 
-/// The head of an array with this name in files, and its name there.
-fn head_of(name: &str) -> Option<(usize, &str)> {
-    let (head, end) = name.strip_prefix("read")?.split_once('.')?;
+/// The states of a controller in their layers, or the answer; none for other quantities. The first layer has the label
+/// `controller`, those above it `upper`.
+fn of_layers(outline: &Outline, own: &Quantity) -> Option<Vec<Quantity>> {
+    if own.array == array::LOGIT {
+        return Some(vec![own.clone()]);
+    }
+    let mut words = own.array.name.splitn(3, '.');
+    let (layer, state) = (words.next()?, words.next()?);
+    let state = match state {
+        "hidden" => array::HIDDEN,
+        "cell" => array::CELL,
+        // The state of the last layer once more.
+        "top" if layer == "controller" => return Some(vec![]),
+        _ => return None,
+    };
+    let at = |layer: usize, part: Quantity| Quantity {
+        place: Place::Layer(layer),
+        array: state,
+        ..part
+    };
+    let count = |axis: Axis| outline.page.length(axis).unwrap_or(0);
+    Some(match (layer, own.held, &own.axes[..]) {
+        ("controller", Held::Values(_), [_]) if own.time.is_some() => vec![at(0, own.clone())],
+        ("controller", Held::First(..), _) => vec![own.clone()],
+        ("upper", Held::Values(_), [upper, _]) if own.time.is_some() => {
+            let part = |entry| at(1 + entry, entry_of(own, 0, entry, own.array.name));
+            (0..count(*upper)).map(part).collect()
+        }
+        ("upper", Held::First(..), [upper, _]) if own.time.is_none() => {
+            let is_there = count(*upper) > 0;
+            is_there.then(|| own.clone()).into_iter().collect()
+        }
+        // What the first of them takes in is the state of the layer below.
+        ("upper", Held::First(..), _) => vec![],
+        _ => return None,
+    })
+}
+
+/// The head of a kind of an array with this name in files, and its name there.
+pub(super) fn head_of<'a>(name: &'a str, kind: &str) -> Option<(usize, &'a str)> {
+    let (head, end) = name.strip_prefix(kind)?.split_once('.')?;
     Some((head.parse().ok()?, end))
 }
 
@@ -387,15 +472,28 @@ fn key<'a>(outline: &'a Outline, name: &str) -> Option<&'a Key> {
     keys.find(|key| key.name.rsplit('.').next() == Some(name))
 }
 
-/// What a switch of this name is set to.
-fn switch<'a>(outline: &'a Outline, name: &str) -> Option<&'a str> {
+/// What a switch of this name is set to, for all heads or for one of a kind.
+pub(super) fn choice<'a>(
+    outline: &'a Outline,
+    name: &str,
+    head: Option<(Axis, usize)>,
+) -> Option<&'a str> {
     let key = key(outline, name).filter(|key| key.is_switch())?;
-    key.chosen.first().map(|word| &**word)
+    let place = head.and_then(|(kind, head)| {
+        let mut kinds = key.kinds.iter();
+        kinds.find(|own| own.0 == kind).map(|own| own.1 + head)
+    });
+    let word = key.chosen.get(place.unwrap_or(0)).or(key.chosen.first());
+    word.map(|word| &**word)
 }
 
 /// What the switch of this name of an attention is set to, where a word of it is one of these.
-fn chosen<T: Words + Copy>(outline: &Outline, name: &str) -> Option<T> {
-    let word = switch(outline, name)?.replace('_', "-");
+pub(super) fn chosen<T: Words + Copy>(
+    outline: &Outline,
+    name: &str,
+    head: Option<(Axis, usize)>,
+) -> Option<T> {
+    let word = choice(outline, name, head)?.replace('_', "-");
     T::WORDS.iter().find(|own| own.0 == word).map(|own| own.1)
 }
 
@@ -407,27 +505,10 @@ fn place_of(
     layer: &mut [usize; 2],
 ) -> Option<(Place, Array)> {
     let name = own.array.name;
-    let is_alike = |known: &Array| known.dims.len() == 1 + own.axes.len() && known.is_of_steps();
     // Penalties are those of the machine.
-    let head = head_of(name).filter(|head| head.0 < heads && !own.array.is_penalty());
+    let head = head_of(name, "read").filter(|head| head.0 < heads && !own.array.is_penalty());
     if let Some((head, end)) = head {
-        let of_mechanism = [
-            CENTRE,
-            array::ROW_KEY,
-            array::ROW_VALUE,
-            NOISE,
-            NORMAL,
-            PRIOR,
-            DIVERGENCE,
-        ];
-        let mut known = array::ALL_OF_HEADS.iter().chain(&of_mechanism);
-        let known = known.find(|known| known.name == end && own.time.is_some() && is_alike(known));
-        let drawn = matches!(own.held, Held::Draw(_)).then_some(&DRAW);
-        let known = drawn.or(known);
-        let renamed = || interned::array(own.array.called(interned::text(end)));
-        // Tables of a row stay with the machine, which says their sizes.
-        let is_table = known.is_none() && own.axes.len() > 1;
-        return (!is_table).then(|| (Place::Head(head), known.copied().unwrap_or_else(renamed)));
+        return array_of_head(own, end).map(|array| (Place::Head(head), array));
     }
     let states = [array::HIDDEN, array::CELL].into_iter().zip(layer);
     let mut states = states.filter(|(known, _)| known.name == name && own.axes.len() == 1);
@@ -438,6 +519,42 @@ fn place_of(
         return (at < layers).then_some((Place::Layer(at), known));
     }
     let mut known = array::OF_ENCODERS.iter().chain(&[array::FEEDBACK]);
-    let known = known.find(|known| known.name == name && own.time.is_some() && is_alike(known));
+    let known = known.find(|known| known.name == name && is_alike(own, known));
     known.map(|known| (Place::Machine, *known))
+}
+
+/// The arrays that heads of some mechanisms have.
+static OF_MECHANISMS: [Array; 16] = [
+    CENTRE,
+    array::ROW_KEY,
+    array::ROW_VALUE,
+    NOISE,
+    NORMAL,
+    PRIOR,
+    DIVERGENCE,
+    dnc::FREE_GATE,
+    dnc::READ_MODES,
+    dnc::BACKWARD,
+    dnc::FORWARD,
+    dnc::USAGE,
+    dnc::ALLOCATION,
+    dnc::ALLOCATION_GATE,
+    dnc::WRITE_GATE,
+    dnc::PRECEDENCE,
+];
+
+/// The array of a head with this name there; none for a table of a row, which stays with the machine, which says its sizes.
+pub(super) fn array_of_head(own: &Quantity, end: &str) -> Option<Array> {
+    let mut known = array::ALL_OF_HEADS.iter().chain(&OF_MECHANISMS);
+    let known = known.find(|known| known.name == end && is_alike(own, known));
+    let drawn = matches!(own.held, Held::Draw(_)).then_some(&DRAW);
+    let known = drawn.or(known).copied();
+    let renamed = || interned::array(own.array.called(interned::text(end)));
+    known.or_else(|| (own.axes.len() < 2).then(renamed))
+}
+
+/// Whether a quantity has a value for each step, and as many axes as an array.
+fn is_alike(own: &Quantity, known: Array) -> bool {
+    let has_axes = known.dims.len() == 1 + own.axes.len() && known.is_of_steps();
+    own.time.is_some() && has_axes
 }

@@ -2,7 +2,7 @@
 //!
 //! `config` has what a preset says, `compiled` what the file means: its tensors, and with `parts` the parts of an episode that
 //! its data are. `quantities` are the arrays that it records. `familiar` gives heads, layers and encoders the places that
-//! they have in other machines, and `assembled` makes one array of those of a document, a question and an answer.
+//! they have in other machines, with `memory_heads` for those that write; and `assembled` makes one array of those of a document, a question and an answer.
 //! `engines` run it, and `pool` keeps those that have run. `passes` are the passes of a machine.
 
 mod assembled;
@@ -11,6 +11,7 @@ mod config;
 mod engines;
 mod familiar;
 mod interned;
+mod memory_heads;
 mod parts;
 mod passes;
 mod pool;

@@ -48,7 +48,7 @@ impl Compiled {
         let flat = &self.variant(job.own).flat;
         let places = match own.held {
             Held::Values(series) => own.places(&engine.layout_in(series, at), None),
-            Held::First(series, block) => {
+            Held::First(series, block) | Held::WithFirst(series, block) => {
                 let block = self
                     .block(block)
                     .map(|(axis, backwards)| (axis, backwards, engine.bound.lengths[axis]));
@@ -74,6 +74,7 @@ impl<R: Real> Trace<R> {
     fn series_of(&self, own: &Quantity) -> Option<&Series<R>> {
         match own.place {
             Place::Machine if own.array == array::LOGIT => Some(&self.logit),
+            Place::Machine if own.array == array::MEMORY => Some(&self.memory_columns),
             Place::Machine => Some(self.own.at(self.own.place(own.array)?)),
             place => self.series(place, own.array),
         }
@@ -83,6 +84,7 @@ impl<R: Real> Trace<R> {
     fn series_of_mut(&mut self, own: &Quantity) -> Option<&mut Series<R>> {
         match own.place {
             Place::Machine if own.array == array::LOGIT => Some(&mut self.logit),
+            Place::Machine if own.array == array::MEMORY => Some(&mut self.memory_columns),
             Place::Machine => {
                 let at = self.own.place(own.array)?;
                 Some(self.own.at_mut(at))
@@ -224,17 +226,17 @@ impl EquationsConfig {
     /// M_t of heads that see the rows of an encoder, or the earlier states of their controller.
     fn remember<R: Real>(&self, trace: &mut Trace<R>, t: usize) {
         let compiled = self.compiled();
-        let Some(familiar) = &compiled.familiar else {
+        let Some(memory_rows) = compiled.row_per_step() else {
             return;
         };
         let [rows, _] = trace.memory_size();
-        let seen = match familiar.memory.sees(0, rows) {
+        let seen = match memory_rows.sees(0, rows) {
             Sees::Sequence if t > 0 => rows,
             Sees::Sequence => 0,
             _ => t.min(rows),
         };
         let mut memory = std::mem::take(&mut trace.memory_columns);
-        let (place, array) = familiar.memory.array;
+        let (place, array) = memory_rows.array;
         if let Some(series) = trace.series(place, array)
             && t < memory.steps()
         {
@@ -246,8 +248,8 @@ impl EquationsConfig {
 
     /// The rule of M_{t+1}.
     fn memory_dependency<R: Real>(&self) -> Option<Dependency<'_, R>> {
-        let memory = &self.compiled().familiar.as_ref()?.memory;
-        Some(Dependency::of_memory([memory.array], |trace, t| {
+        let rows = self.compiled().row_per_step()?;
+        Some(Dependency::of_memory([rows.array], |trace, t| {
             self.remember(trace, t + 1);
         }))
     }
@@ -265,7 +267,7 @@ impl EquationsConfig {
         let (first, _) = trace.rows_of(own, self.question);
         let width = own.width(&running.engine.bound.lengths, trace.tape.sizes);
         let steps = if own.time.is_some() {
-            trace.tape.sizes[0]
+            trace.tape.sizes[0] + usize::from(own.has_first())
         } else {
             1
         };
@@ -285,9 +287,15 @@ impl EquationsConfig {
             .for_each(|(to, place)| *to = value(arena, *place + from));
     }
 
-    /// Puts recorded arrays in, but for noise.
+    /// Puts recorded arrays in, but for noise; what is not recorded is not a number.
     fn put_recorded<R: Real>(&self, trace: &Trace<R>, running: &mut Running<R>) {
         let compiled = self.compiled();
+        let equations = compiled.program.equations.iter();
+        for series in equations.flat_map(|own| &own.makes) {
+            let layout = running.engine.layout_in(*series, 0);
+            let arena = &mut running.engine.memory.arena;
+            layout.each_entry(|at| arena[at] = R::from_f64(f64::NAN));
+        }
         let all = compiled.quantities.iter().enumerate();
         for (index, own) in all.filter(|(_, own)| !own.is_noise() && !own.is_copy()) {
             let Some(series) = trace.series_of(own) else {
@@ -315,7 +323,12 @@ impl EquationsConfig {
         self.put_recorded(trace, &mut running);
         let recorded = running.engine.memory.arena.clone();
         running.engine.forward_with(&mut |mut made: Made<'_, R>| {
-            made.each(|arena, at| arena[at] = recorded[at]);
+            made.each(|arena, at| {
+                // What was not recorded follows from what was.
+                if !recorded[at].to_f64().is_nan() {
+                    arena[at] = recorded[at];
+                }
+            });
         });
         Some(running)
     }
@@ -620,7 +633,10 @@ impl<R: Real> Machine<R> for EquationsConfig {
                     if !places.iter().any(is_made) {
                         continue;
                     }
-                    let t = first + row;
+                    // The row before the first step is made by none.
+                    let Some(t) = (first + row).checked_sub(usize::from(own.has_first())) else {
+                        continue;
+                    };
                     if t < steps.start
                         && let Some(recorded) = &recorded
                     {

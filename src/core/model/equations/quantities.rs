@@ -6,7 +6,7 @@ use crate::equations::bind::{Layout, count};
 use crate::equations::flatten::{Base, Cut, Flat};
 use crate::equations::op::exec::Act;
 use crate::equations::page::Word;
-use crate::equations::program::{Axis, Op, Source, Value};
+use crate::equations::program::{Axis, Equation, Op, Program, Source, Value};
 use crate::equations::tree::Function;
 use crate::model::array;
 use crate::model::spec::{Array, ArraySpec, Kept, Place, Range};
@@ -18,6 +18,8 @@ pub(super) enum Held {
     Values(usize),
     /// The value before the first step of a series along this block.
     First(usize, usize),
+    /// The values of a series, behind the value before the first step along this block.
+    WithFirst(usize, usize),
     /// What is drawn in a statement, by the place of its scratch array among all draws.
     Draw(usize),
     /// The activated gates of the cell that a statement computes.
@@ -28,7 +30,7 @@ impl Held {
     /// The series whose values it is.
     pub(super) fn series(self) -> Option<usize> {
         match self {
-            Self::Values(series) => Some(series),
+            Self::Values(series) | Self::WithFirst(series, _) => Some(series),
             _ => None,
         }
     }
@@ -91,8 +93,16 @@ impl Quantity {
 
     /// The first row and the number of rows of its array in an episode.
     pub(super) fn rows(&self, sizes: [usize; 2], question: usize) -> (usize, usize) {
-        self.time
-            .map_or((0, 1), |(_, part)| part.steps(sizes, question))
+        let more = usize::from(self.has_first());
+        self.time.map_or((0, 1), |(_, part)| {
+            let (first, count) = part.steps(sizes, question);
+            (first, count + more)
+        })
+    }
+
+    /// Whether its first row is the value before the first step.
+    pub(super) fn has_first(&self) -> bool {
+        matches!(self.held, Held::WithFirst(..))
     }
 
     /// Whether some of its steps are those of the answer.
@@ -176,7 +186,12 @@ impl Quantity {
         for (axis, entry) in &self.entries {
             cut(&mut layout, *axis, entry.cast_signed());
         }
-        if let Some((axis, backwards, length)) = block {
+        if let (true, Some((axis, ..))) = (self.has_first(), block) {
+            for (_, length, stride) in layout.dims.iter_mut().filter(|dim| dim.0 == axis) {
+                *length += 1;
+                layout.offset -= *stride;
+            }
+        } else if let Some((axis, backwards, length)) = block {
             cut(
                 &mut layout,
                 axis,
@@ -367,6 +382,13 @@ pub(super) fn connect(outline: &Outline, flat: &Flat, all: &mut [Quantity]) {
     }
 }
 
+/// Whether an axis counts heads.
+fn is_kind(outline: &Outline, axis: Axis) -> bool {
+    let axes = &outline.program.axes;
+    let key = outline.page.key(&axes[axes[axis].origin].name);
+    key.is_some_and(|key| key.word == Word::Heads)
+}
+
 /// The array of each head of a series, or its only one.
 fn of_heads(
     outline: &Outline,
@@ -379,12 +401,7 @@ fn of_heads(
     let program = &outline.program;
     let own = &program.series[series];
     // A table of all heads, made outside of their `for`, is a quantity of each as well.
-    let is_kind = |axis: &&Axis| {
-        let origin = program.axes[**axis].origin;
-        let key = outline.page.key(&program.axes[origin].name);
-        key.is_some_and(|key| key.word == Word::Heads)
-    };
-    let mut kinds = axes.iter().filter(is_kind);
+    let mut kinds = axes.iter().filter(|axis| is_kind(outline, **axis));
     let only = kinds.next().filter(|_| kinds.next().is_none()).copied();
     let heads = own.kind.filter(|kind| axes.contains(kind)).or(only);
     let part_of = |axis: &Axis| {
@@ -465,37 +482,84 @@ fn of_heads(
 /// The quantities that one follows from, and whether it does so without a tensor.
 fn needs(outline: &Outline, flat: &Flat, all: &[Quantity], index: usize) -> (Vec<usize>, bool) {
     let (program, own) = (&outline.program, &all[index]);
-    let (mut needs, mut follows, mut is_made) = (Vec::new(), true, false);
+    let mut sources = Sources::default();
     let equations = program.equations.iter().enumerate();
     for (work, equation) in equations.filter(|(_, one)| one.makes.iter().any(|made| own.has(*made)))
     {
-        is_made = true;
-        let is_drawn = |draw: usize| flat.draws[draw].1 == work;
-        let mut reads = Vec::new();
-        equation.value.each(&mut |value| match &value.op {
-            Op::Read(read, _) | Op::Past(read, ..) => {
-                follows &= !matches!(program.series[*read].source, Source::Parameter(_));
-                reads.push(*read);
+        if equation.head.is_none_or(|head| own.entries.contains(&head)) {
+            sources.add(program, work);
+        }
+    }
+    let is_made = !sources.equations.is_empty();
+    // What is not recorded follows from what is.
+    let mut next = 0;
+    while let Some(read) = sources.reads.get(next).copied() {
+        next += 1;
+        let equations = program.equations.iter().enumerate();
+        let made = equations.filter(|(_, one)| one.makes.contains(&read));
+        if !all.iter().any(|own| own.has(read)) {
+            made.for_each(|(work, _)| sources.add(program, work));
+        }
+    }
+    let is_of_head = |other: &Quantity| {
+        let differs = |(kind, head): &(Axis, usize)| {
+            let same = other.entries.iter().find(|own| own.0 == *kind);
+            let is_joined = !is_kind(outline, *kind) || sources.joined.contains(kind);
+            !is_joined && same.is_some_and(|own| own.1 != *head)
+        };
+        !own.entries.iter().any(differs)
+    };
+    let is_needed = |(other, own): &(usize, &Quantity)| {
+        *other != index
+            && !own.is_copy()
+            && is_of_head(own)
+            && match own.held {
+                Held::Values(_) | Held::WithFirst(..) => {
+                    own.series().any(|own| sources.reads.contains(&own))
+                }
+                Held::First(own, _) => sources.reads.contains(&own),
+                Held::Draw(draw) => sources.equations.contains(&flat.draws[draw].1),
+                Held::Gates(_) => false,
             }
-            Op::Tensor(..) | Op::Linear(_) | Op::Cell(..) => follows = false,
+    };
+    let needs = all.iter().enumerate().filter(is_needed);
+    let needs = needs.map(|(other, _)| other).collect();
+    (needs, is_made && !sources.has_tensors)
+}
+
+/// What equations read.
+#[derive(Default)]
+struct Sources {
+    equations: Vec<usize>,
+    /// Series.
+    reads: Vec<usize>,
+    /// Whether a learned tensor is among it.
+    has_tensors: bool,
+    /// Axes along which entries are joined, or have another name.
+    joined: Vec<Axis>,
+}
+
+impl Sources {
+    fn add(&mut self, program: &Program, equation: usize) {
+        self.equations.push(equation);
+        let Equation { value, head, .. } = &program.equations[equation];
+        let is_own =
+            |axis, entry: Option<usize>| entry.is_some_and(|entry| *head == Some((axis, entry)));
+        value.each(&mut |value| match &value.op {
+            Op::Read(read, _) | Op::Past(read, ..) => {
+                let source = program.series[*read].source;
+                self.has_tensors |= matches!(source, Source::Parameter(_));
+                if !self.reads.contains(read) {
+                    self.reads.push(*read);
+                }
+            }
+            Op::Tensor(..) | Op::Linear(_) | Op::Cell(..) => self.has_tensors = true,
+            Op::Over(_, axes) => self.joined.extend(axes),
+            Op::Entry(axis, entry) if is_own(*axis, *entry) => {}
+            Op::Rename(axis, _) | Op::Pick(axis) | Op::Entry(axis, _) => self.joined.push(*axis),
             _ => {}
         });
-        let is_needed = |(other, own): &(usize, &Quantity)| {
-            *other != index
-                && !own.is_copy()
-                && match own.held {
-                    Held::Values(_) => own.series().any(|own| reads.contains(&own)),
-                    Held::First(own, _) => reads.contains(&own),
-                    Held::Draw(draw) => is_drawn(draw),
-                    Held::Gates(_) => false,
-                }
-        };
-        let own = all.iter().enumerate().filter(is_needed);
-        needs.extend(own.map(|(other, _)| other));
     }
-    needs.sort_unstable();
-    needs.dedup();
-    (needs, follows && is_made)
 }
 
 /// The range of what a function makes.

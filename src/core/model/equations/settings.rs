@@ -14,11 +14,13 @@ pub(super) struct Settings {
 }
 
 impl Settings {
-    /// The choices, and with a page the numbers, each within its range there.
+    /// With a page the choices, and the numbers, each within its range there; without one the choices of the first heads.
     pub(super) fn given(&self, page: Option<&Page>) -> Given {
         let mut given = Given::default();
         for (name, words) in &self.choices {
-            let words = words.iter().map(|word| word.as_str().into()).collect();
+            let count = if page.is_some() { words.len() } else { 1 };
+            let words = words.iter().take(count);
+            let words = words.map(|word| word.as_str().into()).collect();
             given.choices.insert(name.as_str().into(), words);
         }
         for (name, number) in self.numbers.iter().filter(|_| page.is_some()) {

@@ -1,6 +1,9 @@
-//! The files of the Neural Turing Machine and of the Differentiable Neural Computer give the episodes of the machines that are
-//! written by hand, for random configurations.
+//! The files of the Neural Turing Machine, of the Differentiable Neural Computer and of sparse access memory give the episodes of
+//! the machines that are written by hand, for random configurations of their options.
 
+use std::collections::BTreeSet;
+use std::fmt::Display;
+use std::ops::Range;
 use std::sync::Arc;
 
 use ndarray::Array2;
@@ -9,7 +12,12 @@ use tapescope_core::equations::flatten::{Feedback, flatten};
 use tapescope_core::equations::lower::{Axis, Program, Source, lower};
 use tapescope_core::equations::page::{Given, Page};
 use tapescope_core::equations::run::Engine;
-use tapescope_core::model::{self as hand, Model, ModelConfig, Trace};
+use tapescope_core::math::Series;
+use tapescope_core::model::attention::{Score, ShiftForm, Strength, Switch};
+use tapescope_core::model::config::{
+    ControllerConfig, ControllerKind, InitialMemory, InitialWeighting, Order, VectorActivation,
+};
+use tapescope_core::model::{self as hand, EquationsConfig, Model, ModelConfig, Trace};
 
 const MACHINES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/machines");
 
@@ -25,6 +33,10 @@ impl Random {
         (self.0 >> 33) as usize % n
     }
 
+    fn of<T: Copy, const N: usize>(&mut self, all: [T; N]) -> T {
+        all[self.below(N)]
+    }
+
     fn number(&mut self) -> f64 {
         self.below(1 << 20) as f64 / f64::from(1 << 19) - 1.0
     }
@@ -33,71 +45,234 @@ impl Random {
 /// A configuration: the keys of the file, and the machine by hand.
 struct Case {
     file: &'static str,
-    numbers: Vec<(&'static str, usize)>,
-    lengths: Vec<(&'static str, usize)>,
+    set: Vec<(&'static str, String)>,
+    lengths: [(&'static str, usize); 3],
     model: ModelConfig,
-    heads: [usize; 2],
     layers: usize,
+}
+
+impl Case {
+    fn new(
+        random: &mut Random,
+        file: &'static str,
+        set: &[(&'static str, &dyn Display)],
+        model: impl Into<ModelConfig>,
+    ) -> Self {
+        let model = model.into();
+        let sizes = model.sizes();
+        let mut set: Vec<_> = set
+            .iter()
+            .map(|(name, value)| (*name, value.to_string()))
+            .collect();
+        set.extend([
+            ("rows", sizes.rows.to_string()),
+            ("columns", sizes.columns.to_string()),
+            ("units", sizes.units.to_string()),
+            ("upper", (sizes.layers - 1).to_string()),
+        ]);
+        let lengths = [
+            ("steps", 1 + random.below(8)),
+            ("inputs", sizes.inputs),
+            ("outputs", sizes.outputs),
+        ];
+        Self {
+            file,
+            set,
+            lengths,
+            layers: sizes.layers,
+            model,
+        }
+    }
+
+    /// Number of heads of a kind.
+    fn count(&self, kind: &str) -> usize {
+        let sizes = self.model.sizes();
+        if kind == "write" {
+            sizes.write_heads
+        } else {
+            sizes.read_heads
+        }
+    }
+
+    /// The outputs of a head that a statement is.
+    fn part(&self, kind: &str, head: usize, statement: &str) -> Range<usize> {
+        let first = if kind == "write" {
+            self.count("read")
+        } else {
+            0
+        };
+        match &self.model {
+            ModelConfig::Ntm(config) => {
+                let start = config.head_columns(first + head).all().start;
+                let columns = config.head_columns(first + head);
+                let part = match statement {
+                    "head.k" => columns.key,
+                    "head.beta" => columns.strength,
+                    "head.g" => columns.gate,
+                    "head.s" | "head.d" => columns.shift,
+                    "head.gamma" => columns.sharpening,
+                    "e" => columns.erase,
+                    "a" => columns.add,
+                    other => panic!("{other}"),
+                };
+                part.start - start..part.end - start
+            }
+            ModelConfig::Dnc(config) => {
+                let is_on = |switch| usize::from(switch == Switch::On);
+                let (width, allocates) = (config.columns, is_on(config.allocation));
+                let widths: &[(&str, usize)] = if kind == "read" {
+                    let frees = allocates * is_on(config.free_gates);
+                    &[
+                        ("k_r", width),
+                        ("beta_r", 1),
+                        ("f", frees),
+                        ("pi", 3 * is_on(config.links)),
+                    ]
+                } else {
+                    &[
+                        ("k", width),
+                        ("beta", 1),
+                        ("e", width),
+                        ("v", width),
+                        ("g_a", allocates),
+                        ("g_w", 1),
+                    ]
+                };
+                parts(widths, statement)
+            }
+            ModelConfig::Sam(config) => {
+                let widths: &[(&str, usize)] = if kind == "read" {
+                    &[("q", config.columns), ("beta", 1)]
+                } else {
+                    &[("a", config.columns), ("alpha", 1), ("gamma", 1)]
+                };
+                parts(widths, statement)
+            }
+            other @ ModelConfig::Equations(_) => panic!("{other:?}"),
+        }
+    }
+}
+
+/// The place of a part among parts of these widths.
+fn parts(widths: &[(&str, usize)], name: &str) -> Range<usize> {
+    let index = widths.iter().position(|own| own.0 == name);
+    let index = index.unwrap_or_else(|| panic!("{name}"));
+    let first = widths[..index].iter().map(|own| own.1).sum();
+    first..first + widths[index].1
+}
+
+/// The controller of a machine, with its choice in the file.
+fn controller(random: &mut Random) -> (ControllerConfig, &'static str) {
+    let (kind, choice) = random.of([
+        (ControllerKind::Lstm, "lstm"),
+        (ControllerKind::Feedforward, "feedforward"),
+    ]);
+    let (size, layers) = (2 + random.below(20), 1 + random.below(3));
+    (ControllerConfig { kind, size, layers }, choice)
 }
 
 fn ntm(random: &mut Random) -> Case {
     let mut model = hand::NtmConfig::new(1 + random.below(4), 1 + random.below(4));
     (model.rows, model.columns) = (3 + random.below(20), 2 + random.below(6));
     (model.read_heads, model.write_heads) = (1 + random.below(3), 1 + random.below(3));
-    (model.controller.size, model.controller.layers) = (2 + random.below(20), 1 + random.below(3));
-    let (heads, layers, units) = (
-        [model.read_heads, model.write_heads],
-        model.controller.layers,
-        model.controller.size,
-    );
-    let numbers = vec![
-        ("rows", model.rows),
-        ("columns", model.columns),
-        ("read", heads[0]),
-        ("write", heads[1]),
-        ("units", units),
-        ("upper", layers - 1),
+    let (own, network) = controller(random);
+    model.controller = own;
+    let (order, place) = random.of([
+        (Order::ReadFirst, "read_first"),
+        (Order::WriteFirst, "write_first"),
+    ]);
+    model.order = order;
+    let (form, shift) = random.of([
+        (ShiftForm::Softmax, "softmax"),
+        (ShiftForm::Scalar, "scalar"),
+        (ShiftForm::None, "off"),
+    ]);
+    model.shift_form = form.into();
+    let (score, compares) = random.of([
+        (Score::Cosine, "cosine"),
+        (Score::Dot, "dot"),
+        (Score::ScaledDot, "scaled_dot"),
+    ]);
+    model.attention.score = score.into();
+    let (strength, factor) = random.of([(Strength::Emitted, "on"), (Strength::One, "off")]);
+    model.attention.strength = strength.into();
+    let on = [(Switch::On, "on"), (Switch::Off, "off")];
+    let (gate, sharpening, erase) = (random.of(on), random.of(on), random.of(on));
+    model.attention.gate = gate.0.into();
+    model.attention.sharpening = sharpening.0.into();
+    model.attention.erase = erase.0.into();
+    let activations = [
+        (VectorActivation::Identity, "linear"),
+        (VectorActivation::Tanh, "tanh"),
     ];
-    let lengths = vec![
-        ("steps", 1 + random.below(8)),
-        ("inputs", model.inputs),
-        ("outputs", model.outputs),
+    let (keys, adds) = (random.of(activations), random.of(activations));
+    (model.key_activation, model.add_activation) = (keys.0, adds.0);
+    let (memory, begins) = random.of([
+        (InitialMemory::Constant(0.25), "constant"),
+        (InitialMemory::Learned, "learned"),
+    ]);
+    model.initial_memory = memory;
+    let (weighting, looks) = random.of([
+        (InitialWeighting::OneHot, "first_row"),
+        (InitialWeighting::Learned, "learned"),
+    ]);
+    model.initial_weighting = weighting;
+    let set: &[(_, &dyn Display)] = &[
+        ("read", &model.read_heads),
+        ("write", &model.write_heads),
+        ("controller", &network),
+        ("order", &place),
+        ("head.shift", &shift),
+        ("head.content.score", &compares),
+        ("head.strength", &factor),
+        ("head.gate", &gate.1),
+        ("head.sharpening", &sharpening.1),
+        ("erase", &erase.1),
+        ("head.keys", &keys.1),
+        ("adds", &adds.1),
+        ("memory", &begins),
+        ("filled", &0.25),
+        ("head.weightings", &looks),
     ];
-    Case {
-        file: "ntm",
-        numbers,
-        lengths,
-        model: model.into(),
-        heads,
-        layers,
-    }
+    Case::new(random, "ntm", set, model.clone())
 }
 
 fn dnc(random: &mut Random) -> Case {
     let mut model = hand::DncConfig::new(1 + random.below(4), 1 + random.below(4));
     (model.rows, model.columns) = (3 + random.below(20), 2 + random.below(6));
-    (model.read_heads, model.controller.size) = (1 + random.below(3), 2 + random.below(20));
-    model.similarity_epsilon = 0.0;
-    let (heads, units) = ([model.read_heads, 1], model.controller.size);
-    let numbers = vec![
-        ("rows", model.rows),
-        ("columns", model.columns),
-        ("read", heads[0]),
-        ("units", units),
+    model.read_heads = 1 + random.below(3);
+    let (own, network) = controller(random);
+    model.controller = own;
+    let on = [(Switch::On, "on"), (Switch::Off, "off")];
+    let (links, allocation, free_gates) = (random.of(on), random.of(on), random.of(on));
+    (model.links, model.allocation, model.free_gates) = (links.0, allocation.0, free_gates.0);
+    let set: &[(_, &dyn Display)] = &[
+        ("read", &model.read_heads),
+        ("controller", &network),
+        ("links", &links.1),
+        ("allocation", &allocation.1),
+        ("free_gates", &free_gates.1),
     ];
-    let lengths = vec![
-        ("steps", 1 + random.below(8)),
-        ("inputs", model.inputs),
-        ("outputs", model.outputs),
+    Case::new(random, "dnc", set, model.clone())
+}
+
+fn sam(random: &mut Random) -> Case {
+    let mut model = hand::SamConfig::new(1 + random.below(4), 1 + random.below(4));
+    (model.rows, model.columns) = (9 + random.below(20), 2 + random.below(6));
+    (model.heads, model.read_rows) = (1 + random.below(3), 1 + random.below(5));
+    model.threshold = 0.3;
+    let (own, network) = controller(random);
+    model.controller = own;
+    // Of rows that are equal, each program reads others.
+    model.initial_memory = InitialMemory::Learned;
+    let set: &[(_, &dyn Display)] = &[
+        ("head", &model.heads),
+        ("K", &model.read_rows),
+        ("delta", &0.3),
+        ("controller", &network),
+        ("memory", &"learned"),
     ];
-    Case {
-        file: "dnc",
-        numbers,
-        lengths,
-        model: model.into(),
-        heads,
-        layers: 1,
-    }
+    Case::new(random, "sam", set, model.clone())
 }
 
 /// The tensors of both: for each of the file its values, taken from those by hand.
@@ -106,28 +281,8 @@ fn tensors(
     program: &Program,
     hand: &dyn Fn(&str) -> (usize, Vec<f64>),
 ) -> Vec<Vec<f64>> {
-    let columns = case
-        .numbers
-        .iter()
-        .find(|own| own.0 == "columns")
-        .map_or(0, |own| own.1);
-    // Which of the outputs of a head a statement is.
-    let part = |name: &str| match name {
-        "head.k" | "k_r" | "k" => 0..columns,
-        "head.beta" | "beta_r" | "beta" => columns..columns + 1,
-        "head.g" | "f" => columns + 1..columns + 2,
-        "head.s" | "pi" => columns + 2..columns + 5,
-        "head.gamma" => columns + 5..columns + 6,
-        "e" if case.file == "dnc" => columns + 1..2 * columns + 1,
-        "v" => 2 * columns + 1..3 * columns + 1,
-        "g_a" => 3 * columns + 1..3 * columns + 2,
-        "g_w" => 3 * columns + 2..3 * columns + 3,
-        "e" => columns + 6..2 * columns + 6,
-        "a" => 2 * columns + 6..3 * columns + 6,
-        other => panic!("{other}"),
-    };
     // A matrix by hand is [in, out], in the file [out, in]; some of the outputs.
-    let turned = |name: &str, outputs: Option<std::ops::Range<usize>>| {
+    let turned = |name: &str, outputs: Option<Range<usize>>| {
         let (width, values) = hand(name);
         let outputs = outputs.unwrap_or(0..width);
         outputs
@@ -145,9 +300,25 @@ fn tensors(
             .strip_prefix("read.")
             .map(|rest| ("read", rest))
             .or_else(|| whole.strip_prefix("write.").map(|rest| ("write", rest)))
+            .or_else(|| {
+                let statement = whole.strip_prefix("head.")?;
+                let reads = ["q", "beta"].contains(&statement);
+                (case.file == "sam").then_some((if reads { "read" } else { "write" }, statement))
+            })
             .unwrap_or(("", whole));
         match (statement, kind) {
             ("r", "start") => hand("initial.read").1,
+            ("M", "start") => hand("initial.memory").1,
+            ("head.w", "start") => {
+                let (width, values) = hand("initial.weighting");
+                let reads = case.count("read") * width;
+                let own = if head == "read" {
+                    0..reads
+                } else {
+                    reads..values.len()
+                };
+                values[own].to_vec()
+            }
             ("h" | "h_u" | "c" | "c_u", "start") => {
                 let is_hidden = statement.starts_with('h');
                 let (width, mut values) = hand(if is_hidden {
@@ -168,16 +339,12 @@ fn tensors(
                 .collect(),
             ("z", _) => turned(&format!("output.{kind}"), None),
             _ => {
-                let (head, count) = if head == "read" {
-                    ("read", case.heads[0])
-                } else {
-                    ("write", case.heads[1])
+                let head = if head.is_empty() { "write" } else { head };
+                let outputs = |index| {
+                    let part = case.part(head, index, statement);
+                    turned(&format!("{head}{index}.{kind}"), Some(part))
                 };
-                (0..count)
-                    .flat_map(|index| {
-                        turned(&format!("{head}{index}.{kind}"), Some(part(statement)))
-                    })
-                    .collect()
+                (0..case.count(head)).flat_map(outputs).collect()
             }
         }
     };
@@ -193,16 +360,15 @@ macro_rules! agree {
         #[expect(clippy::too_many_lines, reason = "one step after another")]
         fn $name(case: &Case, random: &mut Random) {
             let mut given = Given::default();
-            given.numbers.extend(
-                case.numbers
-                    .iter()
-                    .map(|(name, number)| ((*name).into(), *number as f64)),
-            );
-            if case.file == "ntm" {
-                given.choices.extend(
-                    [("head.keys", "tanh"), ("adds", "tanh")]
-                        .map(|(name, choice)| (name.into(), vec![choice.into()])),
-                );
+            for (name, value) in &case.set {
+                match value.parse() {
+                    Ok(number) => _ = given.numbers.insert((*name).into(), number),
+                    Err(_) => {
+                        _ = given
+                            .choices
+                            .insert((*name).into(), vec![value.as_str().into()])
+                    }
+                }
             }
             let text = std::fs::read(format!("{MACHINES}/{}.machine", case.file)).unwrap();
             let library = |name: &str| {
@@ -306,7 +472,7 @@ macro_rules! agree {
                     (found - wanted).abs() < $bound,
                     "{:?} {:?}: {found} and {wanted}",
                     case.file,
-                    case.numbers
+                    case.set
                 );
                 let slope = random.number() as $type;
                 slopes.row_mut(at / outputs)[at % outputs] = slope;
@@ -333,7 +499,7 @@ macro_rules! agree {
                         (found - wanted).abs() < $slope * (1.0 + wanted.abs()),
                         "{:?} {:?} {}: {found} and {wanted}",
                         case.file,
-                        case.numbers,
+                        case.set,
                         program.tensors[index].name
                     );
                 }
@@ -347,11 +513,136 @@ agree!(double, f64, 1e-11, 1e-9);
 #[test]
 fn files_give_the_episodes_of_the_machines_by_hand() {
     let mut random = Random(1);
-    for make in [ntm, dnc] {
-        for _ in 0..30 {
+    for make in [ntm, dnc, sam] {
+        for _ in 0..60 {
             let case = make(&mut random);
             single(&case, &mut random);
             double(&case, &mut random);
         }
     }
+}
+
+/// A file as a machine, with the weights of the machine by hand.
+fn of_file(case: &Case, by_hand: &Model<f32>) -> Model<f32> {
+    let set = case.set.iter().map(|(name, value)| (*name, &**value));
+    let set: Vec<_> = set.collect();
+    let channels = [case.model.inputs(), case.model.outputs()];
+    let config = EquationsConfig::included(case.file, channels, &set).unwrap();
+    let named = by_hand.params.named();
+    let hand = |name: &str| {
+        let (_, tensor) = named.iter().find(|own| own.0 == name).unwrap();
+        let values = tensor.iter().map(|value| f64::from(*value));
+        (tensor.ncols(), values.collect())
+    };
+    let compiled = Arc::clone(config.compiled());
+    let all = tensors(case, &compiled.program, &hand);
+    let mut machine = Model::new(config, 1);
+    machine.params.change(|name, mut tensor| {
+        let mut known = compiled.program.tensors.iter().zip(&all);
+        let (_, values) = known.find(|own| own.0.name == name).unwrap();
+        assert_eq!(tensor.len(), values.len());
+        tensor
+            .iter_mut()
+            .zip(values)
+            .for_each(|(to, value)| *to = *value as f32);
+    });
+    machine
+}
+
+#[test]
+fn heads_and_memory_of_a_file_stand_where_those_by_hand_do() {
+    let mut random = Random(2);
+    for make in [ntm, dnc].into_iter().cycle().take(30) {
+        let case = make(&mut random);
+        let mut by_hand = Model::<f32>::new(case.model.clone(), 1);
+        by_hand.params.change(|_, mut tensor| {
+            let values = tensor.iter_mut();
+            values.for_each(|value| *value = random.number() as f32);
+        });
+        let file = of_file(&case, &by_hand);
+        let sizes = |machine: &Model<f32>| {
+            let own = machine.config.sizes();
+            let heads = [own.read_heads, own.write_heads, own.rows, own.columns];
+            (heads, own.layers, own.units)
+        };
+        assert_eq!(sizes(&file), sizes(&by_hand));
+        let shape = (case.lengths[0].1, by_hand.config.inputs());
+        let input = Array2::from_shape_simple_fn(shape, || random.below(2) as f32);
+        let [found, wanted] = [&file, &by_hand].map(|machine| {
+            let mut trace = Trace::new(&machine.config);
+            machine.run(&input, hand::Draw::default(), &mut trace);
+            trace
+        });
+        // Without a gate no head looks at the weighting before the first step.
+        let has_gate = case.file == "dnc" || case.set.contains(&("head.gate", "on".to_owned()));
+        let in_files = |of: &(hand::Place, hand::Array, &Series<f32>)| {
+            let is_read = of.1.name != "initial" || has_gate;
+            is_read && of.1.is_in_files() && of.2.width() > 0
+        };
+        for (place, array, series) in wanted.everything().filter(in_files) {
+            let found = found
+                .series(place, array)
+                .unwrap_or_else(|| panic!("{}", array.name));
+            assert_eq!(
+                found.as_slice().len(),
+                series.as_slice().len(),
+                "{}",
+                array.name
+            );
+            for (one, other) in found.as_slice().iter().zip(series.as_slice()) {
+                assert!(
+                    (one - other).abs() < 1e-4,
+                    "{}: {one} and {other}",
+                    array.name
+                );
+            }
+        }
+        let heads = wanted.heads.iter().zip(&found.heads);
+        for (wanted, found) in heads {
+            // A file has one or the other array more.
+            let names = |head: &hand::HeadTrace| {
+                let all = head.arrays();
+                let all = all.filter(|own| own.0.is_of_steps() && own.1.width() > 0);
+                let own = all.map(|own| own.0.name);
+                own.filter(|name| !["retention", "distance"].contains(name))
+                    .collect::<BTreeSet<_>>()
+            };
+            assert_eq!(names(found), names(wanted), "{:?}", case.set);
+            assert_eq!(found.mechanism.score, wanted.mechanism.score);
+        }
+    }
+}
+
+#[test]
+fn a_stage_that_is_off_has_no_array() {
+    let set = [
+        ("read", "2"),
+        ("head.gate", "on off on"),
+        ("head.sharpening", "off on on"),
+        ("head.shift", "softmax softmax off"),
+        ("head.strength", "on on off"),
+        ("erase", "off"),
+    ];
+    let config = ModelConfig::from(EquationsConfig::included("ntm", [3, 2], &set).unwrap());
+    let trace = Trace::<f32>::new(&config);
+    let stages = |head: usize| {
+        let arrays = [
+            "strength",
+            "gate",
+            "gated",
+            "shift",
+            "shifted",
+            "sharpening",
+            "erase",
+            "sharpened",
+        ];
+        let has = |name: &&str| {
+            let mut all = trace.heads[head].arrays();
+            all.any(|(array, series)| array.name == *name && series.width() > 0)
+        };
+        arrays.into_iter().filter(has).collect::<Vec<_>>()
+    };
+    assert_eq!(stages(0), ["strength", "gate", "gated", "shift", "shifted"]);
+    assert_eq!(stages(1), ["strength", "shift", "shifted", "sharpening"]);
+    assert_eq!(stages(2), ["gate", "gated", "sharpening"]);
 }

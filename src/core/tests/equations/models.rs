@@ -160,18 +160,10 @@ fn every_array_follows_from_recorded_ones_to_the_bit() {
 fn a_wrong_value_shows_where_it_stands_and_where_it_leads_directly() {
     let machine = machine("ntm_one_page", &copy());
     let Recording { mut trace, .. } = Recording::new(&machine, &copy(), 7, 1);
-    let array = trace
-        .everything()
-        .find(|own| own.1.name == "read0.weighting")
-        .unwrap()
-        .1;
-    trace.series_mut(Place::Machine, array).unwrap().row_mut(2)[1] += 0.25;
+    let (place, array) = named(&trace, "read0.weighting");
+    trace.series_mut(place, array).unwrap().row_mut(2)[1] += 0.25;
     let wrong = again(&machine, &trace);
-    let expected = [
-        ("read0.gated", 3),
-        ("read0.weighting", 2),
-        ("read0.read", 2),
-    ];
+    let expected = [("gated", 3), ("weighting", 2), ("read", 2)];
     let found: std::collections::BTreeSet<_> = wrong.into_iter().collect();
     assert_eq!(found, expected.into_iter().collect());
 }

@@ -450,7 +450,7 @@ fn wrong_types() {
     );
     assert_eq!(
         read("{}").unwrap_err().to_string(),
-        "my.json: missing field `task` at line 1 column 2"
+        r#"my.json: has no `task`; expected an object such as {"kind": "copy", "bits": 8, "length": [1, 20]} at line 1 column 2"#
     );
     assert_eq!(
         read(r#"{"task": {"kind": "copy", "bits": 8, "length": [1, 2, 3]}}"#)
@@ -458,6 +458,79 @@ fn wrong_types() {
             .to_string(),
         "my.json: `task.length`: has 3 values; expected [lowest, highest] at line 1 column 57"
     );
+}
+
+#[test]
+fn the_channels_of_a_task_follow_from_its_keys() {
+    let of = |task: &str| preset::channels(task, "task.json").map_err(|error| error.to_string());
+    for (task, channels) in [
+        (r#"{"kind": "copy", "bits": 8, "length": [1, 20]}"#, [9, 8]),
+        (r#"{"kind": "copy", "bits": 3, "length": 5}"#, [4, 3]),
+        (r#"{"kind": "copy", "bits": 3}"#, [4, 3]),
+        (r#"{"kind": "repeat_copy", "bits": 3}"#, [5, 4]),
+        (
+            r#"{"kind": "graph", "nodes": 5, "labels": 3, "path": 3}"#,
+            [14, 5],
+        ),
+        (
+            r#"{"kind": "episodes", "file": "e.npz", "inputs": 3, "outputs": 2}"#,
+            [3, 2],
+        ),
+    ] {
+        assert_eq!(of(task), Ok(channels));
+    }
+    for (task, said) in [
+        ("3", "task.json: `task`: is 3; expected an object"),
+        (
+            r#"{"bits": 3}"#,
+            "task.json: `task`: has no `kind`; expected",
+        ),
+        (
+            r#"{"kind": "copy"}"#,
+            "task.json: `task.bits`: is missing; expected",
+        ),
+        (
+            r#"{"kind": "copy", "bits": 0}"#,
+            "task.json: `task.bits`: is 0; allowed: 1 to 1024",
+        ),
+        (
+            r#"{"kind": "copy", "bits": 3, "items": 2}"#,
+            "task.json: `task.items`: does not apply",
+        ),
+        (
+            r#"{"kind": "episodes", "file": "e.npz", "inputs": 3}"#,
+            "task.json: `task`: does not give the channels of its file; expected `inputs` and `outputs` too",
+        ),
+    ] {
+        let found = of(task).unwrap_err();
+        assert!(found.starts_with(said), "{found}");
+    }
+}
+
+#[test]
+fn the_model_of_a_trace_is_checked_without_its_task() {
+    let of = |model: &str| preset::check_model(model, "m").map_err(|error| error.to_string());
+    let soft = r#"{"heads": {"attention": {"weighting": ["soft", "hard", "soft"]}}}"#;
+    assert_eq!(of(soft), Ok(()));
+    let cell = r#"{"kind": "equations", "file": "luong.machine", "switches": {"encoder": {"cell": "gru"}}}"#;
+    assert_eq!(of(cell), Ok(()));
+    for (model, said) in [
+        (
+            soft.replace("hard", "herd"),
+            "m: `model.heads.attention.weighting`: is `herd`; expected one of",
+        ),
+        (
+            cell.replace("gru", "rnn"),
+            "m: `model.switches.encoder.cell`: is `rnn`; expected one of `lstm`, `gru`",
+        ),
+        (
+            r#"{"kind": "dnc", "heads": {"link": "off"}}"#.to_owned(),
+            "m: `model.heads.link`: unknown key; did you mean `links`?",
+        ),
+    ] {
+        let found = of(&model).unwrap_err();
+        assert!(found.starts_with(said), "{found}");
+    }
 }
 
 #[test]

@@ -92,8 +92,9 @@ fn in_python(words: &str) -> String {
         text += &match name {
             "force" => "force=True".to_owned(),
             "from" => "start".to_owned(),
-            // Only the program can resume a run.
+            // Only the program can resume a run, and list keys.
             "resume" => "`tapescope train --resume`".to_owned(),
+            "keys" => "--keys".to_owned(),
             name => name.replace('-', "_"),
         };
         text += rest;

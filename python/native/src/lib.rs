@@ -57,9 +57,27 @@ mod _native {
     /// Returns the names of the tensors of a preset, and their rows and columns.
     #[pyfunction]
     fn tensor_shapes(py: Python<'_>, json: &str) -> PyResult<Vec<(String, [usize; 2])>> {
-        let experiment = io::Experiment::from_json(json, "preset", &[]);
-        let experiment = experiment.map_err(|error| raised(py, error.into()))?;
-        Ok(io::weights::shapes(&experiment.model))
+        let shapes = || {
+            let experiment = io::Experiment::from_json(json, "preset", &[])?;
+            io::preset::known_channels(&experiment.task, "preset")?;
+            Ok(io::weights::shapes(&experiment.model))
+        };
+        shapes().map_err(|error: io::Error| raised(py, error.into()))
+    }
+
+    /// Returns the numbers of inputs and outputs of the `task` of a preset, JSON.
+    #[pyfunction]
+    fn channels(py: Python<'_>, json: &str) -> PyResult<(usize, usize)> {
+        let channels = io::preset::channels(json, "preset");
+        channels
+            .map(<(usize, usize)>::from)
+            .map_err(|error| raised(py, error.into()))
+    }
+
+    /// Checks the `model` of a preset or a trace, JSON.
+    #[pyfunction]
+    fn check_model(py: Python<'_>, json: &str) -> PyResult<()> {
+        io::preset::check_model(json, "preset").map_err(|error| raised(py, error.into()))
     }
 
     /// Checks an episode file in memory.

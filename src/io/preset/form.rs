@@ -128,9 +128,20 @@ impl Experiment {
     /// Refuses keys that an experiment of this kind does not have, and reports missing ones.
     fn belongs(&mut self, given: &Value, file: &str) -> Result<(), Error> {
         self.has_no_foreign(given, file)?;
+        self.has_required(given, file, |_| true)
+    }
+
+    /// Reports a missing key among those that must be given and that `is_needed`.
+    fn has_required(
+        &mut self,
+        given: &Value,
+        file: &str,
+        is_needed: fn(&Field<'_>) -> bool,
+    ) -> Result<(), Error> {
         let mut missing = None;
         visit(self, &mut |key| {
-            if key.absent == Absent::Required && at(given, key.path).is_none() {
+            let is_required = key.absent == Absent::Required && is_needed(&key.field);
+            if is_required && at(given, key.path).is_none() {
                 missing.get_or_insert_with(|| (key.path.to_owned(), example(&key)));
             }
         });
@@ -211,6 +222,58 @@ pub(in crate::io) fn task(
     }
     complete_task(&mut experiment.task, &given, file)?;
     Ok(experiment.task)
+}
+
+/// Returns the numbers of inputs and outputs of the `task` of a preset, JSON. One number stands for a range whose ends are
+/// equal, and ranges of the sizes of an episode may be missing. `file` is the name for messages.
+///
+/// # Errors
+/// The key, its value and what is allowed; a task of a file whose channels are not given.
+pub fn channels(text: &str, file: &str) -> Result<[usize; 2], Error> {
+    let mut given = json!({ "task": parse::<Value>(text, file)? });
+    check_keys(&given, file)?;
+    for (key, value) in given["task"].as_object_mut().into_iter().flatten() {
+        if value.is_number() && is_range("task", key) {
+            *value = json!([value, value]);
+        }
+    }
+    let mut experiment = Experiment::called("");
+    read(&mut experiment, &given, "", &given, file)?;
+    experiment.has_no_foreign(&given, file)?;
+    experiment.has_required(&given, file, |field| !matches!(field, Field::Range(..)))?;
+    complete_task(&mut experiment.task, &given, file)?;
+    known_channels(&experiment.task, file)
+}
+
+/// Returns the numbers of inputs and outputs of a task.
+///
+/// # Errors
+/// They depend on a file that was not read, and the preset does not give them.
+pub fn known_channels(task: &Task, file: &str) -> Result<[usize; 2], Error> {
+    if task.has_channels() {
+        return Ok([task.inputs(), task.outputs()]);
+    }
+    let expected = match task {
+        Task::Pairs(_) => "`source_symbols` and `target_symbols`",
+        Task::Text(_) => "`text_symbols`",
+        _ => "`inputs` and `outputs`",
+    };
+    let problem = format!("does not give the channels of its file; expected {expected} too");
+    Err(Error::content(file, "task", problem))
+}
+
+/// Checks the text of the `model` of a preset or a trace, JSON. `file` is the name for messages.
+///
+/// # Errors
+/// The key, its value and what is allowed.
+pub fn check_model(text: &str, file: &str) -> Result<(), Error> {
+    let mut given = json!({ "model": parse::<Value>(text, file)? });
+    check_keys(&given, file)?;
+    machine_file::fill(&mut given, None, file)?;
+    let mut experiment = Experiment::called("");
+    let read = read(&mut experiment, &given, "model", &given["model"], file);
+    read.map_err(|error| error.within("model"))?;
+    experiment.has_no_foreign(&given, file)
 }
 
 /// Reads the text of the `model` of a preset: the machine, but for the channels of its task, and the keys that are given.
@@ -367,6 +430,9 @@ pub(super) fn read<'de>(
     read.map_err(|error| Error::json(file, path(&track.path()), &error))
 }
 
+/// An example of a task, for messages.
+const TASK: &str = r#"{"kind": "copy", "bits": 8, "length": [1, 20]}"#;
+
 /// True for the keys that say which keys a machine file has.
 fn is_of_file(path: &str) -> bool {
     ["model.file", "model.text"].contains(&path)
@@ -424,8 +490,12 @@ impl<'de> Visitor<'de> for At<'_> {
         }
         let is_missing = |key: &str| !seen.contains(key);
         match path {
-            "" if is_missing("task") => Err(A::Error::missing_field("task")),
-            "task" if is_missing("kind") => Err(A::Error::missing_field("kind")),
+            "" if is_missing("task") => Err(A::Error::custom(format!(
+                "has no `task`; expected an object such as {TASK}"
+            ))),
+            "task" if is_missing("kind") => Err(A::Error::custom(format!(
+                "has no `kind`; expected an object such as {TASK}"
+            ))),
             _ => Ok(()),
         }
     }

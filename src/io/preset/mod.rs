@@ -17,6 +17,7 @@ pub use change::fixed;
 pub(in crate::io) use difference::changes;
 pub use experiment::{EvaluationConfig, Experiment, Override};
 pub use family::{FAMILY, FAMILY_ABOUT, Mechanism, MechanismGroup, UNCERTAINTY};
+pub use form::{channels, check_model, known_channels};
 pub(in crate::io) use keys::{at, flatten, last, visit};
 pub use keys::{of_every_kind, table, table_of};
 

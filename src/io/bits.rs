@@ -481,9 +481,10 @@ fn matrix(rows: &[Vec<Value>], width: usize) -> Result<Array2<f32>, Fault> {
             ));
         }
         for (to, value) in matrix.row_mut(index).iter_mut().zip(row) {
-            *to = match value.as_u64() {
-                Some(0) => 0.0,
-                Some(1) => 1.0,
+            let number = value.as_bool().map(f64::from).or_else(|| value.as_f64());
+            *to = match number {
+                Some(0.0) => 0.0,
+                Some(1.0) => 1.0,
                 _ => {
                     let found = short(&value.to_string());
                     return fail(format!("contains {found}; allowed: 0 and 1"));
@@ -539,6 +540,8 @@ mod tests {
         let bits = array![[0., 1.], [1., 1.]];
         let plain = read("[[0,1],[1,1]]", &COPY, None);
         assert_eq!((&plain.bits, plain.task.size()), (&bits, 2..=2));
+        let as_numbers = read("[[0.0,1.0],[true,1]]", &COPY, None);
+        assert_eq!(as_numbers.bits, bits);
         let full = read(r#"{"bits":[[0,1],[1,1]],"repeats":3}"#, &REPEAT, None);
         assert_eq!((&full.bits, full.task.repeats()), (&bits, Some(3..=3)));
         assert_eq!(full.episode().repeats, 3);

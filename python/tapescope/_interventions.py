@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, Sequence, Tuple, Union
 
 from .errors import ArgumentError
@@ -77,15 +78,12 @@ def _called(functions: Dict[str, Callable[[int, SoFar], Any]], fixed: List[str],
 
 
 def _steps(place: str, steps: int) -> Tuple[int, int, str]:
-    when, colon, array = place.partition(":")
-    first, dash, last = when.partition("-")
-    try:
-        begin = int(first)
-        end = int(last) if last else (steps - 1 if dash else begin)
-    except ValueError:
-        colon = ""
-    if not colon:
+    match = re.fullmatch(r"(\d+)(?:(-)(\d*))?:(.*)", place)
+    if not match:
         raise ArgumentError(f"has the key {place!r}", place="`intervene`", expected="STEP:ARRAY, FROM-TO:ARRAY or FROM-:ARRAY")
+    first, is_range, last, array = match.groups()
+    begin = int(first)
+    end = int(last) if last else steps - 1 if is_range else begin
     if not 0 <= begin <= end < steps:
         raise ArgumentError(f"has the steps {begin} to {end}, in {place!r}", place="`intervene`", expected=f"steps from 0 to {steps - 1}")
     return begin, end, array

@@ -61,7 +61,7 @@ class Module(nn.Module):
             raise WeightsError("has heads that differ from the paper", place="`model.heads`",
                                expected=f"the default {', '.join(other) or 'shift'}")
         self.range, self.scalar = shift.get("range", 1), shift.get("form", "softmax") == "scalar"
-        self.of_key, self.of_add = (torch.tanh if heads.get(key, "tanh") == "tanh" else _identity
+        self.of_key, self.of_add = (torch.tanh if heads.get(key, "tanh") == "tanh" else nn.Identity()
                                     for key in ("key_activation", "add_activation"))
         self.epsilon = heads.get("similarity_epsilon", 1e-6)
         self.write_first = heads.get("order", "read-first") == "write-first"
@@ -172,7 +172,3 @@ class Module(nn.Module):
 def _key(name: str) -> str:
     """Replaces dots, which would denote submodules."""
     return name.replace(".", "_")
-
-
-def _identity(x: Tensor) -> Tensor:
-    return x

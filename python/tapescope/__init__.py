@@ -9,7 +9,8 @@
     ts.train("copy", seed=7)                # as fast as the program
 
 Reading, writing and recording traces and weights (`load`, `Recorder`, `read_weights`, `write_weights`) needs NumPy only.
-Running, training, checking and drawing need the extension of the wheel. docs/formats.md of Tapescope specifies the files.
+Running, training, checking and drawing, presets and the shapes of tensors need the extension of the wheel. docs/formats.md of
+Tapescope specifies the files.
 `tapescope.pytorch` converts machines to PyTorch modules and back; `tapescope.pytorch_attention` records models with
 nn.MultiheadAttention; `tapescope.pytorch_ntm` records and converts machines of pytorch-ntm. All need torch.
 """

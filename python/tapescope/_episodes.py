@@ -7,6 +7,7 @@ import io
 import os
 import shutil
 import tempfile
+import warnings
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
@@ -16,8 +17,6 @@ from ._extension import is_built, native
 from .errors import FormatError, TapescopeError, Whole, whole
 from .files import Path, file_name, write_atomically
 
-# The limits of the program.
-MOST_CHANNELS, MOST_STEPS = 1024, 100_000
 # Inputs [T, X], targets [T, Y], mask [T]; with a mask of None every step is scored.
 Episode = Tuple[npt.ArrayLike, npt.ArrayLike, Optional[npt.ArrayLike]]
 Generator = Callable[[np.random.Generator], Episode]
@@ -47,7 +46,8 @@ def write_episodes(path: Path, episodes: Union[Generator, Iterable[Episode]], *,
     has to name the held-out ones: {"kind": "episodes", "file": …, "held_out": {"kind": "last", "count": 1}}.
 
     Raises EpisodesError for invalid episodes, with the array, the episode and the step. An exception in `episode(rng)` is
-    its cause. Raises FileError if the file cannot be written.
+    its cause. Raises FileError if the file cannot be written. Without the extension, the values are written unchecked, with
+    a warning.
 
         def episode(rng):
             bits = rng.integers(0, 2, (5, 1))
@@ -75,18 +75,11 @@ def write_episodes(path: Path, episodes: Union[Generator, Iterable[Episode]], *,
             to.append(array)
     if len(masks) < 2:
         raise EpisodesError(f"there is {['no', 'one'][len(masks)]} episode", expected="at least 2, so that one can be held out")
-    if not is_built():
-        _check(np.concatenate(inputs), np.concatenate(targets), np.concatenate(masks),
-               np.array([len(mask) for mask in masks], np.int64))
     arrays: Dict[str, Any] = {"inputs": _small(np.concatenate(inputs)), "targets": _small(np.concatenate(targets)),
               "mask": _small(np.concatenate(masks)), "lengths": np.array([len(mask) for mask in masks], "<i4")}
     for key, names in (("input_names", input_names), ("target_names", target_names)):
         if names is not None:
             arrays[key] = np.array(list(names), dtype=np.str_)
-            channels = arrays[key[:-len("_names")] + "s"].shape[1]
-            if len(arrays[key]) not in (0, channels):
-                raise EpisodesError(f"has {len(arrays[key])} names", place=f"`{key}`",
-                                    expected=f"{channels}, one for each channel, or none")
     data = io.BytesIO()
     np.savez_compressed(data, **arrays)
     if is_built():
@@ -94,6 +87,8 @@ def write_episodes(path: Path, episodes: Union[Generator, Iterable[Episode]], *,
             native().check_episodes(data.getvalue(), path)
         except FormatError as error:
             raise EpisodesError(error.problem, place=error.place) from None
+    else:
+        warnings.warn(f"{path!r}: its values are not checked, because the extension is missing", stacklevel=2)
     write_atomically(path, data.getvalue())
     return len(masks)
 
@@ -153,34 +148,6 @@ def _shaped(number: int, episode: Episode, x: Optional[int], y: Optional[int]) -
     targets = _array(number, "targets", targets, (len(inputs), y))
     mask = np.ones(len(inputs), np.float32) if mask is None else _array(number, "mask", mask, (len(inputs),))
     return inputs, np.where(mask[:, None] == 0, 0, targets), mask
-
-
-def _check(inputs: Numbers, targets: Numbers, mask: Numbers, lengths: npt.NDArray[np.int64]) -> None:
-    """Raises EpisodesError for what the program would refuse, with the same message."""
-    for key, channels in (("inputs", inputs.shape[1]), ("targets", targets.shape[1])):
-        if channels > MOST_CHANNELS:
-            raise EpisodesError(f"has {channels} channels", place=f"`{key}`", expected=f"1 to {MOST_CHANNELS}")
-    if lengths.max() > MOST_STEPS:
-        raise EpisodesError(f"episode {lengths.argmax()} is {lengths.max()}", place="`lengths`",
-                            expected=f"1 to {MOST_STEPS} steps")
-    episode = np.repeat(np.arange(len(lengths)), lengths)
-    step = np.arange(len(mask)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-
-    def refuse(array: str, values: Numbers, is_wrong: npt.NDArray[np.bool_], expected: str) -> None:
-        for row, *channel in np.argwhere(is_wrong)[:1]:
-            value = values[(row, *channel)]
-            place = [f"episode {episode[row]}", f"step {step[row]}", *(f"channel {index}" for index in channel)]
-            said = "NaN" if np.isnan(value) else str(value)
-            if channel and np.isinf(value):
-                said = "infinite or more than 32 bits can hold"
-            raise EpisodesError(f"{', '.join(place)} is {said}", place=f"`{array}`", expected=expected)
-
-    refuse("mask", mask, ~np.isin(mask, (0, 1)), "1 where the answer is scored, else 0")
-    for number in np.flatnonzero(np.bincount(episode, mask) == 0)[:1]:
-        raise EpisodesError(f"episode {number} is 0 in every step", place="`mask`",
-                            expected="at least one step that is scored")
-    refuse("inputs", inputs, ~np.isfinite(inputs), "a finite number")
-    refuse("targets", targets, (mask[:, None] > 0) & ~np.isin(targets, (0, 1)), "0 or 1, because the step is scored")
 
 
 def _array(number: int, name: str, given: npt.ArrayLike, shape: Tuple[Optional[int], ...]) -> Numbers:

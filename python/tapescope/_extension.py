@@ -19,8 +19,8 @@ def native() -> Any:
     except ImportError as error:
         folder = os.path.dirname(os.path.abspath(__file__))
         raise MissingExtensionError(
-            f"machines, training and figures need the extension, which is not in {folder} ({error}); reading, writing and "
-            "recording traces and weights works without it",
+            f"machines, presets, training and figures need the extension, which is not in {folder} ({error}); reading, "
+            "writing and recording traces and weights works without it, with dictionaries as presets",
             expected="the wheel: run pip install ./python in the sources of Tapescope (needs Rust)") from error
     return _native
 

@@ -9,7 +9,6 @@ import os
 import warnings
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Tuple, Union
 
-import numpy as np
 import numpy.typing as npt
 
 from . import display, window
@@ -17,7 +16,7 @@ from ._interventions import Interventions, texts
 from ._extension import native, options, pair
 from .errors import ArgumentError, Whole
 from .files import Path, expecting, file_name, to_json
-from .preset import Preset, as_dictionary, changes, has_bits, named, of_file
+from .preset import Preset, as_dictionary, changes, named, of_file
 from .trace import Trace
 from .weights import Tensors, to_bytes, write_bytes
 
@@ -28,9 +27,7 @@ A_MACHINE = "the name of an included machine, a weights file, or a run folder"
 
 
 def _sized(sizes: Optional[Mapping[str, Whole]]) -> List[str]:
-    if not isinstance(sizes or {}, Mapping):
-        raise ArgumentError(f"is {sizes!r}", place="`sizes`", expected='a dictionary such as {"rows": 64}')
-    return [f"--size={name}={size}" for name, size in (sizes or {}).items()]
+    return changes(sizes, "sizes", "size", '{"rows": 64}')
 
 
 def _options(interventions: List[str]) -> List[str]:
@@ -124,7 +121,7 @@ class Machine:
         """
         bit = gradient if isinstance(gradient, str) else pair(
             "gradient", gradient, "bit:{},{}", '"loss", or the (step, channel) of an output bit')
-        given = None if input is None else to_json("`input`", _episode(self._preset["task"]["kind"], input))
+        given = None if input is None else to_json("`input`", input)
         asked = options(length=length, items=items, repeats=repeats, seed=seed, episode=episode, sample=sample,
                         rows=rows, gradient=bit) + _sized(sizes)
         changes = [] if intervene is None else texts(
@@ -191,23 +188,18 @@ class Machine:
 
     def words(self) -> str:
         """Returns a description of controller, heads and memory, or the machine file with its sizes."""
-        config = self._preset["model"]
-        is_of_file = bool(of_file(self._preset))
-        memory, heads = (None if is_of_file else config.get(key) for key in ("memory", "heads"))
-        parts = []
-        if is_of_file:
-            sizes = ", ".join(part for key in ("sizes", "heads") for part in _listed(config.get(key, {})))
-            parts.append(config["file"] + (f" with {sizes}" if sizes else ""))
+        model = self._preset["model"]
+        if of_file(self._preset):
+            sizes = ", ".join(part for key in ("sizes", "heads") for part in _listed(model.get(key, {})))
+            parts = [model["file"] + (f" with {sizes}" if sizes else "")]
         else:
-            controller = config["controller"]
-            layers = controller.get("layers", 1)
-            what = {"lstm": "LSTM", "feedforward": "feedforward"}[controller.get("kind", "lstm")]
-            parts.append(f"{what} of {controller['size']} units" + (f" in {layers} layers" if layers > 1 else ""))
-        if memory and heads:
+            controller, memory, heads = model["controller"], model["memory"], model["heads"]
+            kind = "LSTM" if controller["kind"] == "lstm" else "feedforward"
+            layers = f" in {controller['layers']} layers" if controller.get("layers", 1) > 1 else ""
             # Sparse access memory has as many heads of each kind, and a DNC one write head.
-            read = heads["count"] if "count" in heads else heads["read"]
-            parts += [_count(read, "read head"), _count(heads.get("count", heads.get("write", 1)), "write head"),
-                      f"memory {memory['rows']} × {memory['columns']}"]
+            read, write = heads.get("read", heads.get("count")), heads.get("write", heads.get("count", 1))
+            parts = [f"{kind} of {controller['size']} units{layers}", _count(read, "read head"), _count(write, "write head"),
+                     f"memory {memory['rows']} × {memory['columns']}"]
         size = sum(tensor.size for tensor in self.weights.values())
         return f"{', '.join(parts)}; {size:,} weights"
 
@@ -238,27 +230,6 @@ def _listed(sizes: Mapping[str, Any], place: str = "") -> List[str]:
     """Returns names and sizes; those of a component have its name before theirs."""
     return [part for name, size in sizes.items() for part in (
         _listed(size, f"{place}{name}.") if isinstance(size, Mapping) else [f"{place}{name} {size}"])]
-
-
-def _episode(task: str, given: Any) -> Any:
-    """Returns the contents of the equivalent input file."""
-    if not has_bits(task):
-        return given
-    if isinstance(given, Mapping):
-        return {key: _bits(value) if key == "bits" else value for key, value in given.items()}
-    return _bits(given)
-
-
-def _bits(given: Any) -> List[List[float]]:
-    """Returns rows of numbers, with 1.0 as 1."""
-    try:
-        rows = np.atleast_2d(np.asarray(given, np.float64))
-    except (TypeError, ValueError, RecursionError):
-        rows = np.array(np.nan)
-    if rows.ndim != 2 or not np.isfinite(rows).all():
-        shape = f"an array of the shape {list(rows.shape)}" if np.isfinite(rows).all() else "not an array of numbers"
-        raise ArgumentError(f"is {shape}", place="`input`", expected="[vectors, bits] of 0 and 1, such as [[0, 1, 1], [1, 0, 1]]")
-    return [[int(bit) if bit.is_integer() else bit for bit in row] for row in rows.tolist()]
 
 
 def numbers(read: Dict[str, Any]) -> Dict[str, Any]:

@@ -79,7 +79,7 @@ class RecordError(TapescopeError, ValueError):
 
 
 class WeightsError(TapescopeError, ValueError):
-    """Tensors or a preset that do not form a machine."""
+    """Tensors that do not form the machine of a preset."""
 
 
 class NotRecordedError(TapescopeError, KeyError):
@@ -110,8 +110,3 @@ def whole(name: str, given: Any) -> int:
     except TypeError:
         pass
     raise ArgumentError(f"is {given!r}", place=f"`{name}`", expected="a whole number")
-
-
-def is_whole(value: object) -> bool:
-    """Returns whether a value is an int; True and False are not."""
-    return isinstance(value, int) and not isinstance(value, bool)

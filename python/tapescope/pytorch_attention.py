@@ -22,6 +22,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from ._extension import is_built, native
+from .arrays import float32
 from .errors import RecordError, meant
 from .recorder import meta_of
 from .trace import Trace
@@ -122,7 +123,7 @@ def _compare(place: str, module: nn.MultiheadAttention, layer: _Layer, answer: T
     """Raises RecordError if the output of a module is not that of its recorded weights and values."""
     reads = torch.from_numpy(layer.weights @ layer.value).transpose(0, 1).flatten(1)
     weight, bias = (None if x is None else x.detach().cpu().float() for x in (module.out_proj.weight, module.out_proj.bias))
-    expected, found = _array(F.linear(reads, weight, bias)), _array(answer).reshape(len(reads), -1)
+    expected, found = float32(F.linear(reads, weight, bias)), float32(answer).reshape(len(reads), -1)
     if np.isfinite(expected).all() and not np.allclose(found, expected, rtol=SLACK, atol=SLACK * max(1, np.abs(expected).max())):
         raise RecordError("returns an output that its weights and values do not give", place=place,
                           expected="the forward pass of nn.MultiheadAttention; leave it out: record(…, modules=[…])")
@@ -136,9 +137,9 @@ def _layer(name: str, module: nn.MultiheadAttention, given: Tuple[Tensor, Tensor
     else:
         matrices = (module.q_proj_weight, module.k_proj_weight, module.v_proj_weight)
     biases = (None,) * 3 if module.in_proj_bias is None else module.in_proj_bias.chunk(3)
-    query, key, value = (_array(F.linear(x, w, b).unflatten(-1, (module.num_heads, -1)).transpose(0, 1))
+    query, key, value = (float32(F.linear(x, w, b).unflatten(-1, (module.num_heads, -1)).transpose(0, 1))
                          for x, w, b in zip(inputs, matrices, biases))
-    return _Layer(name, _array(inputs[0]), query, key, value, _array(weights.reshape(-1, *weights.shape[-2:])))
+    return _Layer(name, float32(inputs[0]), query, key, value, float32(weights.reshape(-1, *weights.shape[-2:])))
 
 
 def _trace(layers: Sequence[_Layer], input: Any, task: str) -> Trace:
@@ -158,7 +159,7 @@ def _trace(layers: Sequence[_Layer], input: Any, task: str) -> Trace:
     if len(layers) > MOST_LAYERS:
         raise RecordError(f"has {len(layers)} layers", place="the model",
                           expected=f"at most {MOST_LAYERS}: record(…, modules=[…]) with some of them")
-    rows = first.rows if input is None else np.asarray(_array(input) if isinstance(input, Tensor) else input, np.float32)
+    rows = first.rows if input is None else float32(input, "`input`")
     if rows.ndim != 2 or len(rows) != steps:
         raise RecordError(f"has the shape {list(rows.shape)}", place="`input`", expected=f"[{steps}, channels]")
     above = np.triu(np.ones((steps, steps), bool), 1)
@@ -181,7 +182,3 @@ def _trace(layers: Sequence[_Layer], input: Any, task: str) -> Trace:
              "heads": {"read": count}, "switches": {"mask": "causal" if is_causal else "full"}}
     axes = {"t": {"size": steps, "phases": [["sequence", 0, steps]]}, "n": {"size": steps}}
     return Trace(meta_of({"name": task, "params": {}, "seed": None, "episode": None}, model, axes), arrays, dims)
-
-
-def _array(tensor: Tensor) -> Array:
-    return np.asarray(tensor.detach().cpu().float().numpy(), np.float32)

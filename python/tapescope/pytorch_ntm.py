@@ -38,10 +38,11 @@ import numpy as np
 from ._episodes import write_episodes
 from ._extension import is_built
 from ._machine import Machine, machine_from
+from .arrays import float32
 from .attention import head_order
 from .errors import RecordError, WeightsError
 from .files import Path
-from .preset import channels, check_task
+from .preset import channels, check_preset
 from .recorder import SIMILARITIES, Recorder
 from .trace import Trace
 from .weights import Tensors, lstm_tensors, write_weights
@@ -138,15 +139,16 @@ def convert(net: Any, task: Mapping[str, Any], *, name: str = "pytorch_ntm", fir
     from the content weighting that the input `first` produces, so that the gate mixes this weighting with itself. Episodes
     that begin with `first` have the same outputs; in others the first step differs.
 
-    Raises WeightsError for an invalid task, or one with other numbers of inputs and outputs. Compares a short episode with the
-    equations of pytorch-ntm, and, with the extension and unless the order of its heads is a difference, with a run of the
-    converted machine; raises RecordError with the first array that differs.
+    Compares a short episode with the equations of pytorch-ntm, and, with the extension and unless the order of its heads is
+    a difference, with a run of the converted machine; raises RecordError with the first array that differs. With the
+    extension, raises FormatError for an invalid task, and WeightsError for one with other numbers of inputs and outputs.
     """
-    check_task(task)
-    if channels(task) != (net.num_inputs, net.num_outputs):
-        raise WeightsError(f"has {channels(task)} inputs and outputs", place="`task`",
-                           expected=f"{(net.num_inputs, net.num_outputs)}, those of the machine")
-    begin = np.zeros((1, net.num_inputs), np.float32) if first is None else np.reshape(_array(first), (1, -1))
+    if is_built():
+        check_preset({"task": task})
+        if channels(task) != (net.num_inputs, net.num_outputs):
+            raise WeightsError(f"has {channels(task)} inputs and outputs", place="`task`",
+                               expected=f"{(net.num_inputs, net.num_outputs)}, those of the machine")
+    begin = np.zeros((1, net.num_inputs), np.float32) if first is None else np.reshape(float32(first), (1, -1))
     bits = np.random.default_rng(0).integers(0, 2, (COMPARED_STEPS, net.num_inputs)).astype(np.float32)
     trace = record(net, np.concatenate([begin, bits]), task="comparison").trace()
     names, order = sorted(trace.heads, key=head_order), _order([head for head, _ in _named_heads(net)])
@@ -156,11 +158,11 @@ def convert(net: Any, task: Mapping[str, Any], *, name: str = "pytorch_ntm", fir
     tensors: Tensors = {
         **{name: tensor for layer in range(controller.num_layers)
            for name, tensor in lstm_tensors(f"controller{layer}", controller.lstm, layer).items()}, **_heads(net, trace.shifts),
-        "output.weight": _array(ntm.fc.weight).T, "output.bias": _array(ntm.fc.bias),
+        "output.weight": float32(ntm.fc.weight).T, "output.bias": float32(ntm.fc.bias),
         "initial.weighting": np.log(np.maximum(weightings, 1e-30)).astype(np.float32),
-        "initial.memory": _array(net.memory.mem_bias),
-        "initial.read": np.concatenate([_array(read).reshape(1, -1) for read in ntm.init_r]),
-        "initial.hidden": _array(controller.lstm_h_bias)[:, 0], "initial.cell": _array(controller.lstm_c_bias)[:, 0],
+        "initial.memory": float32(net.memory.mem_bias),
+        "initial.read": np.concatenate([float32(read).reshape(1, -1) for read in ntm.init_r]),
+        "initial.hidden": float32(controller.lstm_h_bias)[:, 0], "initial.cell": float32(controller.lstm_c_bias)[:, 0],
     }
     differences = []
     if not all(weighting.any() for weighting in initial.values()):
@@ -222,8 +224,8 @@ def _heads(net: Any, shifts: Sequence[int]) -> Tensors:
     for head, module in _named_heads(net):
         columns = np.arange(sum(_lengths(module)))
         columns[net.M + 2:net.M + 2 + len(shifts)] = net.M + 2 + np.argsort(shifts)
-        tensors[f"{head}.weight"] = _array(_projection(module).weight).T[:, columns]
-        tensors[f"{head}.bias"] = _array(_projection(module).bias)[columns]
+        tensors[f"{head}.weight"] = float32(_projection(module).weight).T[:, columns]
+        tensors[f"{head}.bias"] = float32(_projection(module).bias)[columns]
     return tensors
 
 
@@ -249,7 +251,7 @@ class _Watch:
 
     def compare(self, name: str, found: Any, expected: Any) -> None:
         """Raises RecordError if an array of the machine differs from the equations of pytorch-ntm."""
-        found, expected = _array(found), _array(expected)
+        found, expected = float32(found), float32(expected)
         if found.size != expected.size:
             raise RecordError(f"has the shape {list(found.shape)}", place=f"`{name}`, step {self.step}",
                               expected=f"{list(expected.shape)}, as in pytorch-ntm")
@@ -330,14 +332,9 @@ def _torch() -> Any:
     return torch
 
 
-def _array(tensor: Any) -> Any:
-    """Returns values as a NumPy array, float32."""
-    return np.array(tensor.detach().cpu() if hasattr(tensor, "detach") else tensor, np.float32)
-
-
 def _episode(name: str, given: Any, width: int) -> Any:
     """Returns [steps, width] of one episode, or of a batch of one."""
-    array = _array(given)
+    array = float32(given)
     if array.ndim == 3 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim == 3:

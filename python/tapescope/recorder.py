@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 import numpy.typing as npt
 
+from ._extension import is_built, native
 from ._version import __version__
-from .arrays import ARRAYS, ArraySpec
+from .arrays import ARRAYS, ArraySpec, float32
 from .arrays import PARTS as OF_HEADS
-from .attention import CHOICES, LEARNED, SAMPLINGS, SHIFT_FORMS, chosen, head_order
-from .errors import RecordError, WeightsError, is_whole, meant
-from .files import Path
-from .keys import Key
-from .preset import TASKS, TREE, channels, check_keys, check_task, has_bits
+from .attention import head_order, of_head
+from .errors import FormatError, RecordError, meant
+from .files import Path, to_json
+from .preset import TASKS, channels
 from .trace import FORMAT, VERSION, Trace
 
 ORDERS = ("read-first", "write-first", "in-turn")
+SHIFT_FORMS = ("softmax", "scalar", "none")
+SAMPLINGS = ("mean", "drawn", "expected")
 # Variants of the cosine: k.m / (sqrt(|k|^2 + epsilon) * sqrt(|m|^2 + epsilon)), k.m / (|k| * |m| + epsilon),
 # k.m / max(|k| * |m|, epsilon), k.m / (max(|k|, epsilon) * max(|m|, epsilon)).
 SIMILARITIES = ("cosine", "cosine-plus-epsilon", "cosine-clamped-product", "cosine-clamped-norms")
@@ -35,43 +37,22 @@ SLACK, SUM_SLACK = 1e-4, 2e-3
 Vector = npt.NDArray[np.float32]
 
 
-class Field(NamedTuple):
-    """One array of a step: its axes, its range, and the required sum of its values."""
-
-    axes: Tuple[str, ...]
-    low: float = -np.inf
-    high: float = np.inf
-    sum: Optional[str] = None
-    """`one`, or `share`: one unless weightings may be partial."""
-    of: Tuple[str, ...] = ()
-    """The kinds of heads that have it."""
-    hint: str = ""
-
-
 # Arrays that depend on the initial weighting, which sums to less than 1 in some machines.
 SHARES_OF_THE_FIRST = ("initial", "gated", "shifted", "distribution", "weighting")
 HINTS = {"output": "a probability; the value before the sigmoid is `logit`"}
-
-
-def _field(array: ArraySpec) -> Field:
-    rule = "share" if array.name in SHARES_OF_THE_FIRST else "one"
-    axes = array.dims[1:] if array.dims[0] == "t" else array.dims
-    return Field(axes, array.least, array.most, rule if array.shares else None, array.heads, HINTS.get(array.name, ""))
-
-
 # Of machine files: the states of an encoder, and what a decoder has beside its own.
-OF_FILES = (*(ArraySpec(f"encoder.{way}.hidden", (), ("t", "u"), -1, 1, False) for way in ("forward", "backward")),
-            ArraySpec("feedback", (), ("t", "y"), 0, 1, False), ArraySpec("attentional", (), ("t", "d"), -1, 1, False))
+OF_FILES = (*(ArraySpec(f"encoder.{way}.hidden", ("t", "u"), (), -1, 1) for way in ("forward", "backward")),
+            ArraySpec("feedback", ("t", "y"), (), 0, 1), ArraySpec("attentional", ("t", "d"), (), -1, 1))
 # By the names of the arguments of `step`.
-STEP = {array.name.replace("controller.", ""): _field(array)
+STEP = {array.name.replace("controller.", ""): array
         for array in (*ARRAYS, *OF_FILES) if array.dims[0] == "t" and not array.heads}
-PARTS = {name: _field(array) for name, array in OF_HEADS.items() if array.dims[0] == "t"}
-INITIAL = _field(OF_HEADS["initial"])
-CONSTANT = {name: _field(OF_HEADS[name]) for name, *_ in LEARNED}
-INITIAL_USAGE = _field(OF_HEADS["initial_usage"])
-MEMORY = next(_field(array) for array in ARRAYS if array.name == "memory.initial")
+PARTS = {name: array for name, array in OF_HEADS.items() if array.dims[0] == "t"}
+# Arrays of heads that are the same in every step: learned tensors, and values before the first step.
+CONSTANT = {name: array for name, array in OF_HEADS.items() if name not in PARTS}
+INITIAL, INITIAL_USAGE = CONSTANT.pop("initial"), CONSTANT.pop("initial_usage")
+MEMORY = next(array for array in ARRAYS if array.name == "memory.initial")
 # Of machines with a source: k is the size of a key. They have no stages after `content`.
-KEYED = {"key": ("k",)}
+KEY = PARTS["key"]._replace(dims=("t", "k"))
 OF_DNC = ("write_gate", *(part for parts in MECHANISMS.values() for part in parts))
 # Those of them that sum to at most 1.
 AT_MOST_ONE = ("allocation", "backward", "forward", "precedence")
@@ -84,7 +65,7 @@ NO_OPTIONS = {"ntm": ("encoder", "heads"),
                "sharpening_epsilon"),
               **dict.fromkeys(SOURCES, ("memory", "order", "layers", "learned", "shifts", "shift_form", "epsilon",
                                         "sharpening_epsilon", "heads"))}
-INPUTS, ROWS = Field(("n", "x")), Field(("n", "m"))
+INPUTS, ROWS = ArraySpec("inputs", ("n", "x")), ArraySpec("rows", ("n", "m"))
 AXES = {"memory": "[rows, columns]", "inputs": "[source steps, inputs]", "rows": "[source steps, columns]"}
 
 
@@ -170,8 +151,7 @@ class Recorder:
         for name, word in (("task", task), ("similarity", similarity)):
             if not isinstance(word, str):
                 raise RecordError(f"is {word!r}", place=f"`{name}`", expected="a name")
-        own = "bits" if task not in TASKS or task == "episodes" or has_bits(task) else "symbols"
-        self._answer, self._kind = answer or own, kind
+        self._answer, self._kind = answer or TASKS.get(task, {"answer": "bits"})["answer"], kind
         for name, word, known in (("kind", kind, ("ntm", "dnc", *SOURCES)), ("answer", self._answer, ANSWERS),
                                   ("order", order, ORDERS), ("similarity", similarity, SIMILARITIES),
                                   ("shift_form", shift_form, SHIFT_FORMS), ("sampling", sampling, SAMPLINGS)):
@@ -182,8 +162,8 @@ class Recorder:
         sizes = {"length": length, "items": items, "repeats": repeats}
         said = {name: size for name, size in sizes.items() if size is not None}
         self._task.update(said)
-        if self._channels:  # a task of Tapescope; without its sizes only its name is shown
-            self._task["params"] = {**{name: said[name] for name in said if name in TASKS[task]}, **self._task["params"]}
+        if task in TASKS and params:  # without its sizes only its name is shown
+            self._task["params"] = {**{name: said[name] for name in said if name in TASKS[task]["sizes"]}, **params}
         if sampling != "mean":
             self._task["sampling"] = sampling
         if self._answer != "bits":
@@ -191,11 +171,6 @@ class Recorder:
         self._attention, self._shift_form = dict(attention or {}), shift_form
         self._encoder = {**_OWN_ENCODER.get(kind, {}), **(encoder or {})}
         self._has_source = kind in SOURCES
-        if self._has_source:
-            for name, given in (("attention", self._attention), ("encoder", self._encoder)):
-                _check_switches(name, given)
-        else:
-            _check_attention(self._attention)
         given = {"encoder": encoder is not None, "memory": memory is not None, "order": order != ORDERS[0],
                  "layers": layers not in (None, 1), "shifts": shifts is not None, "shift_form": shift_form != "softmax",
                  "epsilon": epsilon != 0, "attention": bool(attention), "learned": bool(learned), "sampling": sampling != "mean",
@@ -204,7 +179,6 @@ class Recorder:
         for name in [*foreign, *(initial if self._has_source else ())]:
             raise RecordError(f"is not an option of `{kind}`", place=f"`{name}`")
         self._mechanisms = {} if heads is None else heads
-        _check_parts({"heads": {name: TREE["model"]["heads"][name] for name in MECHANISMS}}, heads=self._mechanisms)
         self._order, self._layers, self._shifts = order, layers, shifts if shifts is None else list(shifts)
         self._similarity, self._epsilon = similarity, float(epsilon)
         self._sharpening_epsilon = float(sharpening_epsilon)
@@ -215,6 +189,11 @@ class Recorder:
         if kind == "dnc":
             self._sizes["i"] = (3, "backward, content, forward")
         self._source: Optional[Dict[str, Vector]] = None
+        if is_built():
+            try:
+                native().check_model(to_json("the options", self._model()))
+            except FormatError as error:
+                raise _of_option(error, {"ntm": "model.heads.", "dnc": "model."}.get(kind, "model.switches."), "") from error
         if shifts is not None:
             span = len(shifts) // 2
             if sorted(shifts) != list(range(-span, span + 1)):
@@ -325,7 +304,7 @@ class Recorder:
                   "mask": mask, **{name: heads.pop(name) for name in list(heads) if name in STEP}}
         names = self._check_heads(where, heads)
         sizes = dict(self._sizes)
-        given = {_array_name(name): self._value(where, name, STEP[name], value, sizes)
+        given = {STEP[name].name: self._value(where, name, STEP[name], value, sizes)
                  for name, value in values.items() if value is not None}
         if "logit" in given and "output" not in given:
             given["output"] = self._activated(given["logit"])
@@ -333,7 +312,7 @@ class Recorder:
             self._check_sum(where, "output", given["output"], "one")
         for head in names:
             for part, value in heads[head].items():
-                given[f"{head}.{part}"] = self._value(f"{where}, {head}", part, self._field_of_part(part), value, sizes)
+                given[f"{head}.{part}"] = self._value(f"{where}, {head}", part, self._spec_of_part(part), value, sizes)
             self._check_shares(where, head, given, self._is_partial(names, head))
         after = None if memory is None else self._value(where, "memory", MEMORY, memory, sizes)
         self._check_all_there(where, [*given, *(["memory"] if after is not None else [])])
@@ -362,7 +341,7 @@ class Recorder:
         dims: Dict[str, Tuple[str, ...]] = {}
         for name, rows in self._rows.items():
             arrays[name] = np.stack(rows)
-            axes = self._field_of(name).axes
+            axes = self._spec_of(name).axes
             dims[name] = ("t", *axes[len(axes) + 1 - arrays[name].ndim:])
         for head, weighting in self._initial.items():
             arrays[f"{head}.initial"], dims[f"{head}.initial"] = weighting, ("n",)
@@ -372,7 +351,7 @@ class Recorder:
             if head not in (self._heads or ()):
                 raise RecordError(f"is not a head of the recording{meant(head, self._heads or ())}", place=f"learned: `{head}`")
             for part, value in parts.items():
-                arrays[f"{head}.{part}"], dims[f"{head}.{part}"] = value, self._field_of_part(part).axes
+                arrays[f"{head}.{part}"], dims[f"{head}.{part}"] = value, self._spec_of_part(part).axes
         if self._memory is not None:
             arrays["memory.initial"], dims["memory.initial"] = self._memory, ("n", "m")
             if self._memories:
@@ -447,22 +426,21 @@ class Recorder:
             exponentials = np.exp(logit - logit.max(-1, keepdims=True))
             return np.asarray(exponentials / exponentials.sum(-1, keepdims=True), np.float32)
 
-    def _field_of_part(self, part: str) -> Field:
-        """Returns the field of an array of a head."""
-        field = {**PARTS, **CONSTANT}[part]
-        return field._replace(axes=KEYED.get(part, field.axes)) if self._has_source else field
+    def _spec_of_part(self, part: str) -> ArraySpec:
+        """Returns the description of an array of a head; after a source, a key has an axis of its own."""
+        return KEY if part == "key" and self._has_source else OF_HEADS[part]
 
-    def _field_of(self, array: str) -> Field:
-        """Returns the field of an array by its name in the file."""
+    def _spec_of(self, array: str) -> ArraySpec:
+        """Returns the description of an array by its name in the file."""
         owner, _, part = array.rpartition(".")
-        return self._field_of_part(part) if HEAD.fullmatch(owner) else STEP[array if array in STEP else part]
+        return self._spec_of_part(part) if HEAD.fullmatch(owner) else STEP[array if array in STEP else part]
 
     def _constant(self, head: str, part: str, given: Any) -> Vector:
         """Returns a learned tensor of a head, which is the same in every step."""
         where = f"learned, {head}"
         if part not in CONSTANT:
             raise RecordError(f"is not a learned tensor of a head{meant(part, CONSTANT)}", place=f"{where}: `{part}`")
-        return self._value(where, part, self._field_of_part(part), given, self._sizes)
+        return self._value(where, part, self._spec_of_part(part), given, self._sizes)
 
     def _is_partial(self, names: Sequence[str], head: str) -> bool:
         """Returns whether the weighting of a head may sum to less than 1: with a Gaussian window, and of a "dnc"."""
@@ -471,13 +449,13 @@ class Recorder:
         if isinstance(words, (list, tuple)) and len(words) != len(names):
             raise RecordError(f"is a list of {len(words)}", place="`attention.weighting`",
                               expected=f"one word for all heads, or a list of {len(names)}, read heads first")
-        return self._kind == "dnc" or chosen(self._attention, "weighting", index).replace("_", "-") == "local-predictive"
+        return self._kind == "dnc" or of_head(words, index, "soft").replace("_", "-") == "local-predictive"
 
-    def _value(self, where: str, name: str, field: Field, given: Any, sizes: Dict[str, Tuple[int, str]]) -> Vector:
+    def _value(self, where: str, name: str, spec: ArraySpec, given: Any, sizes: Dict[str, Tuple[int, str]]) -> Vector:
         """Returns a value as an array; checks its axes, its sizes against earlier ones, and its range."""
         place = f"{where}: `{name}`"
-        axes = field.axes if field.axes[:1] != ("l",) or (self._layers or 1) > 1 else field.axes[1:]
-        vector = _one_episode(place, name, _numbers(place, given), len(axes), self._layers)
+        axes = spec.axes if spec.axes[:1] != ("l",) or (self._layers or 1) > 1 else spec.axes[1:]
+        vector = _one_episode(place, name, float32(given, place), len(axes), self._layers)
         if axes[:1] == ("l",):
             sizes.setdefault("l", (self._layers or 1, "layers"))
         for axis, size in zip((self._same.get(axis, axis) for axis in axes), vector.shape):
@@ -485,7 +463,7 @@ class Recorder:
             if size != expected:
                 raise RecordError(f"has the shape {list(vector.shape)}", place=place,
                                   expected=f"{expected} in place of {size}, as in `{first}`")
-        low, high = field.low, field.high
+        low, high = spec.least, spec.most
         score = self._attention.get("score", "additive" if self._has_source else "cosine")
         if name == "similarity" and self._similarity in SIMILARITIES and score == "cosine":
             low, high = -1.0, 1.0
@@ -495,8 +473,8 @@ class Recorder:
             outside = vector[~inside].flat[0]
             allowed = f"{low:g} to {high:g}" if np.isfinite(high) else f"{low:g} or more"
             raise RecordError(f"has the value {outside:g}", place=place,
-                              expected=", ".join(filter(None, (allowed, field.hint))))
-        if field.sum == "one":
+                              expected=", ".join(filter(None, (allowed, HINTS.get(name)))))
+        if spec.shares and spec.name not in SHARES_OF_THE_FIRST:
             self._check_sum(where, name, vector, "one")
         return vector
 
@@ -525,7 +503,7 @@ class Recorder:
             if not isinstance(parts, Mapping):
                 found = "is missing" if parts is None else f"is a {type(parts).__name__}"
                 raise RecordError(found, place=f"{where}: `{head}`", expected="dict(weighting=…)")
-            own = [part for part, field in PARTS.items() if kind in field.of and self._has_part(part)]
+            own = [part for part, spec in PARTS.items() if kind in spec.heads and self._has_part(part)]
             for part in parts:
                 if part not in own:
                     raise RecordError(f"a {kind} head has no `{part}`{meant(part, own)}", place=f"{where}, {head}")
@@ -596,36 +574,39 @@ class Recorder:
         columns = self._sizes.get("s", (1, ""))[0]
         if columns % 2 == 0:
             raise RecordError(f"has {columns} columns", place="`shift`", expected="an odd number: -k to k rows")
-        heads: Dict[str, Any] = {"similarity_epsilon": self._epsilon}
         conventions: Dict[str, Any] = {}
         if self._order == "in-turn":
             conventions["order"] = list(self._heads or ())
-        else:
-            heads["order"] = self._order
         if self._similarity != "cosine":
             conventions["similarity"] = self._similarity
         if self._sharpening_epsilon:
             conventions["sharpening_epsilon"] = self._sharpening_epsilon
         if self._shifts:
             conventions["shifts"] = self._shifts
+        axes: Dict[str, Any] = {"t": {"size": self.steps, "phases": phases}}
+        axes.update({axis: {"size": size} for axis, (size, _) in self._sizes.items()})
+        return meta_of(self._task, self._model(), axes, conventions)
+
+    def _model(self) -> Dict[str, Any]:
+        """Returns the `model` of the trace; the arrays show its other sizes."""
+        heads: Dict[str, Any] = {"similarity_epsilon": self._epsilon}
+        if self._kind == "dnc":
+            return {"kind": "dnc", "heads": {**self._mechanisms, **heads}}
+        if self._has_source:
+            sizes: Dict[str, Any] = {}
+            if self._source is not None:
+                sizes["encoder"] = {"units": self._source["rows"].shape[1] // self._directions}
+                axis, key = _SIZES[self._kind]
+                sizes.update({key: self._sizes[axis][0]} if axis in self._sizes else {})
+            switches = {"encoder": self._encoder, **({"attention": self._attention} if self._attention else {})}
+            return {"kind": "equations", "file": f"{self._kind}.machine", "sizes": sizes, "switches": switches}
+        if self._order != "in-turn":
+            heads["order"] = self._order
         if self._shift_form != "softmax":
             heads["shift"] = {"form": self._shift_form}
         if self._attention:
             heads["attention"] = self._attention
-        model: Dict[str, Any] = {"heads": heads}  # the arrays show its sizes
-        if self._kind == "dnc":
-            model = {"kind": "dnc", "heads": {**self._mechanisms, "similarity_epsilon": self._epsilon}}
-        if self._source is not None:
-            columns = self._source["rows"].shape[1]
-            axis, key = _SIZES[self._kind]
-            sizes: Dict[str, Any] = {"encoder": {"units": columns // self._directions}}
-            if axis in self._sizes:
-                sizes[key] = self._sizes[axis][0]
-            switches = {"encoder": self._encoder, **({"attention": self._attention} if self._attention else {})}
-            model = {"kind": "equations", "file": f"{self._kind}.machine", "sizes": sizes, "switches": switches}
-        axes: Dict[str, Any] = {"t": {"size": self.steps, "phases": phases}}
-        axes.update({axis: {"size": size} for axis, (size, _) in self._sizes.items()})
-        return meta_of(self._task, model, axes, conventions)
+        return {"heads": heads}
 
 
 def meta_of(task: Mapping[str, Any], model: Mapping[str, Any], axes: Mapping[str, Any],
@@ -644,48 +625,15 @@ def meta_of(task: Mapping[str, Any], model: Mapping[str, Any], axes: Mapping[str
     }
 
 
-def _check_attention(attention: Mapping[str, Any]) -> None:
-    """Raises RecordError for unknown words in `attention`."""
-    for key, words in CHOICES.items():
-        given = attention.get(key, words[0])
-        for word in given if isinstance(given, (list, tuple)) else [given]:
-            if word not in words:
-                raise RecordError(f"is {word!r}{meant(str(word), words)}", place=f"`attention.{key}`")
-
-
-# Switches of the encoders of machine files, with their words; and what each file has where nothing is said.
-_SWITCHES: Dict[str, Dict[str, Tuple[str, ...]]] = {
-    "encoder": {"cell": ("lstm", "gru"), "direction": ("both", "forward")},
-    "attention": {"score": ("additive", "cosine", "dot", "scaled_dot", "general", "location"),
-                  "weighting": ("soft", "local_monotonic", "local_predictive", "hard", "weibull", "lognormal")},
-}
+# What each machine file has where nothing is said; the axis of its rows; an axis with the size that it shows.
 _OWN_ENCODER = {"bahdanau": {"direction": "both"}, "luong": {"direction": "forward"}}
-# The axis of their rows, and an axis with the size that it shows.
 _ROWS = {"bahdanau": "encoder_annotation", "luong": "units"}
 _SIZES = {"bahdanau": ("c", "units"), "luong": ("d", "combined")}
 
 
-def _check_switches(part: str, given: Mapping[str, Any]) -> None:
-    """Raises RecordError for what a part of a machine file does not have."""
-    known = _SWITCHES[part]
-    for name, word in given.items():
-        if name not in known:
-            raise RecordError(f"is no switch{meant(name, known)}", place=f"`{part}.{name}`")
-        if word not in known[name]:
-            raise RecordError(f"is {word!r}{meant(str(word), known[name])}", place=f"`{part}.{name}`")
-
-
-def _check_parts(known: Mapping[str, Any], **parts: Mapping[str, Any]) -> None:
-    """Raises RecordError for unknown keys and words in parts of a `model`."""
-    for name, given in parts.items():
-        try:
-            check_keys(f"{name}.", given, known[name])
-        except WeightsError as error:
-            raise RecordError(error.problem, place=error.place, expected=error.expected) from error
-
-
-def _array_name(name: str) -> str:
-    return f"controller.{name}" if STEP[name].axes[:1] == ("l",) else name
+def _of_option(error: FormatError, section: str, option: str) -> RecordError:
+    """Returns an error of the program about a section of a preset as the error of an option of the recorder."""
+    return RecordError(error.problem, place=(error.place or "").replace(section, option, 1), expected=error.expected)
 
 
 def _head_names(where: str, heads: Mapping[str, Any], others: Sequence[str]) -> List[str]:
@@ -708,29 +656,14 @@ def _head_names(where: str, heads: Mapping[str, Any], others: Sequence[str]) -> 
 
 
 def _task_channels(task: str, params: Optional[Mapping[str, Any]]) -> Optional[Tuple[int, int]]:
-    """Returns the numbers of inputs and outputs of a task of Tapescope with its `params`, which are checked; otherwise None."""
-    if task not in TASKS or not params:
+    """Returns the numbers of inputs and outputs of a task of Tapescope with its `params`, which are checked. None for another
+    task, without `params`, and without the extension."""
+    if task not in TASKS or not params or not is_built():
         return None
-    ranges = {name: key for name, key in TASKS[task].items() if isinstance(key, Key) and key.form == "ends"}
-    ends = {name: [value, value] if is_whole(value) and name in ranges else value for name, value in params.items()}
-    # Sizes of an episode do not affect its channels.
-    whole = {"kind": task, **{name: [1, 1] for name, key in ranges.items() if key.is_required}, **ends}
     try:
-        check_task(whole)
-    except WeightsError as error:
-        place = (error.place or "").replace("task.", "params.")
-        raise RecordError(error.problem, place=place, expected=error.expected) from error
-    return channels(whole)
-
-
-def _numbers(place: str, value: Any) -> Vector:
-    """Returns a number, a list, a NumPy array or a PyTorch tensor as a new float32 array."""
-    try:
-        if hasattr(value, "detach"):
-            value = value.detach().cpu().float().numpy()
-        return np.array(value, np.float32)
-    except (TypeError, ValueError) as error:
-        raise RecordError(f"is not an array of numbers: {error}", place=place) from error
+        return channels({**params, "kind": task})
+    except FormatError as error:
+        raise _of_option(error, "task.", "params.") from error
 
 
 def _one_episode(place: str, name: str, array: Vector, axes: int, layers: Optional[int]) -> Vector:

@@ -11,7 +11,7 @@ import re
 import warnings
 import zipfile
 import zlib
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -19,9 +19,9 @@ import numpy.typing as npt
 from . import window
 from ._extension import flags, is_built, native, options, pair
 from .arrays import PARTS
-from .attention import chosen, head_order
+from .attention import head_order, of_head
 from .display import Figure
-from .errors import FormatError, NotRecordedError, StepError, Whole, is_whole, meant, whole
+from .errors import FormatError, NotRecordedError, StepError, Whole, meant, whole
 from .files import LARGEST, Path, check_ending, file_name, read, refuse_pickle, to_json, write_atomically
 
 if TYPE_CHECKING:
@@ -33,6 +33,11 @@ VERSION = "2.0"
 NO_DATE = (1980, 1, 1, 0, 0, 0)
 # Expected contents of a trace file.
 EXPECTED = "a trace: JSON, gzipped JSON or npz"
+# The metadata that `Trace` reads: required, and optional.
+REQUIRED = {"task.name": str, "axes.t.size": int, "axes.t.phases": list, "arrays": dict}
+KINDS = {**REQUIRED, "model": dict, "model.heads": dict, "model.heads.attention": dict, "conventions": dict,
+         "conventions.shifts": list}
+EXPECTED_OF = {str: "text", int: "a whole number", list: "a list", dict: "an object"}
 HEAD_WEIGHTING = re.compile(r"(read|write)[0-9]+\.weighting")
 Array = npt.NDArray[Any]
 
@@ -252,7 +257,7 @@ class Trace:
         for name in self.heads:
             if name.startswith("write"):
                 w = self[f"{name}.weighting"][t][:, None]
-                erases = chosen(attention, "erase", in_order.index(name)) == "on"
+                erases = of_head(attention.get("erase"), in_order.index(name), "on") == "on"
                 factor, term = 1 - w * self[f"{name}.erase"][t] if erases else 1, w * self[f"{name}.add"][t]
                 if self._in_turn:
                     memory = memory * factor + term
@@ -469,7 +474,7 @@ def _load_npz(path: str, data: bytes) -> Trace:
             return Trace(meta, {name: members[name] for name in names})
     except FormatError:
         raise
-    except (ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error, RecursionError) as error:
+    except (AttributeError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error, RecursionError) as error:
         raise FormatError(f"is not a whole npz file: {error}", file=path) from error
 
 
@@ -480,49 +485,12 @@ def _check(path: str, meta: Any) -> None:
         raise FormatError(f"is {found!r}", file=path, place="`format`", expected=repr(FORMAT))
     if meta.get("version") != VERSION:
         raise FormatError(f"is {meta.get('version')!r}", file=path, place="`version`", expected=repr(VERSION))
-    for place, test, expected in (*REQUIRED, *OPTIONAL):
+    for place, kind in KINDS.items():
         value = meta
         for key in place.split("."):
             value = value.get(key) if isinstance(value, dict) else None
-        if value is None and (place, test, expected) in REQUIRED:
-            raise FormatError("is missing", file=path, place=f"`{place}`", expected=expected)
-        if value is not None and not test(value):
-            raise FormatError(f"is {json.dumps(value)[:80]}", file=path, place=f"`{place}`", expected=expected)
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
-
-
-def _is_list_of(test: Callable[[Any], bool]) -> Callable[[Any], bool]:
-    return lambda value: isinstance(value, list) and all(map(test, value))
-
-
-def _is_phase(value: Any) -> bool:
-    return isinstance(value, list) and len(value) == 3 and all(map(is_whole, value[1:]))
-
-
-def _is_described(value: Any) -> bool:
-    return isinstance(value, dict) and all(isinstance(array, dict) for array in value.values())
-
-
-def _is_object(value: Any) -> bool:
-    return isinstance(value, dict)
-
-
-def _is_order(value: Any) -> bool:
-    return _is_text(value) or _is_list_of(_is_text)(value)
-
-
-Rule = Tuple[str, Callable[[Any], bool], str]
-REQUIRED: Tuple[Rule, ...] = (
-    ("task.name", _is_text, "text"),
-    ("axes.t.size", is_whole, "a whole number"),
-    ("axes.t.phases", _is_list_of(_is_phase), "a list of [name, first step, one past the last]"),
-    ("arrays", _is_described, "an object of arrays by name"),
-)
-OPTIONAL: Tuple[Rule, ...] = (
-    *((place, _is_object, "an object") for place in ("model", "model.heads", "model.heads.attention", "conventions")),
-    ("conventions.order", _is_order, "a list of heads, or text"),
-    ("conventions.shifts", _is_list_of(is_whole), "a list of whole numbers"),
-)
+        if value is None and place in REQUIRED:
+            raise FormatError("is missing", file=path, place=f"`{place}`", expected=EXPECTED_OF[kind])
+        # The program also checks their contents.
+        if value is not None and type(value) is not kind:
+            raise FormatError(f"is {json.dumps(value)[:80]}", file=path, place=f"`{place}`", expected=EXPECTED_OF[kind])

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import struct
+import warnings
 from typing import Any, Dict, Mapping, Tuple, Union
 
 import numpy as np
 import numpy.typing as npt
 
 from ._version import __version__
+from ._extension import is_built
+from .arrays import float32
 from .errors import FormatError, WeightsError, meant
 from .files import Path, check_ending, file_name, read, refuse_pickle, to_json, write_atomically
 from .preset import Preset, as_dictionary, tensor_shapes
@@ -26,10 +29,15 @@ def write_weights(path: Path, tensors: Mapping[str, npt.ArrayLike], preset: Unio
     preset    the preset that they belong to: a dictionary, or (with the extension) a name or a JSON file
     command   command line to store in the file
 
-    Raises WeightsError, with the name, for a tensor that does not fit the preset. Raises FormatError for another ending and
-    FileError if the file cannot be written.
+    Raises WeightsError, with the name, for a tensor that does not fit the preset. Raises FormatError for an invalid preset
+    or another ending, and FileError if the file cannot be written. Without the extension, names and shapes are not compared
+    with the preset, and a warning says so.
     """
-    write_bytes(path, to_bytes(tensors, as_dictionary(preset), command))
+    data = to_bytes(tensors, as_dictionary(preset), command)
+    write_bytes(path, data)
+    if not is_built():
+        warnings.warn(f"{path!r}: is not compared with its preset, because the extension is missing; check it with: "
+                      "tapescope eval", stacklevel=2)
 
 
 def write_bytes(path: Path, data: bytes) -> None:
@@ -41,43 +49,43 @@ def write_bytes(path: Path, data: bytes) -> None:
 
 def to_bytes(tensors: Mapping[str, npt.ArrayLike], preset: Preset, command: str) -> bytes:
     """Returns the bytes that `write_weights` writes; the preset is a dictionary."""
-    expected = tensor_shapes(preset)
     if not isinstance(tensors, Mapping):
         raise WeightsError(f"are a {type(tensors).__name__}", place="the tensors", expected="a dictionary of arrays by name")
-    for name in tensors:
-        if name not in expected:
-            raise WeightsError(f"does not belong to this machine{meant(name, expected)}", place=f"`{name}`")
+    arrays = {str(name): _finite(str(name), tensors[name]) for name in sorted(tensors, key=str)}
+    if is_built():
+        _check_shapes(arrays, tensor_shapes(preset))
     metadata = {"format": "tapescope-weights", "version": "1.0", "generator": f"tapescope {__version__}",
                 "experiment": to_json("the preset", preset), "command": command}
     header: Dict[str, Any] = {"__metadata__": metadata}
     data = b""
-    for name in sorted(expected):
-        if name not in tensors:
-            raise WeightsError("is missing", place=f"`{name}`", expected=f"the shape {list(expected[name])}")
-        tensor = _fitting(name, tensors[name], expected[name])
-        header[name] = {"dtype": "F32", "shape": list(tensor.shape),
-                        "data_offsets": [len(data), len(data) + tensor.nbytes]}
-        data += tensor.tobytes()
+    for name, array in arrays.items():
+        header[name] = {"dtype": "F32", "shape": list(array.shape), "data_offsets": [len(data), len(data) + array.nbytes]}
+        data += array.astype("<f4").tobytes()
     head = json.dumps(header).encode()
     head += b" " * (-len(head) % 8)
     return struct.pack("<Q", len(head)) + head + data
 
 
-def _fitting(name: str, given: Any, expected: Tuple[int, ...]) -> npt.NDArray[np.float32]:
-    try:
-        given = given.detach().cpu() if hasattr(given, "detach") else given
-        tensor = np.ascontiguousarray(given, "<f4")
-    except (TypeError, ValueError) as error:
-        raise WeightsError(f"is not an array of numbers: {error}", place=f"`{name}`") from error
-    if name.endswith(".bias") and tensor.shape == (1, *expected):
-        tensor = tensor.reshape(expected)
-    if tensor.shape != expected:
-        turned = "; it looks transposed: give its .T" if tensor.shape == expected[::-1] and len(expected) == 2 else ""
-        raise WeightsError(f"has the shape {list(tensor.shape)}", place=f"`{name}`",
-                           expected=f"{list(expected)}{turned}")
-    if not np.isfinite(tensor).all():
+def _check_shapes(arrays: Tensors, expected: Mapping[str, Tuple[int, ...]]) -> None:
+    """Raises WeightsError for a tensor too many, too few, or of another shape."""
+    for name, array in arrays.items():
+        if name not in expected:
+            raise WeightsError(f"does not belong to this machine{meant(name, expected)}", place=f"`{name}`")
+        if array.shape != expected[name]:
+            turned = "; it looks transposed: give its .T" if array.shape == expected[name][::-1] else ""
+            raise WeightsError(f"has the shape {list(array.shape)}", place=f"`{name}`",
+                               expected=f"{list(expected[name])}{turned}")
+    for name in expected:
+        if name not in arrays:
+            raise WeightsError("is missing", place=f"`{name}`", expected=f"the shape {list(expected[name])}")
+
+
+def _finite(name: str, given: Any) -> npt.NDArray[np.float32]:
+    """Returns a tensor as an array of finite numbers. The `bias` of a linear map has one axis."""
+    array = float32(given, f"`{name}`", WeightsError)
+    if not np.isfinite(array).all():
         raise WeightsError("has values that are not finite", place=f"`{name}`")
-    return tensor
+    return array.reshape(-1) if name.endswith(".bias") and array.shape[:-1] == (1,) else array
 
 
 def lstm_tensors(name: str, lstm: Any, layer: int = 0, reverse: bool = False) -> Tensors:
@@ -93,21 +101,15 @@ def lstm_tensors(name: str, lstm: Any, layer: int = 0, reverse: bool = False) ->
     """
     cell = f"_l{layer}{'_reverse' if reverse else ''}" if hasattr(lstm, "num_layers") else ""
     try:
-        ih, hh = (_array(getattr(lstm, f"weight_{part}{cell}")) for part in ("ih", "hh"))
-        biases = [_array(getattr(lstm, f"bias_{part}{cell}")) for part in ("ih", "hh") if lstm.bias]
+        ih, hh = (float32(getattr(lstm, f"weight_{part}{cell}")) for part in ("ih", "hh"))
+        biases = [float32(getattr(lstm, f"bias_{part}{cell}")) for part in ("ih", "hh") if lstm.bias]
     except AttributeError as error:
         raise WeightsError(str(error), place=f"`{name}`", expected="an LSTM or LSTMCell of PyTorch with this layer") from error
     if hh.shape[0] != 4 * hh.shape[1]:
         raise WeightsError(f"is a {type(lstm).__name__} with the shape {list(hh.shape)} of weight_hh", place=f"`{name}`",
                            expected="[4 units, units]: an LSTM or LSTMCell without projections")
-    bias = np.zeros(len(hh), np.float32)
-    for one in biases:
-        bias += one
+    bias = sum(biases, np.zeros(len(hh), np.float32))
     return {f"{name}.weight": np.concatenate([ih, hh], 1).T, f"{name}.bias": bias}
-
-
-def _array(tensor: Any) -> npt.NDArray[np.float32]:
-    return np.asarray(tensor.detach().cpu().numpy(), np.float32)
 
 
 def read_weights(path: Path) -> Tuple[Tensors, Dict[str, Any]]:

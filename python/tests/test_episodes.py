@@ -4,12 +4,12 @@ import json
 import os
 import sys
 import unittest
+from unittest import mock
 
 import numpy as np
 
-from support import Test
-from tapescope import EpisodesError, read_weights, tensor_shapes, write_episodes, write_weights
-from tapescope._episodes import MOST_CHANNELS, MOST_STEPS
+from support import Test, needs_extension
+from tapescope import EpisodesError, _episodes, read_weights, tensor_shapes, write_episodes, write_weights
 
 
 def episode(rng):
@@ -79,6 +79,7 @@ class Episodes(Test):
                 self.write(all_of, **more)
         self.assertFalse(os.path.exists(self.path("e.npz")))
 
+    @needs_extension
     def test_what_training_would_refuse_is_not_written(self):
         good = ([[0.0], [1.0]], [[0], [1]], [0, 1])
         for bad, said in [
@@ -107,21 +108,20 @@ class Episodes(Test):
                              f"`input_names`: has {count} names; expected 2, one for each channel, or none")
         self.assertFalse(os.path.exists(self.path("e.npz")))
 
-    def test_the_largest_sizes_are_those_of_the_program(self):
-        long = (np.zeros((MOST_STEPS + 1, 1)), np.zeros((MOST_STEPS + 1, 1)), None)
-        wide = (np.zeros((1, MOST_CHANNELS + 1)), [[0]], None)
-        for bad, said in [(long, "`lengths`: episode 0 is "), (wide, "`inputs`: has ")]:
+    @needs_extension
+    def test_an_episode_is_as_large_as_the_program_allows(self):
+        long, wide = (np.zeros((100_001, 1)), np.zeros((100_001, 1)), None), (np.zeros((1, 1025)), [[0]], None)
+        for bad, said in [(long, "`lengths`: episode 0 is 100001; "), (wide, "`inputs`: has 1025 channels; ")]:
             with self.assertRaises(EpisodesError) as caught:
                 self.write([bad, bad])
-            said_here = str(caught.exception)
-            self.assertTrue(said_here.startswith(said), said_here)
-            inputs, targets, _ = bad
-            steps = len(inputs)
-            np.savez(self.path("p.npz"), inputs=np.concatenate([inputs] * 2), targets=np.concatenate([targets] * 2),
-                     mask=np.ones(2 * steps), lengths=[steps] * 2)
-            with open(self.path("p.json"), "w", encoding="utf-8") as file:
-                json.dump({**PRESET, "task": {"kind": "episodes", "file": "p.npz"}}, file)
-            self.assertIn(said_here, self.run_program("train", "p.json", "--out", "run", code=2))
+            self.assertTrue(str(caught.exception).startswith(said), str(caught.exception))
+
+    def test_without_the_extension_values_are_written_with_a_warning(self):
+        with mock.patch.object(_episodes, "is_built", lambda: False):
+            with self.assertWarnsRegex(UserWarning, "e.npz': its values are not checked"):
+                self.assertEqual(self.write([([[0.0]], [[0.5]], None)] * 2), 2)
+            with self.assertRaisesRegex(EpisodesError, "expected \\[steps, 1\\]"):
+                self.write([([[0.0]], [[0]], None), ([[0.0, 1.0]], [[0]], None)])
 
     def test_what_an_episode_raises_says_which_it_was(self):
         def third(rng, made=[]):
@@ -141,6 +141,7 @@ class Episodes(Test):
             self.assertEqual(str(caught.exception), said)
             self.assertIsInstance(caught.exception.__cause__, cause)
 
+    @needs_extension
     def test_weights_made_in_python_learn_on_from_them(self):
         self.write(count=30)
         with open(self.path("p.json"), "w", encoding="utf-8") as file:

@@ -219,12 +219,13 @@ class Weights(Test):
             ts.machine_from({"z.wait": 1}, machine.preset)
 
 
+@support.needs_extension
 class Presets(Test):
-    def test_the_keys_of_the_file_are_left_to_the_extension(self):
+    def test_a_preset_has_the_keys_of_the_file(self):
         whole = {**OWN, "model": {**OWN["model"], "text": FILE}}
         ts.check_preset(whole)
-        for key, value in (("memory", {}), ("size", {}), ("file", 3)):
-            with self.assertRaisesRegex(ts.WeightsError, f"model.{key}"):
+        for key, value in (("memory", {"rows": 3}), ("size", {}), ("file", 3)):
+            with self.assertRaisesRegex(ts.FormatError, f"model.{key}"):
                 ts.check_preset({**whole, "model": {**whole["model"], key: value}})
 
 

@@ -8,7 +8,7 @@ import unittest.mock
 import numpy as np
 
 from support import HERE, Test, needs, needs_extension
-from tapescope import RecordError, WeightsError, load, pytorch_ntm, read_weights
+from tapescope import FormatError, RecordError, WeightsError, load, pytorch_ntm, read_weights
 
 COPY = {"kind": "copy", "bits": 5, "length": [1, 20]}
 
@@ -73,7 +73,7 @@ class PytorchNtm(Test):
     def test_a_recording_that_is_refused_leaves_the_machine_as_it_was(self):
         net, inputs, bits = machine()
         with self.assertRaises(RecordError):
-            pytorch_ntm.record(net, inputs, bits, params={"bitz": 5})
+            pytorch_ntm.record(net, inputs, bits, task=7)
         self.assertFalse([module for module in net.modules() if module._forward_hooks or module._forward_pre_hooks])
 
     def test_a_run_is_recorded_as_the_machine_does_it(self):
@@ -183,8 +183,14 @@ class PytorchNtm(Test):
         self.assertIn("begin with the input [0.0, 0.0, 0.0, 0.0, 0.0, 0.0]", converted.differences[0])
         converted.save(self.path("w.safetensors"))  # runs, otherwise
         self.run_program("trace", "w.safetensors", "--length", "3", "--out", "t.npz")
+
+    @needs_extension
+    def test_a_task_that_does_not_fit_is_refused(self):
+        net, _, _ = machine()
         with self.assertRaisesRegex(WeightsError, r"`task`: has \(9, 8\) inputs and outputs; expected \(6, 5\)"):
             pytorch_ntm.convert(net, {"kind": "copy", "bits": 8, "length": [1, 20]})
+        with self.assertRaisesRegex(FormatError, "`task.length`: is missing"):
+            pytorch_ntm.convert(net, {"kind": "copy", "bits": 5})
 
     @needs_extension
     def test_a_converted_machine_is_run_beside_the_original(self):

@@ -1,7 +1,7 @@
 //! What is published about the arrays of a trace follows from the program's own table of them: the list in
-//! docs/formats.md, the arrays of the JSON Schema, and what the Python module knows of them. The keys of presets that the
-//! Python module knows follow from the tables of keys. The tensors of a machine are those that the page lists, with their
-//! formulas reckoned out.
+//! docs/formats.md, the arrays of the JSON Schema, and what the Python module knows of them. The tasks that the Python
+//! module knows follow from the tables of keys. The tensors of a machine are those that the page lists, with their formulas
+//! reckoned out.
 //!
 //! `UPDATE_TABLES=1 cargo test --test library formats` writes what the table says now into those files.
 
@@ -11,12 +11,13 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use tapescope::analysis::expression::{FUNCTIONS, Function};
-use tapescope::io::preset::{self, FAMILY, FAMILY_ABOUT, Mechanism, Override, UNCERTAINTY};
+use tapescope::io::preset::{self, FAMILY, FAMILY_ABOUT, Mechanism, UNCERTAINTY};
 use tapescope::io::trace::{self, Listed};
-use tapescope::io::{Experiment, weights};
-use tapescope::keys::{Absent, Field, Keys, Table, Words};
+use tapescope::io::weights;
+use tapescope::keys::{Choice, Keys, Table, Words};
 use tapescope::model::config::{ControllerKind, InitialMemory, InitialWeighting};
 use tapescope::model::{AXES, Axis, NtmConfig, Range, Scoring};
+use tapescope::task::Task;
 
 /// What stands in a file between the line that begins with `first` and the next one that is `last` is `wanted`.
 fn held(file: &str, first: &str, last: &str, wanted: &str) {
@@ -293,146 +294,23 @@ fn the_python_module_knows_every_array() {
     held("python/tapescope/arrays.json", "[", "]", &lines.join(",\n"));
 }
 
-/// The allowed values of a field, as the Python module checks them.
-fn form(field: &Field<'_>) -> Value {
-    match field {
-        Field::Integer(_, allowed) => {
-            json!({"form": "integer", "range": [allowed.start(), allowed.end()]})
-        }
-        Field::Integer64(_, allowed) => {
-            json!({"form": "integer", "range": [allowed.start(), allowed.end()]})
-        }
-        Field::Number(_, rule) => json!({"form": "number", "range": rule.ends}),
-        Field::Within(_, allowed) => {
-            json!({"form": "number", "range": [allowed.start(), allowed.end()]})
-        }
-        Field::Constant(_, rule) => json!({"form": "constant", "range": rule.ends}),
-        Field::Choice(choice) => json!({"form": "word", "words": choice.words()}),
-        Field::ChoicePerHead(choices) => json!({"form": "word_per_head", "words": choices.words()}),
-        Field::Text(_) => json!({"form": "text"}),
-        Field::Range(_, allowed) => {
-            json!({"form": "ends", "range": [allowed.start(), allowed.end()]})
-        }
-        Field::IntegerList(_, allowed) => {
-            json!({"form": "integers", "range": [allowed.start(), allowed.end()]})
-        }
-    }
-}
-
-/// The value of a field that the shapes of tensors may depend on.
-fn default(field: &Field<'_>) -> Value {
-    match field {
-        Field::Integer(value, _) => json!(value),
-        Field::Choice(choice) => json!(choice.word()),
-        Field::ChoicePerHead(choices) => json!(choices.chosen()[0]),
-        _ => Value::Null,
-    }
-}
-
 #[test]
-fn the_python_module_knows_every_key() {
-    let (mut seen, mut lines) = (BTreeSet::new(), Vec::new());
-    for mut preset in preset::of_every_kind() {
-        let task = preset.task.name().to_owned();
-        let mut defaults = Vec::new();
-        preset.keys(&mut Table::new(&mut |key| {
-            defaults.push(default(&key.field));
-        }));
-        // The range of a key may end at the highest of another one.
-        preset.keys(&mut Table::new(&mut |key| match key.field {
-            Field::Range(value, allowed) => *value = *allowed.end()..=*allowed.end(),
-            Field::Integer(value, allowed) if key.path.starts_with("task.") => {
-                *value = *allowed.end();
-            }
-            _ => {}
-        }));
-        let mut defaults = defaults.into_iter();
-        preset.keys(&mut Table::new(&mut |key| {
-            let default = defaults.next().unwrap();
-            let is_own = key.path.starts_with("task.") && key.path != "task.kind";
-            let task = is_own.then(|| task.clone());
-            if seen.insert((task.clone(), key.path.to_owned())) {
-                let mut line = form(&key.field);
-                line["key"] = json!(key.path);
-                line["task"] = json!(task);
-                line["default"] = default;
-                line["required"] = json!(key.absent == Absent::Required);
-                lines.push(format!("    {line}"));
-            }
-        }));
-    }
-    let file = "python/tapescope/keys.json";
-    held(file, "  \"keys\": [", "  ],", &lines.join(",\n"));
-}
-
-/// Returns the learned tensors of the heads of a copy machine with these overrides, by name, with their shapes.
-fn learned(set: &[String]) -> Vec<(String, [usize; 2])> {
-    let set: Vec<Override> = set.iter().map(|set| set.parse().unwrap()).collect();
-    let model = Experiment::find("copy", &set).unwrap().model;
-    let shapes = weights::shapes(&model).into_iter();
-    let of_head =
-        shapes.filter_map(|(name, shape)| Some((name.strip_prefix("read0.")?.to_owned(), shape)));
-    of_head
-        .filter(|(name, _)| !["weight", "bias"].contains(&name.as_str()))
-        .collect()
-}
-
-#[test]
-fn the_python_module_knows_every_learned_tensor() {
-    const SECTION: &str = "model.heads.attention.";
-    let arrays = trace::arrays();
-    let dims = |name: &str| {
-        let array = arrays.iter().find(|array| array.spec.name == name);
-        array
-            .unwrap_or_else(|| panic!("{name} is not an array of a trace"))
-            .spec
-            .dims
-    };
-    let mut choices = Vec::new();
-    for mut preset in preset::of_every_kind() {
-        preset.keys(&mut Table::new(&mut |key| {
-            if let Field::ChoicePerHead(each) = &key.field
-                && key.path.starts_with(SECTION)
-            {
-                let words = each.words().into_iter();
-                choices.extend(words.map(|word| (key.path.to_owned(), word)));
-            }
-        }));
-    }
-    let mut tensors = Vec::<(String, &str, Vec<&str>)>::new();
-    choices.sort();
-    choices.dedup();
-    for (path, word) in &choices {
-        let chosen = format!("{path}={word}");
-        let here = learned(std::slice::from_ref(&chosen));
-        let key = path.strip_prefix(SECTION).unwrap();
-        for (name, _) in &here {
-            match tensors.iter_mut().find(|(known, ..)| known == name) {
-                Some((_, known, words)) => {
-                    assert_eq!(*known, key, "{name} belongs to two choices");
-                    words.push(*word);
+fn the_python_module_knows_every_task() {
+    let line = |(name, task): &(&str, Task)| {
+        let mut sizes = Vec::new();
+        Keys::keys(
+            &mut task.clone(),
+            &mut Table::new(&mut |key| {
+                if ["length", "items", "repeats"].contains(&key.path) {
+                    sizes.push(key.path.to_owned());
                 }
-                None => tensors.push((name.clone(), key, vec![*word])),
-            }
-        }
-    }
-    let sized = |axis: &Axis| {
-        let key = axis.key.strip_prefix("heads.attention.")?;
-        let row = json!({"axis": axis.name, "key": key});
-        Some(format!("    {row}"))
+            }),
+        );
+        let value = json!({"task": name, "answer": task.answer().word(), "sizes": sizes});
+        format!("  {value}")
     };
-    let mut axes: Vec<_> = AXES.iter().filter_map(sized).collect();
-    axes.sort();
-    let tensor = |(name, key, words): &(String, &str, Vec<&str>)| {
-        format!(
-            "    {}",
-            json!({"array": name, "key": key, "words": words, "axes": dims(name)})
-        )
-    };
-    let tensors: Vec<_> = tensors.iter().map(tensor).collect();
-    let file = "python/tapescope/keys.json";
-    held(file, "  \"learned\": [", "  ],", &tensors.join(",\n"));
-    held(file, "  \"sizes\": [", "  ]", &axes.join(",\n"));
+    let lines: Vec<_> = Task::WORDS.iter().map(line).collect();
+    held("python/tapescope/tasks.json", "[", "]", &lines.join(",\n"));
 }
 
 /// The tensors in a row of the page, of a machine of these sizes.

@@ -43,6 +43,7 @@
 //! | [`platform`] | what a desktop and a browser do differently | |
 //! | [`learn`] | a run that is watched while it learns: its account, its snapshots, its threads | `math`, `model`, `task`, `train` |
 //! | [`io`] | presets, weights, traces: the only module that knows files | all above but `figure` |
+//! | [`pytorch`] | a machine file as a module for PyTorch | `math`, `equations`, `model` |
 //! | [`player`] | the playback state machine, without a window or a clock | nothing |
 //! | [`cli`] | a file per subcommand | all above |
 //! | `viewer` | the window: the only module that knows egui | all but `cli` |
@@ -74,6 +75,7 @@ pub mod io;
 pub mod learn;
 pub mod platform;
 pub mod player;
+pub mod pytorch;
 #[cfg(feature = "gui")]
 pub mod viewer;
 

@@ -22,6 +22,7 @@ mod plan;
 mod population;
 mod process;
 mod provenance;
+mod pytorch;
 mod reads;
 mod render;
 mod repeat;
@@ -97,6 +98,7 @@ enum Command {
     Trace(trace::Trace),
     Disassemble(disassemble::Disassemble),
     Provenance(provenance::Provenance),
+    Pytorch(pytorch::Pytorch),
     Render(render::Render),
     Sweep(sweep::Sweep),
     Ablate(ablate::Ablate),
@@ -171,6 +173,7 @@ fn perform() -> u8 {
         Command::Find(find) => find.run(&mut out),
         Command::Trace(trace) => trace.run(&mut out),
         Command::Disassemble(disassemble) => disassemble.run(&mut out),
+        Command::Pytorch(pytorch) => pytorch.run(&mut out),
         Command::Provenance(provenance) => provenance.run(&mut out),
         Command::Render(render) => render.with_page().run(&mut out),
         Command::Sweep(sweep) => sweep.run(&mut out),

@@ -118,6 +118,7 @@ fn imports_only(folder: &str, allowed: &[&str]) {
         "figure",
         "io",
         "player",
+        "pytorch",
         "cli",
         "viewer",
     ];
@@ -474,6 +475,7 @@ fn modules_import_only_what_lies_below_them() {
             "keys", "math", "model", "task", "train", "analysis", "platform", "learn", "io",
         ],
     );
+    imports_only("src/pytorch", &["equations", "math", "model", "pytorch"]);
     imports_only("src/player.rs", &[]);
     let all_but_cli = [
         "math", "model", "task", "train", "analysis", "platform", "learn", "figure", "io",

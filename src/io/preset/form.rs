@@ -151,7 +151,7 @@ impl Experiment {
         })
     }
 
-    fn has_no_foreign(&self, given: &Value, file: &str) -> Result<(), Error> {
+    pub(super) fn has_no_foreign(&self, given: &Value, file: &str) -> Result<(), Error> {
         let foreign = self.foreign(given);
         // A wrong kind of task makes an evaluation wrong, not the other way round.
         let first = |path: &&String| path.starts_with("evaluation.");

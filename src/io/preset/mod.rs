@@ -23,11 +23,13 @@ pub use keys::{of_every_kind, table, table_of};
 
 use std::path::Path;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use self::keys::is_under;
 use self::written::{Written, first};
 use super::{Error, file, machine_file, shell};
+use crate::keys::check;
+use crate::model::ModelConfig;
 
 /// The largest preset that is read, in bytes.
 const LIMIT: u64 = 1 << 20;
@@ -205,6 +207,36 @@ impl Experiment {
         let json = self.to_json();
         file::write_atomically(path, |to| to.write_all(json.as_bytes()))
     }
+}
+
+/// Returns the machine in a machine file, or in an included one of this name, without a task. Overrides change its `model`.
+///
+/// # Errors
+/// The file cannot be read, a mistake in it, or a key that it does not have.
+pub fn of_machine_file(path: &Path, overrides: &[Override]) -> Result<ModelConfig, Error> {
+    let label = file::label(path);
+    let (name, folder) = match path.file_name().filter(|_| file::exists(path)) {
+        Some(name) => (name.to_string_lossy(), path.parent()),
+        None => (path.to_string_lossy(), None),
+    };
+    let mut given = json!({ "model": { "kind": "equations", "file": name } });
+    machine_file::fill(&mut given, folder, &label)?;
+    for change in overrides {
+        keys::set(&mut given, &change.path, &change.value)?;
+    }
+    let mut experiment = Experiment::called("");
+    form::read(&mut experiment, &given, "model", &given["model"], "--set")?;
+    experiment.has_no_foreign(&given, "--set")?;
+    form::valid(check(&mut experiment.model), "model.", "--set")?;
+    let ModelConfig::Equations(config) = &experiment.model else {
+        return Err(Error::content(
+            &label,
+            "model.kind",
+            "is not equations".to_owned(),
+        ));
+    };
+    config.check().map_err(|mistake| Error::machine(&mistake))?;
+    Ok(experiment.model)
 }
 
 /// Returns the names of the included presets.

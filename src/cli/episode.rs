@@ -204,7 +204,7 @@ impl EpisodeArgs {
         let config = &trained.machine.config;
         if let Some(path) = &self.input {
             ensure!(
-                !matches!(task, Task::Episodes(_)),
+                !task.manual_keys().is_empty(),
                 "--input: the episodes of this task come from a file; choose a held-out episode with --episode"
             );
             let manual = match &self.bits {

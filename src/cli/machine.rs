@@ -10,6 +10,7 @@ use crate::io::{
     Error, Experiment, RunFolder, Trained, episodes, is_trace, label, memory_limit, preset, shell,
     weights,
 };
+use crate::keys::Words as _;
 use crate::model::ModelConfig;
 use crate::task::{Measure, Task};
 use crate::train::{Demand, UNSEEN_SEED, has_single_reader};
@@ -147,10 +148,14 @@ pub(super) fn check_alignment(name: &str, config: &ModelConfig, task: &Task) -> 
         has_single_reader(config),
         "--alignment: {name}: the machine has no single read head on a memory with a row per step; the files bahdanau, luong, caption, coattention, attention_over_attention, lstmn, lstmn_fusion and self_attention have one"
     );
-    let task_name = task.name();
+    let is_aligned = |task: &Task| !task.alignment(&task.episode(UNSEEN_SEED, 0)).is_empty();
+    let all = Task::WORDS.iter().filter(|(_, task)| is_aligned(task));
+    let all: Vec<_> = all.map(|(word, _)| *word).collect();
     ensure!(
-        !task.alignment(&task.episode(UNSEEN_SEED, 0)).is_empty(),
-        "--alignment: the task `{task_name}` does not say which source step an answer comes from; copy, repeat_copy, transduce, caption, frames and span do, and pairs with alignments in their file"
+        is_aligned(task),
+        "--alignment: the task `{}` does not say which source step an answer comes from; {} do, and pairs with alignments in their file",
+        task.name(),
+        all.join(", ")
     );
     Ok(())
 }

@@ -11,7 +11,7 @@ use crate::model::array::CELL;
 use crate::model::attention::AttentionConfig;
 use crate::model::config::{ControllerKind, ShiftForm};
 use crate::model::{Kind as _, ModelConfig, NtmConfig, Place};
-use crate::task::{AssociativeRecall, Copy, Count, Ngrams, PrioritySort, RepeatCopy, Task};
+use crate::task::Task;
 
 /// The kinds of machine that the paper compares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,7 +88,7 @@ pub fn figure(config: &ModelConfig, task: &Task) -> Option<Reported> {
         let stays = |head| ntm.shift_form.of(head) == ShiftForm::None;
         ntm.attention != AttentionConfig::DEFAULT || (0..ntm.heads()).any(stays)
     };
-    if !is_of_the_paper(task) || config.ntm().is_some_and(is_another) {
+    if !task.is_of_the_paper() || config.ntm().is_some_and(is_another) {
         return None;
     }
     let is_lstm = |kind: ControllerKind| kind == ControllerKind::Lstm;
@@ -113,34 +113,6 @@ pub fn figure(config: &ModelConfig, task: &Task) -> Option<Reported> {
             && covers(counts, &repeats)
     };
     FIGURES.iter().find(fits).map(|(.., reported)| *reported)
-}
-
-/// True when the vectors are those of the paper; of repeat copy it gives two widths.
-fn is_of_the_paper(task: &Task) -> bool {
-    match task {
-        Task::Copy(Copy { bits, .. }) => *bits == 8,
-        Task::RepeatCopy(RepeatCopy { bits, count, .. }) => {
-            [6, 8].contains(bits) && *count == Count::Scalar
-        }
-        Task::AssociativeRecall(task) => {
-            let items = task.items.clone();
-            let paper = AssociativeRecall::PAPER;
-            *task == AssociativeRecall { items, ..paper }
-        }
-        Task::Ngrams(task) => task.context == Ngrams::PAPER.context,
-        Task::PrioritySort(task) => *task == PrioritySort::PAPER,
-        Task::Transduce(_)
-        | Task::Caption(_)
-        | Task::Frames(_)
-        | Task::Aspects(_)
-        | Task::Span(_)
-        | Task::Reuse(_)
-        | Task::Graph(_)
-        | Task::Episodes(_)
-        | Task::Pairs(_)
-        | Task::Text(_)
-        | Task::External(_) => false,
-    }
 }
 
 #[cfg(test)]
@@ -187,7 +159,7 @@ mod tests {
     fn every_figure_has_an_existing_task() {
         for (name, ..) in FIGURES {
             let experiment = Experiment::find(name, &[]).unwrap();
-            assert!(is_of_the_paper(&experiment.task), "{name}");
+            assert!(experiment.task.is_of_the_paper(), "{name}");
         }
     }
 }

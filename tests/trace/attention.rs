@@ -448,5 +448,8 @@ fn targets_that_are_no_symbols_are_refused() {
     task.answer = Answer::Symbols;
     let fault = task.with(all).unwrap_err();
     let problem = "is symbols, but episode 1, step 1 of the targets has 2 ones; expected one 1 in every scored step";
-    assert_eq!((fault.array, fault.problem.as_str()), ("answer", problem));
+    assert_eq!(
+        (fault.array.as_str(), fault.problem.as_str()),
+        ("answer", problem)
+    );
 }

@@ -27,8 +27,8 @@ use std::ops::RangeInclusive;
 use ndarray::Array2;
 use rand::RngExt;
 
-use super::Episode;
-use super::generate::{Generate, LENGTHS, named, shuffled};
+use super::generate::{Generate, LENGTHS, check_symbols, named, shuffled};
+use super::{Episode, Fault, Manual};
 use crate::keys::Field::{Integer, Range};
 use crate::keys::{Keys, Table};
 use crate::math::Random;
@@ -148,6 +148,44 @@ impl Generate for Aspects {
             }
         };
         cost(marked, share) + cost(all - marked, 1.0 - share)
+    }
+
+    fn editable(&self) -> usize {
+        self.symbols
+    }
+
+    fn shown(&self, episode: &Episode, step: usize) -> Option<(Manual, usize)> {
+        let mut shown = Manual::of(episode, 0, 0)?;
+        shown.marked = self.marked(episode);
+        Some((shown, step))
+    }
+
+    fn manual_keys(&self) -> &'static [&'static str] {
+        &["symbols", "marked"]
+    }
+
+    fn manual_example(&self) -> &'static str {
+        r#"symbols and marked steps such as {"symbols": [3,1,4], "marked": [0,2]}"#
+    }
+
+    fn fit(&mut self, given: &Manual) -> Result<(), Fault> {
+        let (count, marked) = (given.symbols.len(), &given.marked);
+        check_symbols(given, self.symbols, false, None)?;
+        self.aspects = marked.len()..=marked.len();
+        let is_right = !marked.is_empty() && marked.iter().all(|step| *step < count);
+        if !is_right || self.episode_showing(given).is_none() {
+            let last = count - 1;
+            let problem = format!(
+                "is {marked:?}; allowed: one or more of the steps 0 to {last}, whose symbols differ"
+            );
+            return Err(Fault::new("marked", problem));
+        }
+        self.set_size(count);
+        Ok(())
+    }
+
+    fn episode_showing(&self, given: &Manual) -> Option<Episode> {
+        self.episode_of(&given.numbers(0), &given.marked)
     }
 }
 

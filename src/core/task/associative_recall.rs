@@ -33,7 +33,7 @@ use ndarray::{Array2, Axis, s};
 use rand::RngExt;
 
 use super::generate::{BITS, Generate, MAX_ITEMS, Measure, random_bits};
-use super::{Episode, Phase};
+use super::{Episode, Fault, Manual, Phase};
 use crate::keys::Field::{Choice, Integer, Range};
 use crate::keys::{Keys, Switch, Table};
 use crate::math::Random;
@@ -60,6 +60,11 @@ impl AssociativeRecall {
         distinct: Switch::Off,
     };
 
+    /// The first step of an item, which is behind a delimiter.
+    fn first_step(&self, item: usize) -> usize {
+        item * (self.item_length + 1) + 1
+    }
+
     /// The bits of items, [items · item_length, bits].
     fn random_items(&self, random: &mut Random, items: usize) -> Array2<f32> {
         let mut bits = random_bits(random, items * self.item_length, self.bits);
@@ -84,7 +89,7 @@ impl AssociativeRecall {
         let mut episode = self.silent(answer + length);
         episode.input[[0, width]] = 1.0;
         for index in 0..items {
-            let start = index * (length + 1) + 1;
+            let start = self.first_step(index);
             let mut place = episode.input.slice_mut(s![start..start + length, ..width]);
             place.assign(&item(index));
             episode.input[[start + length, width]] = 1.0;
@@ -158,6 +163,76 @@ impl Generate for AssociativeRecall {
         let query = random.random_range(0..items - 1);
         let bits = self.random_items(random, items);
         self.episode_of(&bits, query)
+    }
+
+    fn shown_in(&self, episode: &Episode, step: usize) -> Option<usize> {
+        let (length, place) = (self.item_length, step.checked_sub(episode.first_scored()?)?);
+        let mut items = (0..episode.size).map(|item| self.first_step(item));
+        let query = episode.phases.iter().find(|phase| phase.name == "query")?;
+        let bits = |start: usize| episode.input.slice(s![start..start + length, ..self.bits]);
+        let asked = items.find(|&item| bits(item) == bits(query.start + 1))?;
+        (place < length).then_some(asked + length + 1 + place)
+    }
+
+    fn is_of_the_paper(&self) -> bool {
+        let items = self.items.clone();
+        *self
+            == Self {
+                items,
+                ..Self::PAPER
+            }
+    }
+
+    fn shown(&self, episode: &Episode, step: usize) -> Option<(Manual, usize)> {
+        let (length, items) = (self.item_length, episode.size);
+        let rows = (0..items * length).map(|row| self.first_step(row / length) + row % length);
+        let rows: Vec<usize> = rows.collect();
+        let changed = rows.iter().position(|row| *row == step)?;
+        let shown = episode.input.slice(s![.., ..self.bits]);
+        let bits = shown.select(Axis(0), &rows);
+        let asked = items * (length + 1) + 2;
+        let asked = shown.slice(s![asked..asked + length, ..]);
+        let answer = episode.steps() - length;
+        let answer = episode.target.slice(s![answer.., ..self.bits]);
+        let item = |index: usize| bits.slice(s![index * length..(index + 1) * length, ..]);
+        // Items may be equal: the answer tells which of them is asked for; where it does not, the change is
+        // elsewhere.
+        let is_asked = |index: &usize| item(*index) == asked && item(index + 1) == answer;
+        let is_changed = |index: &usize| (*index..index + 2).contains(&(changed / length));
+        let query = (0..items - 1).filter(is_asked).min_by_key(is_changed)?;
+        let shown = Manual {
+            bits,
+            query,
+            ..Manual::default()
+        };
+        Some((shown, changed))
+    }
+
+    fn manual_keys(&self) -> &'static [&'static str] {
+        &["bits", "query"]
+    }
+
+    fn fit(&mut self, given: &Manual) -> Result<(), Fault> {
+        let (rows, each, query) = (given.bits.nrows(), self.item_length, given.query);
+        let items = rows / each;
+        if !rows.is_multiple_of(each) || !(2..=MAX_ITEMS).contains(&items) {
+            let problem =
+                format!("has {rows} rows; allowed: 2 to {MAX_ITEMS} items of {each} rows each");
+            return Err(Fault::new("bits", problem));
+        }
+        if query > items - 2 {
+            let last = items - 2;
+            let problem = format!(
+                "is {query}; allowed: 0 to {last}, one of the {items} items that has a successor"
+            );
+            return Err(Fault::new("query", problem));
+        }
+        self.set_size(items);
+        Ok(())
+    }
+
+    fn episode_showing(&self, given: &Manual) -> Option<Episode> {
+        Some(self.episode_of(&given.bits, given.query))
     }
 }
 

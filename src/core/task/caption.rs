@@ -30,11 +30,13 @@ use std::ops::{AddAssign, RangeInclusive};
 use ndarray::{Array1, Array2, s};
 use rand::RngExt;
 
-use super::Episode;
-use super::generate::{Alphabet, Generate, Measure, NOISE, fixed, normal, random_bits, shuffled};
+use super::generate::{
+    Alphabet, Generate, Measure, NOISE, check_symbols, fixed, normal, random_bits, shuffled,
+};
+use super::{Episode, Fault, Manual};
 use crate::keys::Field::{Integer, Integer64, Number, Range};
 use crate::keys::{Keys, Table};
-use crate::math::Random;
+use crate::math::{Random, random};
 
 /// Parameters of caption.
 #[derive(Clone, Debug, PartialEq)]
@@ -166,6 +168,27 @@ impl Generate for Caption {
             patches[patch] = Some(random.random_range(0..self.symbols));
         }
         self.episode_of(&patches, random)
+    }
+
+    fn manual_example(&self) -> &'static str {
+        "symbols such as [3,null,1,4], with null for a blank patch"
+    }
+
+    fn fit(&mut self, given: &Manual) -> Result<(), Fault> {
+        let (glyphs, patches) = (given.symbols.iter().flatten().count(), self.grid.pow(2));
+        let is_wrong = given.symbols.len() != patches || glyphs == 0;
+        let allowed = is_wrong.then(|| {
+            format!(
+                "{patches} symbols in reading order, null for a blank patch, at least one not null"
+            )
+        });
+        check_symbols(given, self.symbols, true, allowed)?;
+        self.set_size(glyphs);
+        Ok(())
+    }
+
+    fn episode_showing(&self, given: &Manual) -> Option<Episode> {
+        Some(self.episode_of(&given.symbols, &mut random(0, 0)))
     }
 }
 

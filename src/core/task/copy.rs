@@ -19,8 +19,8 @@ use std::ops::{Range as Steps, RangeInclusive};
 use ndarray::{Array2, s};
 use rand::RngExt;
 
-use super::Episode;
-use super::generate::{BITS, Generate, LENGTHS, random_bits, repeated};
+use super::generate::{BITS, Generate, LENGTHS, LONGER, random_bits, repeated, repeated_in};
+use super::{Episode, Manual};
 use crate::keys::Field::{Integer, Range};
 use crate::keys::{Keys, Table};
 use crate::math::Random;
@@ -86,6 +86,22 @@ impl Generate for Copy {
     fn sample(&self, random: &mut Random) -> Episode {
         let length = random.random_range(self.length.clone());
         self.episode_of(&random_bits(random, length, self.bits))
+    }
+
+    fn shown_in(&self, episode: &Episode, step: usize) -> Option<usize> {
+        repeated_in(episode, step)
+    }
+
+    fn is_of_the_paper(&self) -> bool {
+        self.bits == 8
+    }
+
+    fn evaluated_sizes(&mut self) -> Vec<usize> {
+        LONGER.to_vec()
+    }
+
+    fn episode_showing(&self, given: &Manual) -> Option<Episode> {
+        Some(self.episode_of(&given.bits))
     }
 }
 

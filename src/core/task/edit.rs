@@ -1,33 +1,11 @@
 //! Another episode of a task: the same but for one bit or symbol that is shown, with the answer that follows from it.
 
-use ndarray::{Array2, s};
-
-use super::{AssociativeRecall, Episode, Task};
+use super::{Episode, Task};
 
 impl Task {
-    /// Input channels that can be changed by hand, those of bits or of symbols; 0 if there are none.
-    pub fn editable(&self) -> usize {
-        match self {
-            Self::Transduce(_) | Self::Pairs(_) | Self::Text(_) => {
-                self.alphabet().map_or(0, |all| all.values)
-            }
-            Self::Aspects(task) => task.symbols,
-            Self::Span(task) => task.symbols + 1,
-            Self::Caption(_)
-            | Self::Frames(_)
-            | Self::Graph(_)
-            | Self::Episodes(_)
-            | Self::External(_) => 0,
-            _ => self.bits(),
-        }
-    }
-
     /// True if a change by hand chooses the symbol of a step: the input is one of several, not some bits.
     pub fn chooses_symbols(&self) -> bool {
-        matches!(
-            self,
-            Self::Transduce(_) | Self::Aspects(_) | Self::Span(_) | Self::Pairs(_) | Self::Text(_)
-        )
+        self.bits() == 0 && self.editable() > 0
     }
 
     /// The episode with one bit of its input the other way round, or with this symbol in a step, and everything that
@@ -36,108 +14,25 @@ impl Task {
         if step >= episode.steps() || channel >= self.editable() {
             return None;
         }
-        let size = episode.size;
-        let shown = |bits: usize| {
-            let mut shown = episode.input.slice(s![..size, ..bits]).to_owned();
-            flip(shown.get_mut([step, channel])?);
-            Some(shown)
-        };
-        match self {
-            Self::Copy(task) => Some(task.episode_of(&shown(task.bits)?)),
-            Self::RepeatCopy(task) => Some(task.episode_of(&shown(task.bits)?, episode.repeats)),
-            Self::PrioritySort(task) => {
-                let priorities = episode.input.slice(s![..size, task.bits + 1]).to_vec();
-                Some(task.episode_of(&shown(task.bits)?, &priorities))
-            }
-            Self::Ngrams(task) => {
-                // Every bit is seen in the step after the one that predicts it.
-                let mut bits: Vec<bool> =
-                    episode.target.column(0).iter().map(|b| *b > 0.5).collect();
-                let bit = bits.get_mut(step.checked_sub(1)?)?;
-                *bit = !*bit;
-                Some(task.episode_of(&bits))
-            }
-            Self::AssociativeRecall(task) => recalled(task, episode, step, channel),
-            Self::Transduce(task) => Some(task.episode_of(&chosen(episode, step, channel)?)),
-            Self::Aspects(task) => {
-                task.episode_of(&chosen(episode, step, channel)?, &task.marked(episode))
-            }
-            Self::Span(task) => {
-                task.episode_of(&chosen(episode, step, channel)?, &task.question(episode))
-            }
-            Self::Pairs(task) => task.episode_of_symbols(&chosen(episode, step, channel)?),
-            Self::Text(task) => {
-                // The start symbol stays.
-                let mut symbols = symbols(episode, 1)?;
-                *symbols.get_mut(step.checked_sub(1)?)? = channel;
-                Some(task.episode_of_symbols(&symbols))
-            }
-            Self::Reuse(task) => {
-                let (item, mut bits) = task.shown(episode, step)?;
-                flip(bits.get_mut([item, channel])?);
-                Some(task.episode_of(&bits))
-            }
-            Self::Caption(_)
-            | Self::Frames(_)
-            | Self::Graph(_)
-            | Self::Episodes(_)
-            | Self::External(_) => None,
+        let (mut shown, row) = self.shown(episode, step)?;
+        if self.chooses_symbols() {
+            *shown.symbols.get_mut(row)? = Some(channel);
+        } else {
+            let bit = shown.bits.get_mut([row, channel])?;
+            *bit = 1.0 - *bit;
         }
+        self.episode_showing(&shown)
     }
-}
-
-/// The symbols of the source, with this one in a step; `None` for a step after them.
-fn chosen(episode: &Episode, step: usize, symbol: usize) -> Option<Vec<usize>> {
-    let mut symbols = symbols(episode, 0)?;
-    *symbols.get_mut(step)? = symbol;
-    Some(symbols)
-}
-
-/// The symbols of the source, which begins in step `start`.
-fn symbols(episode: &Episode, start: usize) -> Option<Vec<usize>> {
-    let rows = episode.input.rows().into_iter().skip(start);
-    let symbols = rows.map(|row| row.iter().position(|value| *value > 0.5));
-    symbols.take(episode.size).collect()
-}
-
-fn flip(bit: &mut f32) {
-    *bit = 1.0 - *bit;
-}
-
-fn recalled(
-    task: &AssociativeRecall,
-    episode: &Episode,
-    step: usize,
-    channel: usize,
-) -> Option<Episode> {
-    let (length, items) = (task.item_length, episode.size);
-    let rows = (0..items * length).map(|row| row / length * (length + 1) + 1 + row % length);
-    let rows: Vec<usize> = rows.collect();
-    let changed = rows.iter().position(|row| *row == step)?;
-    let mut bits = Array2::zeros((rows.len(), task.bits));
-    for (mut to, &row) in bits.rows_mut().into_iter().zip(&rows) {
-        to.assign(&episode.input.slice(s![row, ..task.bits]));
-    }
-    let asked = items * (length + 1) + 2;
-    let asked = episode.input.slice(s![asked..asked + length, ..task.bits]);
-    let answer = episode.steps() - length;
-    let answer = episode.target.slice(s![answer.., ..task.bits]);
-    let item = |index: usize| bits.slice(s![index * length..(index + 1) * length, ..]);
-    // Items may be equal: the answer tells which of them is asked for; where it does not, the change is
-    // elsewhere.
-    let is_asked = |index: &usize| item(*index) == asked && item(index + 1) == answer;
-    let is_changed = |index: &usize| (*index..index + 2).contains(&(changed / length));
-    let query = (0..items - 1).filter(is_asked).min_by_key(is_changed)?;
-    flip(&mut bits[[changed, channel]]);
-    Some(task.episode_of(&bits, query))
 }
 
 #[cfg(test)]
 mod tests {
+    use ndarray::Array2;
+
     use super::*;
     use crate::task::{
-        Aspects, Caption, Copy, Count, Frames, HeldOut, Ngrams, Pair, Pairs, PrioritySort,
-        RepeatCopy, Span, Text, Tokens, Transduce,
+        Aspects, AssociativeRecall, Caption, Copy, Count, Frames, HeldOut, Ngrams, Pair, Pairs,
+        PrioritySort, RepeatCopy, Span, Text, Tokens, Transduce,
     };
 
     #[test]

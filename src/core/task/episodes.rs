@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 use ndarray::{Array2, s};
 
+use super::fault::Fault;
 use super::generate::{Generate, LENGTHS, MAX_LENGTH};
-use super::split::{Fault, HeldOut, Loaded, Split, hash};
+use super::split::{HeldOut, Loaded, Split, hash};
 use super::{Episode, Phase};
 use crate::keys::Field::{Choice, Integer, Range, Text};
 use crate::keys::{Keys, Table, Words};

@@ -23,11 +23,11 @@ use std::ops::RangeInclusive;
 use ndarray::Array2;
 use rand::RngExt;
 
-use super::Episode;
 use super::generate::{Alphabet, Generate, LENGTHS, NOISE, fixed, normal};
+use super::{Episode, Manual};
 use crate::keys::Field::{Integer, Integer64, Number, Range};
 use crate::keys::{Keys, Table};
-use crate::math::Random;
+use crate::math::{Random, random};
 
 /// Parameters of frames.
 #[derive(Clone, Debug, PartialEq)]
@@ -126,6 +126,10 @@ impl Generate for Frames {
             symbols.push((last + next) % self.symbols);
         }
         self.episode_of(&symbols, random)
+    }
+
+    fn episode_showing(&self, given: &Manual) -> Option<Episode> {
+        Some(self.episode_of(&given.numbers(0), &mut random(0, 0)))
     }
 }
 

@@ -6,6 +6,8 @@ use ndarray::{Array2, s};
 use rand::RngExt;
 
 use super::episode::{Episode, Phase};
+use super::fault::Fault;
+use super::manual::Manual;
 use crate::keys::{Keys, Rule};
 use crate::math::{Answer, Random, random};
 
@@ -54,6 +56,9 @@ pub const MAX_REPEATS: usize = 10_000;
 pub(super) const BITS: RangeInclusive<usize> = 1..=1024;
 /// Lengths of a sequence, in vectors.
 pub(super) const LENGTHS: RangeInclusive<usize> = 1..=MAX_LENGTH;
+
+/// Lengths that are evaluated beside those of training: what is copied may be longer.
+pub(super) const LONGER: [usize; 5] = [10, 20, 30, 50, 120];
 
 /// Standard deviations of noise.
 pub(super) const NOISE: Rule = Rule {
@@ -145,6 +150,12 @@ pub trait Generate: Keys {
     /// Returns the range from which the size of an episode is sampled uniformly, to write.
     fn size_mut(&mut self) -> &mut RangeInclusive<usize>;
 
+    /// Makes every episode exactly this size, or the nearest possible one.
+    fn set_size(&mut self, size: usize) {
+        let size = size.clamp(self.least_size(), self.most_size());
+        *self.size_mut() = size..=size;
+    }
+
     /// The least size that an episode can have: 1, or 2 items for associative recall.
     fn least_size(&self) -> usize {
         1
@@ -192,6 +203,72 @@ pub trait Generate: Keys {
     /// does not say it.
     fn alignment(&self, episode: &Episode) -> Vec<Option<Range<usize>>> {
         episode.alignment.clone()
+    }
+
+    /// The step that shows the vector that is asked for in a step; `None` where another thing is asked for.
+    fn shown_in(&self, _: &Episode, _: usize) -> Option<usize> {
+        None
+    }
+
+    /// True for the parameters of the paper, apart from the sizes.
+    fn is_of_the_paper(&self) -> bool {
+        false
+    }
+
+    /// Sizes that are evaluated if a preset names none.
+    fn evaluated_sizes(&mut self) -> Vec<usize> {
+        vec![*self.size_mut().end()]
+    }
+
+    /// Input channels that can be changed by hand, those of bits or of symbols; 0 if there are none.
+    fn editable(&self) -> usize {
+        self.bits()
+    }
+
+    /// What an episode shows, and the index of the row of bits or of the symbol that it shows in a step.
+    fn shown(&self, episode: &Episode, step: usize) -> Option<(Manual, usize)> {
+        Some((Manual::of(episode, self.bits(), 0)?, step))
+    }
+
+    /// The keys of an episode given by hand; none if it comes from a file.
+    fn manual_keys(&self) -> &'static [&'static str] {
+        match (self.symbols(), self.bits()) {
+            (Some(_), _) => &["symbols"],
+            (None, 0) => &[],
+            _ => &["bits"],
+        }
+    }
+
+    /// The values of an episode given by hand, with an example.
+    fn manual_example(&self) -> &'static str {
+        match self.symbols() {
+            Some(_) => r#"symbols such as [3,1,4], or {"symbols": [3,1,4]}"#,
+            None => {
+                r#"rows of 0 and 1 such as [[0,1],[1,1]], or {"bits": [[0,1],[1,1]], "repeats": 2}"#
+            }
+        }
+    }
+
+    /// Checks an episode given by hand, and makes its sizes those of the task.
+    ///
+    /// # Errors
+    /// The key, the value and what is allowed.
+    fn fit(&mut self, given: &Manual) -> Result<(), Fault> {
+        if let Some(known) = self.symbols() {
+            check_symbols(given, known, false, None)?;
+        }
+        self.set_size(given.bits.nrows().max(given.symbols.len()));
+        Ok(())
+    }
+
+    /// The episode that shows this; `None` if there is none such.
+    fn episode_showing(&self, _: &Manual) -> Option<Episode> {
+        None
+    }
+
+    /// Notes on an episode given by hand.
+    fn notes(&self, _: &Manual) -> Vec<String> {
+        Vec::new()
     }
 
     /// An episode without input and answer, to be filled in.
@@ -243,6 +320,33 @@ pub trait Generate: Keys {
     }
 }
 
+/// Checks the symbols of an episode given by hand, of which `known` have a number, and their count; `allowed` says which
+/// counts are allowed where this one is not.
+///
+/// # Errors
+/// The symbol or the count, and what is allowed.
+pub(super) fn check_symbols(
+    given: &Manual,
+    known: usize,
+    are_blanks_allowed: bool,
+    allowed: Option<String>,
+) -> Result<(), Fault> {
+    let (symbols, count) = (&given.symbols, given.symbols.len());
+    let any = (!(1..=MAX_LENGTH).contains(&count)).then(|| format!("1 to {MAX_LENGTH}"));
+    if let Some(allowed) = allowed.or(any) {
+        let problem = format!("has {count} values; allowed: {allowed}");
+        return Err(Fault::new("symbols", problem));
+    }
+    let is_right =
+        |symbol: &Option<usize>| symbol.map_or(are_blanks_allowed, |symbol| symbol < known);
+    let Some(wrong) = symbols.iter().position(|symbol| !is_right(symbol)) else {
+        return Ok(());
+    };
+    let found = symbols[wrong].map_or("null".to_owned(), |symbol| symbol.to_string());
+    let problem = format!("is {found}; allowed: 0 to {}", known - 1);
+    Err(Fault::new(format!("symbols[{wrong}]"), problem))
+}
+
 /// The name of a channel: one of several with a name and a number, or one of `more` behind them.
 pub(super) fn named(channel: usize, (name, count): (&str, usize), more: &[&str]) -> String {
     let Some(other) = channel.checked_sub(count) else {
@@ -273,14 +377,15 @@ pub(super) fn normal(random: &mut Random) -> f64 {
     (coins - 32.5 + random.random::<f64>()) / (16.0_f64 + 1.0 / 12.0).sqrt()
 }
 
+/// The step that is repeated in a step of an answer, which repeats the sequence from step 0 on.
+pub(super) fn repeated_in(episode: &Episode, step: usize) -> Option<usize> {
+    let copied = step.checked_sub(episode.source())?;
+    (copied < episode.size * episode.repeats.max(1)).then(|| copied % episode.size)
+}
+
 /// The alignment of an answer that repeats the sequence from step 0 on.
 pub(super) fn repeated(episode: &Episode) -> Vec<Option<Range<usize>>> {
-    let (source, size) = (episode.source(), episode.size);
-    let of_step = |t: usize| {
-        let copied = t.checked_sub(source)?;
-        let row = (copied < size * episode.repeats).then(|| copied % size)?;
-        Some(row..row + 1)
-    };
+    let of_step = |t: usize| repeated_in(episode, t).map(|row| row..row + 1);
     (0..episode.steps()).map(of_step).collect()
 }
 

@@ -21,12 +21,14 @@
 //! mask        . . . . . . . 1 1
 //! ```
 
+use std::collections::HashSet;
 use std::ops::RangeInclusive;
 
 use rand::RngExt;
 
 use super::generate::{Generate, Measure, named, shuffled};
-use super::{Episode, Phase};
+use super::manual::Edge;
+use super::{Episode, Fault, Manual, Phase};
 use crate::keys::Field::{Integer, Range};
 use crate::keys::{Keys, Table};
 use crate::math::{Answer, Random};
@@ -44,11 +46,8 @@ pub struct Graph {
     pub path: RangeInclusive<usize>,
 }
 
-/// An edge: from a node, by a label, to a node.
-pub type Edge = [usize; 3];
-
 /// The index of the edge with a label that leaves a node; `None` if there is none.
-pub fn leaving(edges: &[Edge], node: usize, label: usize) -> Option<usize> {
+fn leaving(edges: &[Edge], node: usize, label: usize) -> Option<usize> {
     edges.iter().position(|edge| edge[..2] == [node, label])
 }
 
@@ -193,6 +192,60 @@ impl Generate for Graph {
         }
         let episode = self.episode_of(&edges, start, &path);
         episode.unwrap_or_else(|| unreachable!("the path follows edges"))
+    }
+
+    fn manual_keys(&self) -> &'static [&'static str] {
+        &["edges", "start", "path"]
+    }
+
+    fn manual_example(&self) -> &'static str {
+        r#"edges, a node and a path such as {"edges": [[0,1,2],[2,0,1]], "start": 0, "path": [1,0]}"#
+    }
+
+    fn fit(&mut self, given: &Manual) -> Result<(), Fault> {
+        let (edges, start, path) = (&given.edges, given.start, &given.path);
+        let (nodes, labels) = (self.nodes, self.labels);
+        let is_right = |[from, label, to]: &Edge| *from < nodes && *label < labels && *to < nodes;
+        if let Some(wrong) = edges.iter().position(|edge| !is_right(edge)) {
+            let problem = format!(
+                "is {:?}; allowed: nodes 0 to {}, labels 0 to {}",
+                edges[wrong],
+                nodes - 1,
+                labels - 1
+            );
+            return Err(Fault::new(format!("edges[{wrong}]"), problem));
+        }
+        let starts: HashSet<_> = edges.iter().map(|edge| [edge[0], edge[1]]).collect();
+        if edges.is_empty() {
+            return Err(Fault::new("edges", "has no edge"));
+        }
+        if starts.len() < edges.len() {
+            let problem = "has two edges with the same node and label";
+            return Err(Fault::new("edges", problem));
+        }
+        if start >= nodes {
+            let problem = format!("is {start}; allowed: 0 to {}", nodes - 1);
+            return Err(Fault::new("start", problem));
+        }
+        let mut node = start;
+        for (index, label) in path.iter().enumerate() {
+            let Some(edge) = leaving(edges, node, *label) else {
+                let problem = format!("is {label}; no edge with this label leaves node {node}");
+                return Err(Fault::new(format!("path[{index}]"), problem));
+            };
+            [.., node] = edges[edge];
+        }
+        if !(1..=100).contains(&path.len()) {
+            let problem = format!("has {} labels; allowed: 1 to 100", path.len());
+            return Err(Fault::new("path", problem));
+        }
+        self.path = path.len()..=path.len();
+        self.edges = edges.len()..=edges.len();
+        Ok(())
+    }
+
+    fn episode_showing(&self, given: &Manual) -> Option<Episode> {
+        self.episode_of(&given.edges, given.start, &given.path)
     }
 }
 

@@ -31,9 +31,11 @@ mod edit;
 mod episode;
 mod episodes;
 mod external;
+mod fault;
 mod frames;
 mod generate;
 mod graph;
+mod manual;
 mod ngrams;
 mod pairs;
 mod priority_sort;
@@ -53,16 +55,18 @@ pub use copy::Copy;
 pub use episode::{Episode, Phase};
 pub use episodes::{Episodes, Recorded};
 pub use external::External;
+pub use fault::Fault;
 pub use frames::Frames;
 pub use generate::{Alphabet, Generate, MAX_ITEMS, MAX_LENGTH, MAX_REPEATS, Measure};
-pub use graph::{Edge, Graph, leaving};
+pub use graph::Graph;
+pub use manual::{Edge, Manual};
 pub use ngrams::{Ngrams, Prediction};
 pub use pairs::{Pair, Pairs, TARGET_NOT_KNOWN};
 pub use priority_sort::PrioritySort;
 pub use repeat_copy::{Count, RepeatCopy};
 pub use reuse::Reuse;
-pub use span::{AskedFor, MAX_QUESTION, Span};
-pub use split::{DataSummary, Fault, HeldOut, VocabularySummary};
+pub use span::{AskedFor, Span};
+pub use split::{DataSummary, HeldOut, VocabularySummary};
 pub use text::Text;
 pub use tokens::Tokens;
 pub use transduce::{Order, Transduce};
@@ -72,64 +76,129 @@ use std::ops::{Deref, DerefMut, RangeInclusive};
 use crate::keys::{Choice, ConfigError, Field, Keys, Table, Words, check};
 use crate::math::{Answer, random};
 
-/// A task and its parameters.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Task {
-    /// Emit the sequence that was shown.
-    Copy(Copy),
-    /// Emit it a given number of times, then an end marker.
-    RepeatCopy(RepeatCopy),
-    /// Emit the item that followed the one that is shown again.
-    AssociativeRecall(AssociativeRecall),
-    /// Predict every bit of a sequence whose statistics are new in every episode.
-    Ngrams(Ngrams),
-    /// Emit the vectors of highest priority, the highest first.
-    PrioritySort(PrioritySort),
-    /// Translate symbols by a fixed dictionary.
-    Transduce(Transduce),
-    /// Name the glyphs of a picture.
-    Caption(Caption),
-    /// Name the symbols that last for several steps each.
-    Frames(Frames),
-    /// Name all marked symbols at once.
-    Aspects(Aspects),
-    /// Find the answer to a question in a document.
-    Span(Span),
-    /// Emit the items of each group before the next one comes.
-    Reuse(Reuse),
-    /// Name the nodes along a path in a graph.
-    Graph(Graph),
-    /// A task whose episodes are in a file.
-    Episodes(Episodes),
-    /// A task whose episodes are the lines of a text file.
-    Pairs(Pairs),
-    /// A task of predicting the lines of a text file.
-    Text(Text),
-    /// A task recorded by another program.
-    External(External),
+/// Makes the enum of tasks from a row for each: its name in presets and traces, its first parameters, its title, what its
+/// size counts, a sentence, and one that introduces an episode.
+macro_rules! tasks {
+    ($($word:literal: $task:ident::$first:ident, $title:literal, $unit:literal, $sentence:literal, $introduction:literal;)*) => {
+        /// A task and its parameters.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum Task {
+            $(#[doc = $sentence] $task($task),)*
+            /// A task recorded by another program.
+            External(External),
+        }
+
+        impl Words for Task {
+            const WORDS: &'static [(&'static str, Self)] =
+                &[$(($word, Self::$task($task::$first))),*];
+        }
+
+        impl Deref for Task {
+            type Target = dyn Generate;
+
+            fn deref(&self) -> &Self::Target {
+                match self {
+                    $(Self::$task(task) => task,)*
+                    Self::External(task) => task,
+                }
+            }
+        }
+
+        impl DerefMut for Task {
+            fn deref_mut(&mut self) -> &mut Self::Target {
+                match self {
+                    $(Self::$task(task) => task,)*
+                    Self::External(task) => task,
+                }
+            }
+        }
+
+        impl Task {
+            /// The name that people use: `Repeat copy`.
+            pub fn title(&self) -> &str {
+                match self {
+                    $(Self::$task(_) => $title,)*
+                    Self::External(task) => &task.name,
+                }
+            }
+
+            /// The name of what the size counts: `vector`, `item`, ….
+            pub fn unit(&self) -> &'static str {
+                match self {
+                    $(Self::$task(_) => $unit,)*
+                    Self::External(_) => "step",
+                }
+            }
+
+            /// One sentence on what the machine does.
+            pub fn sentence(&self) -> &'static str {
+                match self {
+                    $(Self::$task(_) => $sentence,)*
+                    Self::External(_) => "A task from an episode file.",
+                }
+            }
+
+            /// Introduces an episode: its input, then what the machine does. `None` if the task is known only from its
+            /// episodes.
+            pub fn introduction(&self, episode: &Episode) -> Option<String> {
+                let text = match self {
+                    $(Self::$task(_) => $introduction,)*
+                    Self::External(_) => "",
+                };
+                let text = text.replace("{size}", &episode.size.to_string());
+                let text = text.replace("{repeats}", &episode.repeats.to_string());
+                (!text.is_empty()).then_some(text)
+            }
+        }
+    };
 }
 
-impl Words for Task {
-    const WORDS: &'static [(&'static str, Self)] = &[
-        ("copy", Self::Copy(Copy::EXAMPLE)),
-        ("repeat_copy", Self::RepeatCopy(RepeatCopy::EXAMPLE)),
-        (
-            "associative_recall",
-            Self::AssociativeRecall(AssociativeRecall::PAPER),
-        ),
-        ("ngrams", Self::Ngrams(Ngrams::PAPER)),
-        ("priority_sort", Self::PrioritySort(PrioritySort::PAPER)),
-        ("transduce", Self::Transduce(Transduce::DEFAULT)),
-        ("caption", Self::Caption(Caption::DEFAULT)),
-        ("frames", Self::Frames(Frames::DEFAULT)),
-        ("aspects", Self::Aspects(Aspects::DEFAULT)),
-        ("span", Self::Span(Span::DEFAULT)),
-        ("reuse", Self::Reuse(Reuse::DEFAULT)),
-        ("graph", Self::Graph(Graph::DEFAULT)),
-        ("episodes", Self::Episodes(Episodes::NONE)),
-        ("pairs", Self::Pairs(Pairs::NONE)),
-        ("text", Self::Text(Text::NONE)),
-    ];
+tasks! {
+    "copy": Copy::EXAMPLE, "Copy", "vector",
+        "Sees a sequence of vectors, then outputs it again.",
+        "Input: {size} vectors, one per step. Then the machine outputs them from memory";
+    "repeat_copy": RepeatCopy::EXAMPLE, "Repeat copy", "vector",
+        "Outputs a sequence the requested number of times, then an end marker.",
+        "Input: {size} vectors. Then the machine outputs them {repeats} times";
+    "associative_recall": AssociativeRecall::PAPER, "Associative recall", "item",
+        "Sees items, is shown one again and outputs the next.",
+        "Input: {size} items. Then one is shown again; the machine outputs the next";
+    "ngrams": Ngrams::PAPER, "Dynamic N-grams", "bit",
+        "Predicts each next bit of a random stream from its context.",
+        "Input: one bit per step. The machine predicts each from the bits before";
+    "priority_sort": PrioritySort::PAPER, "Priority sort", "vector",
+        "Outputs vectors in order of their priority.",
+        "Input: vectors with priorities. Then the machine outputs the highest, in order";
+    "transduce": Transduce::DEFAULT, "Transduce", "symbol",
+        "Translates symbols by a fixed dictionary.",
+        "Input: {size} symbols. Then the machine outputs their translation";
+    "caption": Caption::DEFAULT, "Caption", "glyph",
+        "Names the glyphs of a picture in reading order.",
+        "Input: a picture, patch by patch. Then the machine names its {size} glyphs";
+    "frames": Frames::DEFAULT, "Frames", "symbol",
+        "Names symbols that last for several noisy steps each.",
+        "Input: {size} symbols, several frames each. Then the machine names them";
+    "aspects": Aspects::DEFAULT, "Aspects", "symbol",
+        "Names all marked symbols of a sequence at once.",
+        "Input: {size} symbols, some marked. Then the machine names the marked ones";
+    "span": Span::DEFAULT, "Span", "symbol",
+        "Finds where the answer to a question is in a document.",
+        "Input: {size} symbols and a question. Then the machine says where its answer is";
+    "reuse": Reuse::DEFAULT, "Reuse", "item",
+        "Outputs each group of items before the next one comes.",
+        "Input: {size} items in groups. The machine outputs each group before the next";
+    "graph": Graph::DEFAULT, "Graph", "edge",
+        "Walks along a path in a graph that it was shown.",
+        "Input: {size} edges, then a path. Then the machine names its nodes";
+    "episodes": Episodes::NONE, "Episode file", "step",
+        "A task from an episode file.",
+        "";
+    "pairs": Pairs::NONE, "Pairs", "symbol",
+        "Translates the lines of a text file.",
+        "Input: {size} symbols. Then the machine outputs their translation";
+    "text": Text::NONE, "Text", "symbol",
+        "Predicts the next symbol in the lines of a text file.",
+        "Input: one symbol per step. The machine predicts each from those before";
 }
 
 impl Words for Answer {
@@ -141,44 +210,6 @@ impl Keys for Task {
     fn keys(&mut self, to: &mut Table<'_>) {
         to.required("kind", Field::Choice(self), "the task to learn");
         (**self).keys(to);
-    }
-}
-
-/// The parameters of a task of any kind.
-macro_rules! parameters {
-    ($task:expr) => {
-        match $task {
-            Task::Copy(task) => task,
-            Task::RepeatCopy(task) => task,
-            Task::AssociativeRecall(task) => task,
-            Task::Ngrams(task) => task,
-            Task::PrioritySort(task) => task,
-            Task::Transduce(task) => task,
-            Task::Caption(task) => task,
-            Task::Frames(task) => task,
-            Task::Aspects(task) => task,
-            Task::Span(task) => task,
-            Task::Reuse(task) => task,
-            Task::Graph(task) => task,
-            Task::Episodes(task) => task,
-            Task::Pairs(task) => task,
-            Task::Text(task) => task,
-            Task::External(task) => task,
-        }
-    };
-}
-
-impl Deref for Task {
-    type Target = dyn Generate;
-
-    fn deref(&self) -> &Self::Target {
-        parameters!(self)
-    }
-}
-
-impl DerefMut for Task {
-    fn deref_mut(&mut self) -> &mut Self::Target {
-        parameters!(self)
     }
 }
 
@@ -225,8 +256,7 @@ impl Task {
     /// Returns the task with every episode of exactly this size, or of the nearest possible one.
     #[must_use]
     pub fn with_size(mut self, size: usize) -> Self {
-        let size = size.clamp(self.least_size(), self.most_size());
-        *self.size_mut() = size..=size;
+        self.set_size(size);
         self
     }
 

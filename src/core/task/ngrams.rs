@@ -23,10 +23,11 @@
 
 use std::ops::RangeInclusive;
 
+use ndarray::s;
 use rand::RngExt;
 
 use super::generate::{Generate, LENGTHS};
-use super::{Episode, Phase};
+use super::{Episode, Manual, Phase};
 use crate::keys::Field::{Integer, Range};
 use crate::keys::{Keys, Table};
 use crate::math::Random;
@@ -182,6 +183,25 @@ impl Generate for Ngrams {
 
     fn optimum(&self, episode: &Episode) -> Option<f64> {
         Some(self.optimal(episode).bits())
+    }
+
+    fn is_of_the_paper(&self) -> bool {
+        self.context == Self::PAPER.context
+    }
+
+    /// Every bit is seen in the step after the one that predicts it.
+    fn shown(&self, episode: &Episode, step: usize) -> Option<(Manual, usize)> {
+        let bits = episode.target.slice(s![.., ..1]).to_owned();
+        let shown = Manual {
+            bits,
+            ..Manual::default()
+        };
+        Some((shown, step.checked_sub(1)?))
+    }
+
+    fn episode_showing(&self, given: &Manual) -> Option<Episode> {
+        let bits: Vec<bool> = given.bits.iter().map(|&bit| bit > 0.5).collect();
+        Some(self.episode_of(&bits))
     }
 }
 

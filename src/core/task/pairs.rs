@@ -24,10 +24,11 @@ use std::sync::Arc;
 
 use ndarray::Array2;
 
-use super::Episode;
+use super::fault::Fault;
 use super::generate::{Alphabet, Generate, LENGTHS, MAX_LENGTH};
-use super::split::{Fault, HeldOut, Loaded, Split};
-use super::tokens::{MOST_SYMBOLS, Tokens, first_symbols};
+use super::split::{HeldOut, Loaded, Split};
+use super::tokens::{MOST_SYMBOLS, Tokens, first_symbols, unknown_token};
+use super::{Episode, Manual};
 use crate::keys::Field::{Choice, Range as Ends, Text};
 use crate::keys::{Keys, Table, Words};
 use crate::math::Random;
@@ -51,7 +52,7 @@ pub struct Pair {
 
 impl Pair {
     /// True for a pair given by hand whose target is not known.
-    pub fn lacks_target(&self) -> bool {
+    fn lacks_target(&self) -> bool {
         self.texts[1].contains(UNKNOWN)
     }
 
@@ -221,11 +222,6 @@ impl Pairs {
         Pair::parse(&format!("{line}\t{target}"), self.tokens)
     }
 
-    /// The tokens of a source that its vocabulary lacks.
-    pub fn unknown<'a>(&self, pair: &'a Pair) -> Vec<&'a str> {
-        self.tokens.unknown(&pair.texts[0], &self.symbols[0])
-    }
-
     /// The episode of a source given by its symbols; its target is that of [`Pairs::parse`].
     pub(super) fn episode_of_symbols(&self, source: &[usize]) -> Option<Episode> {
         let known: Vec<&str> = self.symbols(0).collect();
@@ -335,6 +331,43 @@ impl Generate for Pairs {
     /// A training line of these lengths, or of any length without them; silence if there is none.
     fn sample(&self, random: &mut Random) -> Episode {
         self.numbered(self.lines.sample(&self.length, random))
+    }
+
+    fn editable(&self) -> usize {
+        self.symbols(0).count() + 1
+    }
+
+    fn manual_keys(&self) -> &'static [&'static str] {
+        &["line"]
+    }
+
+    fn manual_example(&self) -> &'static str {
+        r#"a source such as "the cat", or with its target: "the cat\tle chat""#
+    }
+
+    fn fit(&mut self, given: &Manual) -> Result<(), Fault> {
+        let parsed = self.parse(&given.line);
+        parsed
+            .map(|_| ())
+            .map_err(|problem| Fault::new("", problem))
+    }
+
+    fn episode_showing(&self, given: &Manual) -> Option<Episode> {
+        if !given.symbols.is_empty() {
+            return self.episode_of_symbols(&given.numbers(0));
+        }
+        Some(self.episode_of(&self.parse(&given.line).ok()?))
+    }
+
+    fn notes(&self, given: &Manual) -> Vec<String> {
+        let Ok(pair) = self.parse(&given.line) else {
+            return Vec::new();
+        };
+        let unknown = self.tokens.unknown(&pair.texts[0], &self.symbols[0]);
+        let notes = { unknown.into_iter() }.map(|token| unknown_token(token) + " of the source");
+        let lacks = pair.lacks_target();
+        let lacks = lacks.then(|| format!("note: {TARGET_NOT_KNOWN}"));
+        notes.chain(lacks).collect()
     }
 }
 

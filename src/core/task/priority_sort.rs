@@ -25,11 +25,11 @@
 
 use std::ops::RangeInclusive;
 
-use ndarray::Array2;
+use ndarray::{Array2, s};
 use rand::RngExt;
 
-use super::Episode;
 use super::generate::{BITS, Generate, MAX_ITEMS, Measure, random_bits};
+use super::{Episode, Fault, Manual};
 use crate::keys::Field::{Integer, Range};
 use crate::keys::{Keys, Table};
 use crate::math::Random;
@@ -117,6 +117,45 @@ impl Generate for PrioritySort {
             .collect();
         self.episode_of(&bits, &priorities)
     }
+
+    fn is_of_the_paper(&self) -> bool {
+        *self == Self::PAPER
+    }
+
+    fn shown(&self, episode: &Episode, step: usize) -> Option<(Manual, usize)> {
+        let priorities = episode.input.slice(s![..episode.size, self.bits + 1]);
+        let mut shown = Manual::of(episode, self.bits, 0)?;
+        shown.priorities = priorities.to_vec();
+        Some((shown, step))
+    }
+
+    fn manual_keys(&self) -> &'static [&'static str] {
+        &["bits", "priorities"]
+    }
+
+    fn fit(&mut self, given: &Manual) -> Result<(), Fault> {
+        let (rows, found) = (given.bits.nrows(), given.priorities.len());
+        if rows > MAX_ITEMS {
+            let problem = format!("has {rows} rows; allowed: 1 to {MAX_ITEMS}");
+            return Err(Fault::new("bits", problem));
+        }
+        if found != rows {
+            let problem =
+                format!("has {found} values; expected {rows}, one for every row of `bits`");
+            return Err(Fault::new("priorities", problem));
+        }
+        let mut each = given.priorities.iter().enumerate();
+        if let Some((index, priority)) = each.find(|(_, it)| !(-1.0..=1.0).contains(*it)) {
+            let problem = format!("is {priority}; allowed: -1 to 1");
+            return Err(Fault::new(format!("priorities[{index}]"), problem));
+        }
+        self.set_size(rows);
+        Ok(())
+    }
+
+    fn episode_showing(&self, given: &Manual) -> Option<Episode> {
+        Some(self.episode_of(&given.bits, &given.priorities))
+    }
 }
 
 #[cfg(test)]
@@ -124,7 +163,7 @@ mod tests {
     use super::*;
     use crate::task::Task;
     use crate::task::tests::picture;
-    use ndarray::{array, s};
+    use ndarray::array;
 
     fn small() -> PrioritySort {
         PrioritySort {

@@ -38,8 +38,10 @@ use std::ops::{Range as Steps, RangeInclusive};
 use ndarray::{Array2, s};
 use rand::RngExt;
 
-use super::generate::{BITS, Generate, LENGTHS, MAX_REPEATS, random_bits, repeated};
-use super::{Episode, Phase};
+use super::generate::{
+    BITS, Generate, LENGTHS, LONGER, MAX_REPEATS, random_bits, repeated, repeated_in,
+};
+use super::{Episode, Fault, Manual, Phase};
 use crate::keys::Field::{Choice, Integer, Range};
 use crate::keys::{Keys, Table, Words};
 use crate::math::Random;
@@ -181,6 +183,37 @@ impl Generate for RepeatCopy {
     /// The end marker is no random bit: it stands where the count says.
     fn chance(&self, episode: &Episode) -> f64 {
         (episode.scored_steps().saturating_sub(1) * self.bits) as f64
+    }
+
+    fn shown_in(&self, episode: &Episode, step: usize) -> Option<usize> {
+        repeated_in(episode, step)
+    }
+
+    /// Of repeat copy the paper gives two widths.
+    fn is_of_the_paper(&self) -> bool {
+        [6, 8].contains(&self.bits) && self.count == Count::Scalar
+    }
+
+    fn evaluated_sizes(&mut self) -> Vec<usize> {
+        LONGER.to_vec()
+    }
+
+    fn manual_keys(&self) -> &'static [&'static str] {
+        &["bits", "repeats"]
+    }
+
+    fn fit(&mut self, given: &Manual) -> Result<(), Fault> {
+        if !(1..=MAX_REPEATS).contains(&given.repeats) {
+            let problem = format!("is out of range; allowed: 1 to {MAX_REPEATS}");
+            return Err(Fault::new("repeats", problem));
+        }
+        self.repeats = given.repeats..=given.repeats;
+        self.set_size(given.bits.nrows());
+        Ok(())
+    }
+
+    fn episode_showing(&self, given: &Manual) -> Option<Episode> {
+        Some(self.episode_of(&given.bits, given.repeats))
     }
 }
 

@@ -21,7 +21,7 @@ use ndarray::{Array2, Axis, s};
 use rand::RngExt;
 
 use super::generate::{BITS, Generate, MAX_ITEMS, Measure, random_bits};
-use super::{Episode, Phase};
+use super::{Episode, Manual, Phase};
 use crate::keys::Field::{Integer, Range};
 use crate::keys::{Keys, Table};
 use crate::math::Random;
@@ -82,19 +82,6 @@ impl Reuse {
     }
 }
 
-impl Reuse {
-    /// The item that arrives in a step, and the bits of all, [items, bits]; `None` for a step in which none does.
-    pub(super) fn shown(&self, episode: &Episode, step: usize) -> Option<(usize, Array2<f32>)> {
-        let groups = self.groups(episode.size);
-        let steps: Vec<_> = groups
-            .flat_map(|[start, _, count]| start..start + count)
-            .collect();
-        let item = steps.iter().position(|known| *known == step)?;
-        let input = episode.input.select(Axis(0), &steps);
-        Some((item, input.slice(s![.., ..self.bits]).to_owned()))
-    }
-}
-
 impl Keys for Reuse {
     #[rustfmt::skip] // A row for every key.
     fn keys(&mut self, to: &mut Table<'_>) {
@@ -142,6 +129,24 @@ impl Generate for Reuse {
     fn sample(&self, random: &mut Random) -> Episode {
         let items = random.random_range(self.items.clone());
         self.episode_of(&random_bits(random, items, self.bits))
+    }
+
+    fn shown(&self, episode: &Episode, step: usize) -> Option<(Manual, usize)> {
+        let groups = self.groups(episode.size);
+        let steps: Vec<_> = groups
+            .flat_map(|[start, _, count]| start..start + count)
+            .collect();
+        let item = steps.iter().position(|known| *known == step)?;
+        let shown = episode.input.slice(s![.., ..self.bits]);
+        let shown = Manual {
+            bits: shown.select(Axis(0), &steps),
+            ..Manual::default()
+        };
+        Some((shown, item))
+    }
+
+    fn episode_showing(&self, given: &Manual) -> Option<Episode> {
+        Some(self.episode_of(&given.bits))
     }
 }
 

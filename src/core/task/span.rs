@@ -31,14 +31,14 @@ use std::ops::{Range, RangeInclusive};
 
 use rand::RngExt;
 
-use super::generate::{Generate, named};
-use super::{Episode, Phase};
+use super::generate::{Generate, check_symbols, named};
+use super::{Episode, Fault, Manual, Phase};
 use crate::keys::Field::{Choice, Integer, Range as Ends};
 use crate::keys::{Keys, Table, Words};
 use crate::math::{Answer, Random};
 
 /// The most symbols of a question.
-pub const MAX_QUESTION: usize = 16;
+const MAX_QUESTION: usize = 16;
 
 /// Documents that are drawn until the question occurs once; the one after them is made so that it does.
 const ATTEMPTS: usize = 100;
@@ -281,6 +281,49 @@ impl Generate for Span {
             Some(symbol.as_ref().map_or(target, |answer| answer.start))
         });
         position.map(|row| row.map(|row| row..row + 1)).collect()
+    }
+
+    fn editable(&self) -> usize {
+        self.symbols + 1
+    }
+
+    fn shown(&self, episode: &Episode, step: usize) -> Option<(Manual, usize)> {
+        let mut shown = Manual::of(episode, 0, 0)?;
+        shown.question = self.question(episode);
+        Some((shown, step))
+    }
+
+    fn manual_keys(&self) -> &'static [&'static str] {
+        &["symbols", "question"]
+    }
+
+    fn manual_example(&self) -> &'static str {
+        r#"a document with null for each end of a span, and a question such as {"symbols": [3,1,null], "question": [3]}"#
+    }
+
+    fn fit(&mut self, given: &Manual) -> Result<(), Fault> {
+        let (count, positions, question) = (given.symbols.len(), self.positions, &given.question);
+        let is_long = count > positions;
+        let allowed = is_long.then(|| format!("1 to {positions}, one for each position"));
+        check_symbols(given, self.symbols, true, allowed)?;
+        let answer = self.answer(&given.numbers(self.symbols), question);
+        let Some(answer) = answer.filter(|_| question.len() <= MAX_QUESTION) else {
+            let form = match self.asked_for {
+                AskedFor::Ends => "an answer",
+                AskedFor::Symbol => "an answer of one symbol",
+            };
+            let problem = format!(
+                "does not occur once, with {form} and then null behind it, or has more than 16 symbols"
+            );
+            return Err(Fault::new("question", problem));
+        };
+        (self.question, self.span) = (question.len(), answer.len()..=answer.len());
+        self.set_size(count);
+        Ok(())
+    }
+
+    fn episode_showing(&self, given: &Manual) -> Option<Episode> {
+        self.episode_of(&given.numbers(self.symbols), &given.question)
     }
 }
 

@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex};
 
 use rand::RngExt;
 
+use super::fault::Fault;
 use super::generate::LENGTHS;
 use crate::keys::Field::{Choice, Integer};
 use crate::keys::{Keys, Table, Words};
@@ -53,31 +54,6 @@ impl fmt::Display for HeldOut {
         }
     }
 }
-
-/// An error in the contents of a file, with its place.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
-    /// The array, or the key of the task.
-    pub array: &'static str,
-    /// The problem: for arrays episode, step and channel, all from 0; the value found, and the expected values.
-    pub problem: String,
-}
-
-impl Fault {
-    /// A problem with an array or a key.
-    pub fn new(array: &'static str, problem: impl Into<String>) -> Self {
-        let problem = problem.into();
-        Self { array, problem }
-    }
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}`: {}", self.array, self.problem)
-    }
-}
-
-impl std::error::Error for Fault {}
 
 impl Keys for HeldOut {
     #[rustfmt::skip] // A row for every key.

@@ -23,10 +23,11 @@ use std::iter::once;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
+use super::fault::Fault;
 use super::generate::{Alphabet, Generate, LENGTHS, MAX_LENGTH};
-use super::split::{Fault, HeldOut, Loaded, Split};
-use super::tokens::{MOST_SYMBOLS, Tokens, first_symbols};
-use super::{Episode, Phase};
+use super::split::{HeldOut, Loaded, Split};
+use super::tokens::{MOST_SYMBOLS, Tokens, first_symbols, unknown_token};
+use super::{Episode, Manual, Phase};
 use crate::keys::Field::{Choice, Integer, Range as Ends, Text as Written};
 use crate::keys::{Keys, Table, Words as _};
 use crate::math::Random;
@@ -191,6 +192,40 @@ impl Generate for Text {
     /// A training line of these lengths, or of any length without them; silence if there is none.
     fn sample(&self, random: &mut Random) -> Episode {
         self.numbered(self.lines.sample(&self.length, random))
+    }
+
+    fn editable(&self) -> usize {
+        self.known() + 1
+    }
+
+    /// The start symbol stays.
+    fn shown(&self, episode: &Episode, step: usize) -> Option<(Manual, usize)> {
+        Some((Manual::of(episode, 0, 1)?, step.checked_sub(1)?))
+    }
+
+    fn manual_keys(&self) -> &'static [&'static str] {
+        &["line"]
+    }
+
+    fn manual_example(&self) -> &'static str {
+        r#"a line such as "the cat sat""#
+    }
+
+    fn fit(&mut self, given: &Manual) -> Result<(), Fault> {
+        let made = self.episode_of(&given.line);
+        made.map(|_| ()).map_err(|problem| Fault::new("", problem))
+    }
+
+    fn episode_showing(&self, given: &Manual) -> Option<Episode> {
+        if !given.symbols.is_empty() {
+            return Some(self.episode_of_symbols(&given.numbers(0)));
+        }
+        self.episode_of(&given.line).ok()
+    }
+
+    fn notes(&self, given: &Manual) -> Vec<String> {
+        let unknown = self.unknown(&given.line).into_iter();
+        unknown.map(unknown_token).collect()
     }
 }
 

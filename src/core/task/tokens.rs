@@ -4,7 +4,8 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
-use super::split::{Fault, HeldOut};
+use super::fault::Fault;
+use super::split::HeldOut;
 use crate::keys::Words;
 
 /// The largest vocabulary; with an unknown symbol and one more it has 1024 channels.
@@ -30,6 +31,11 @@ pub(super) fn first_symbols<'a>(
     length: &RangeInclusive<usize>,
 ) -> Vec<usize> {
     (0..known.count().min(*length.end())).collect()
+}
+
+/// The note on a token that is not in the vocabulary.
+pub(super) fn unknown_token(token: &str) -> String {
+    format!("note: `{token}` is not in the vocabulary")
 }
 
 impl Tokens {

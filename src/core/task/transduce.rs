@@ -30,8 +30,8 @@ use std::ops::RangeInclusive;
 use ndarray::Array2;
 use rand::RngExt;
 
-use super::Episode;
 use super::generate::{Alphabet, Generate, LENGTHS, fixed, shuffled};
+use super::{Episode, Manual};
 use crate::keys::Field::{Choice, Integer, Integer64, Number, Range};
 use crate::keys::{Keys, Rule, Table, Words};
 use crate::math::Random;
@@ -188,6 +188,14 @@ impl Generate for Transduce {
         });
         let bits = shown.count() as f64;
         (0..self.symbols).any(is_ambiguous).then_some(bits)
+    }
+
+    fn editable(&self) -> usize {
+        self.symbols
+    }
+
+    fn episode_showing(&self, given: &Manual) -> Option<Episode> {
+        Some(self.episode_of(&given.numbers(0)))
     }
 }
 

@@ -3,13 +3,10 @@
 
 use std::ops::Range;
 
-use ndarray::s;
-
 use crate::figure::facts::numbers::percent;
 use crate::figure::facts::thresholds::{LOST, ON_ROW};
 use crate::figure::head_label;
 use crate::model::{HeadTrace, peak};
-use crate::task::Task;
 use crate::train::Recording;
 
 /// The first wrong bit of an answer, by step and channel.
@@ -22,25 +19,7 @@ pub fn first_wrong(recording: &Recording) -> Option<(usize, usize)> {
 
 /// The step in which the vector was shown that is asked for in a step; nothing where another thing is asked for.
 pub fn shown_in(recording: &Recording, step: usize) -> Option<usize> {
-    let episode = &recording.episode;
-    let first = episode.first_scored()?;
-    let place = step.checked_sub(first)?;
-    match &recording.task {
-        Task::Copy(_) | Task::RepeatCopy(_) => {
-            let vectors = episode.size * episode.repeats.max(1);
-            (place < vectors).then(|| place % episode.size)
-        }
-        Task::AssociativeRecall(task) => {
-            let length = task.item_length;
-            // Behind a delimiter each.
-            let mut items = (0..episode.size).map(|item| item * (length + 1) + 1);
-            let query = episode.phases.iter().find(|phase| phase.name == "query")?;
-            let bits = |start: usize| episode.input.slice(s![start..start + length, ..task.bits]);
-            let asked = items.find(|&item| bits(item) == bits(query.start + 1))?;
-            (place < length).then_some(asked + length + 1 + place)
-        }
-        _ => None,
-    }
+    recording.task.shown_in(&recording.episode, step)
 }
 
 /// The cause of a wrong answer.

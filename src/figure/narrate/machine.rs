@@ -7,13 +7,12 @@ use crate::figure::facts::stages::columns_of;
 use crate::figure::head_label;
 use crate::math::Answer;
 use crate::model::Trace;
-use crate::task::Task;
 use crate::train::{Recording, is_absent, is_unrecorded};
 
 /// Describes the input of a step; in the first one, the task.
 pub(super) fn input(recording: &Recording, step: usize) -> String {
     let (input, episode) = (&recording.trace.input, &recording.episode);
-    if let (0, Some(task)) = (step, task(recording)) {
+    if let (0, Some(task)) = (step, recording.task.introduction(episode)) {
         return task;
     }
     if let Some(name) = fed_back(recording, step) {
@@ -31,58 +30,6 @@ pub(super) fn input(recording: &Recording, step: usize) -> String {
         (0, false) => "No input bit is set".to_owned(),
         _ => format!("New input: {set} of {} set", counted(input.width(), "bits")),
     }
-}
-
-/// Describes the task of the episode, if it is known.
-fn task(recording: &Recording) -> Option<String> {
-    let (size, repeats) = (recording.episode.size, recording.episode.repeats);
-    Some(match &recording.task {
-        Task::Copy(_) => {
-            format!(
-                "Input: {size} vectors, one per step. Then the machine outputs them from memory"
-            )
-        }
-        Task::RepeatCopy(_) => {
-            format!("Input: {size} vectors. Then the machine outputs them {repeats} times")
-        }
-        Task::AssociativeRecall(_) => {
-            format!("Input: {size} items. Then one is shown again; the machine outputs the next")
-        }
-        Task::Text(_) => {
-            "Input: one symbol per step. The machine predicts each from those before".to_owned()
-        }
-        Task::Ngrams(_) => {
-            "Input: one bit per step. The machine predicts each from the bits before".to_owned()
-        }
-        Task::PrioritySort(_) => {
-            "Input: vectors with priorities. Then the machine outputs the highest, in order"
-                .to_owned()
-        }
-        Task::Transduce(_) | Task::Pairs(_) => {
-            format!("Input: {size} symbols. Then the machine outputs their translation")
-        }
-        Task::Caption(_) => {
-            format!("Input: a picture, patch by patch. Then the machine names its {size} glyphs")
-        }
-        Task::Frames(_) => {
-            format!("Input: {size} symbols, several frames each. Then the machine names them")
-        }
-        Task::Aspects(_) => {
-            format!("Input: {size} symbols, some marked. Then the machine names the marked ones")
-        }
-        Task::Span(_) => {
-            format!(
-                "Input: {size} symbols and a question. Then the machine says where its answer is"
-            )
-        }
-        Task::Reuse(_) => {
-            format!("Input: {size} items in groups. The machine outputs each group before the next")
-        }
-        Task::Graph(_) => {
-            format!("Input: {size} edges, then a path. Then the machine names its nodes")
-        }
-        Task::Episodes(_) | Task::External(_) => return None,
-    })
 }
 
 /// Names the parameters that the controller emits for a head, with their values.

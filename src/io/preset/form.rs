@@ -46,7 +46,7 @@ impl Keys for Experiment {
             self.task.least_size()..=self.task.most_size(),
         );
         let (default, purpose) = match measure {
-            Measure::Length => ("10, 20, 30, 50, 120; `ngrams`, `transduce`, `frames`, `aspects`, `span`: the highest `length`; `episodes`, `pairs`, `text`: all lengths", "lengths to evaluate, at least one"),
+            Measure::Length => ("`copy`, `repeat_copy`: 10, 20, 30, 50, 120; tasks of a file: all lengths; others: the highest `length`", "lengths to evaluate, at least one"),
             Measure::Items => ("the highest `items` of the task, or `glyphs`", "numbers of items to evaluate, at least one"),
         };
         let EvaluationConfig { sizes: list, repeats, episodes } = &mut self.evaluation;
@@ -95,11 +95,10 @@ impl Experiment {
         let path = format!("evaluation.{}", measure.plural());
         let sizes = &mut self.evaluation.sizes;
         if at(given, &path).is_none() {
-            *sizes = match self.task {
-                Task::Copy(_) | Task::RepeatCopy(_) => vec![10, 20, 30, 50, 120],
+            *sizes = match self.task.file() {
                 // All that are held out, whatever their lengths.
-                Task::Episodes(_) | Task::Pairs(_) | Task::Text(_) => Vec::new(),
-                _ => vec![*self.task.size().end()],
+                Some(_) => Vec::new(),
+                None => self.task.evaluated_sizes(),
             };
         }
         if sizes.is_empty() && self.task.held_out().is_none() {

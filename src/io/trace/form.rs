@@ -305,24 +305,10 @@ pub(super) struct TimeForm<'a> {
 
 /// The title of a window that shows such an episode.
 pub(super) fn title(task: &Task, episode: &Episode) -> String {
-    let (size, repeats) = (episode.size, episode.repeats);
-    let thing = match task {
-        Task::Copy(_) | Task::RepeatCopy(_) | Task::PrioritySort(_) => "vector",
-        Task::AssociativeRecall(_) | Task::Reuse(_) => "item",
-        Task::Graph(_) => "edge",
-        Task::Ngrams(_) => "bit",
-        Task::Transduce(_)
-        | Task::Frames(_)
-        | Task::Aspects(_)
-        | Task::Span(_)
-        | Task::Pairs(_)
-        | Task::Text(_) => "symbol",
-        Task::Caption(_) => "glyph",
-        Task::Episodes(_) | Task::External(_) => "step",
-    };
+    let (size, unit, repeats) = (episode.size, task.unit(), episode.repeats);
     let plural = if size == 1 { "" } else { "s" };
     let times = task
         .repeats()
         .map_or_else(String::new, |_| format!(" × {repeats}"));
-    format!("{}, {size} {thing}{plural}{times}", task.name())
+    format!("{}, {size} {unit}{plural}{times}", task.name())
 }

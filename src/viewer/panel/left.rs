@@ -16,7 +16,7 @@ use crate::train::Recording;
 use crate::viewer::command::{Ask, Command, Compare, Edit, Episode, Rows, Subject};
 use crate::viewer::precondition::Precondition;
 use crate::viewer::state::{
-    EpisodeRequest, MOST_REPEATS, Machine, Open, Session, size_label, sizes, stops, task_name,
+    EpisodeRequest, MOST_REPEATS, Machine, Open, Session, size_label, sizes, stops,
 };
 use crate::viewer::widget::{
     Icon, Line, check_box, choice, control, field, from_right, head_sign, icon_button,
@@ -41,7 +41,7 @@ pub fn episode_ui(ui: &mut Ui, session: &Session) {
     section(ui, "Episode");
     let request = &session.request;
     control(ui, "Task", |ui| {
-        ui.label(task_name(&machine.task));
+        ui.label(machine.task.title());
     });
     let next = if let Some(count) = machine.task.held_out() {
         held_out_ui(ui, request.seed, count);
@@ -138,7 +138,7 @@ fn recorded_ui(ui: &mut Ui, open: &Open, session: &Session) {
             fact.widget_info(|| WidgetInfo::labeled(Role::Label, true, &name));
         });
     };
-    fact("Task", task_name(&recording.task));
+    fact("Task", recording.task.title());
     let label = size_label(&recording.task);
     fact(label, &recording.episode.size.to_string());
     if recording.task.repeats().is_some() {

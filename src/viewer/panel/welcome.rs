@@ -18,7 +18,6 @@ use crate::figure::{At, Paint, PanelId, Picture, narrate};
 use crate::io::preset::{self, Mechanism};
 use crate::math::Series;
 use crate::model::Place;
-use crate::task::Task;
 use crate::viewer::command::{Ask, Episode, File, Learn, Subject, Tour, Window};
 use crate::viewer::keys;
 use crate::viewer::state::{FAILURES, FilePurpose, Machine, Open, Session, State};
@@ -356,25 +355,7 @@ fn about(machine: &Machine) -> &'static str {
     if !machine.is_trained() {
         return "The same machine with random weights, for comparison.";
     }
-    match machine.task {
-        Task::Copy(_) => "Sees a sequence of vectors, then outputs it again.",
-        Task::RepeatCopy(_) => {
-            "Outputs a sequence the requested number of times, then an end marker."
-        }
-        Task::AssociativeRecall(_) => "Sees items, is shown one again and outputs the next.",
-        Task::Ngrams(_) => "Predicts each next bit of a random stream from its context.",
-        Task::PrioritySort(_) => "Outputs vectors in order of their priority.",
-        Task::Transduce(_) => "Translates symbols by a fixed dictionary.",
-        Task::Caption(_) => "Names the glyphs of a picture in reading order.",
-        Task::Frames(_) => "Names symbols that last for several noisy steps each.",
-        Task::Aspects(_) => "Names all marked symbols of a sequence at once.",
-        Task::Span(_) => "Finds where the answer to a question is in a document.",
-        Task::Reuse(_) => "Outputs each group of items before the next one comes.",
-        Task::Graph(_) => "Walks along a path in a graph that it was shown.",
-        Task::Pairs(_) => "Translates the lines of a text file.",
-        Task::Text(_) => "Predicts the next symbol in the lines of a text file.",
-        Task::Episodes(_) | Task::External(_) => "A task from an episode file.",
-    }
+    machine.task.sentence()
 }
 
 /// Shows the answer over time in this share of the picture, and below it the positions of the heads.

@@ -330,7 +330,7 @@ impl Open {
     fn plain_name(&self) -> String {
         let recording = &self.shown.recording;
         let Some(machine) = &self.shown.machine else {
-            let task = || task_name(&recording.task).to_owned();
+            let task = || recording.task.title().to_owned();
             return self.shown.file.clone().unwrap_or_else(task);
         };
         let title = &machine.title;
@@ -438,28 +438,6 @@ fn not_finite(recording: &Recording) -> usize {
     let values = values.chain(&recording.loss).chain(&episode.mask);
     let broken = |value: &&f32| !value.is_finite() && !is_absent(**value);
     values.chain(&episode.target).filter(broken).count()
-}
-
-/// A task as people call it.
-pub fn task_name(task: &Task) -> &str {
-    match task {
-        Task::Copy(_) => "Copy",
-        Task::RepeatCopy(_) => "Repeat copy",
-        Task::AssociativeRecall(_) => "Associative recall",
-        Task::Ngrams(_) => "Dynamic N-grams",
-        Task::PrioritySort(_) => "Priority sort",
-        Task::Transduce(_) => "Transduce",
-        Task::Caption(_) => "Caption",
-        Task::Frames(_) => "Frames",
-        Task::Aspects(_) => "Aspects",
-        Task::Span(_) => "Span",
-        Task::Reuse(_) => "Reuse",
-        Task::Graph(_) => "Graph",
-        Task::Episodes(_) => "Episode file",
-        Task::Pairs(_) => "Pairs",
-        Task::Text(_) => "Text",
-        Task::External(task) => &task.name,
-    }
 }
 
 #[cfg(test)]

@@ -30,7 +30,7 @@ pub use compare::{
 pub use dialog::{Dialog, Subject};
 pub use episode::{
     EpisodeRequest, ExternalEpisode, LONGEST, MOST_REPEATS, Open, OpenedFile, RecordingInputs,
-    RequestedChange, drawn, task_name,
+    RequestedChange, drawn,
 };
 pub use files::{FilePurpose, LoadedRun, Machine, RecordedEpisode, file_name};
 pub use history::{History, UndoState};

@@ -134,11 +134,11 @@ impl Session {
     /// The reason why the input of the episode on screen cannot be changed by hand, if so.
     pub fn lacks_editing(&self) -> Option<&'static str> {
         let task = &self.open.as_ref()?.shown.recording.task;
-        (task.editable() == 0).then_some(match task {
-            Task::Caption(_) | Task::Frames(_) => {
+        (task.editable() == 0).then(|| match task.manual_keys() {
+            ["symbols"] => {
                 "its input is drawn with noise; `--input` on the command line chooses its symbols"
             }
-            Task::Graph(_) => {
+            ["edges", ..] => {
                 "its input is a graph; `--input` on the command line gives edges and a path"
             }
             _ => "the episodes of this task come from a file",

@@ -13,7 +13,7 @@ use super::error::{INVALID, exit_code};
 use super::eval::Eval;
 use super::render::Render;
 use super::trace::Trace;
-use super::train::Train;
+use super::train::{Train, divergence_hint};
 use super::{compare, machine};
 use crate::figure::Pages;
 use crate::figure::chart::curves::{Curve, learning_curves};
@@ -21,11 +21,10 @@ use crate::figure::scene::fonts;
 use crate::io::fonts::with_letters;
 use crate::io::trace::{self, Imported, Outcome, Source};
 use crate::io::{self, Experiment, RunFolder, Trained, intervention, shell};
+use crate::learn;
 use crate::model::config::Order;
 use crate::model::{self, ModelConfig};
-use crate::train::{
-    Diverged, HistoryPoint, Quantity, Recording, State, Trainer, Update, spread, spread_aux,
-};
+use crate::train::{HistoryPoint, Quantity, Recording, State, Trainer, Update, spread, spread_aux};
 
 /// The bits per sequence below which a run counts as successful: a line in learning curves.
 const THRESHOLD: f64 = 0.1;
@@ -305,18 +304,13 @@ impl Run {
     /// # Errors
     /// Its numbers are no longer finite ([`CommandError::Failed`]), or a file of its folder cannot be written.
     pub fn update(&mut self) -> Result<Option<Update>, CommandError> {
-        if self.trainer.finished() {
-            return Ok(None);
+        let update = learn::advance(&mut self.trainer, None, None).map_err(|why| {
+            CommandError::Failed(format!("{why}; {}", divergence_hint(&self.trainer.config)))
+        })?;
+        if let (Some(folder), Some(update)) = (&mut self.folder, &update) {
+            folder.advanced(&self.trainer, update, None)?;
         }
-        let update = self.trainer.update();
-        let update = update.map_err(|why| diverged(&why))?;
-        if let Some(folder) = &mut self.folder {
-            if update.validated.is_some() {
-                folder.validated(&self.trainer.state)?;
-            }
-            folder.checkpoint_when_due(&self.trainer.state, None)?;
-        }
-        Ok(Some(update))
+        Ok(update)
     }
 
     /// Returns the current state of training.
@@ -350,10 +344,4 @@ impl Run {
             None => Ok(()),
         }
     }
-}
-
-fn diverged(why: &Diverged) -> CommandError {
-    CommandError::Failed(format!(
-        "{why}; try a smaller training.optimizer.learning_rate"
-    ))
 }

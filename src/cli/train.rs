@@ -19,7 +19,7 @@ use super::{machine, parent_watch};
 use crate::io::{
     Experiment, ResumedRun, RunFolder, Trained, label, machine_file, preset, shell, weights,
 };
-use crate::learn::{Curve, Snapshots, is_lost};
+use crate::learn::{Curve, Snapshots, advance, is_lost};
 use crate::model::Model;
 use crate::train::{
     AuxLosses, Diverged, HistoryPoint, Redundancy, State, Trainer, TrainingConfig, UNSEEN_SEED,
@@ -313,9 +313,10 @@ fn note_lost(trainer: &Trainer, history: &[HistoryPoint]) {
     let last = history.last().map(|point| point.validation.cost());
     if let Some(bits) = last.filter(|bits| is_lost(*bits, chance)) {
         note(&format!(
-            "note: the run diverged: its last validation has {} bits per sequence, the chance level is {}; try a smaller training.optimizer.learning_rate",
+            "note: the run diverged: its last validation has {} bits per sequence, the chance level is {}; {}",
             decimals(bits, 1),
-            decimals(chance, 1)
+            decimals(chance, 1),
+            divergence_hint(training)
         ));
     }
 }
@@ -361,30 +362,23 @@ fn train(
                 folder.changed(&trainer.state, snapshots.as_ref())?;
             }
         }
-        if trainer.finished() || repeat.is_some_and(|repeat| repeat.is_reached(trainer)) {
+        if repeat.is_some_and(|repeat| repeat.is_reached(trainer)) {
             return Ok(End::Finished);
         }
-        if stop.load(Ordering::Relaxed) {
+        if !trainer.finished() && stop.load(Ordering::Relaxed) {
             return Ok(End::Stopped);
         }
-        let update = match trainer.update() {
-            Ok(update) => update,
+        let kept = snapshots.as_mut().map(|snapshots| (&mut curve, snapshots));
+        let update = match advance(trainer, None, kept) {
+            Ok(Some(update)) => update,
+            Ok(None) => return Ok(End::Finished),
             Err(diverged) => return Ok(End::Diverged(diverged)),
         };
         progress.advance(trainer.state.sequences, &update);
-        if let Some(snapshots) = snapshots {
-            curve.push(trainer.state.sequences, &update);
-            snapshots.keep(trainer, update.validated, curve.recent_mean());
-            if trainer.finished() {
-                // Before the last line of the log: a log that ends with it is never resumed.
-                folder.keep_snapshots(snapshots)?;
-            }
-        }
+        folder.advanced(trainer, &update, snapshots.as_ref())?;
         if let Some(point) = update.validated {
-            folder.validated(&trainer.state)?;
             progress.validated(&point);
         }
-        folder.checkpoint_when_due(&trainer.state, snapshots.as_ref())?;
     }
 }
 
@@ -405,15 +399,19 @@ fn diverged(
         }
         None => format!("the weights before that are in {path}"),
     };
-    let or_weight = match (trainer.config.redundancy, trainer.config.head_divergence) {
+    let hint = divergence_hint(&trainer.config);
+    Ok(CliError::Diverged(format!("{diverged}; {left}; {hint}")))
+}
+
+/// Returns what to try when a run diverges.
+pub(super) fn divergence_hint(config: &TrainingConfig) -> String {
+    let or_weight = match (config.redundancy, config.head_divergence) {
         (Redundancy::Off, Redundancy::Off) => "",
         (_, Redundancy::Off) => " or training.redundancy.weight",
         (Redundancy::Off, _) => " or training.head_divergence.weight",
         _ => " or the weights of training.redundancy and training.head_divergence",
     };
-    Ok(CliError::Diverged(format!(
-        "{diverged}; {left}; try a smaller training.optimizer.learning_rate{or_weight}"
-    )))
+    format!("try a smaller training.optimizer.learning_rate{or_weight}")
 }
 
 /// Formats the auxiliary losses.

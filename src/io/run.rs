@@ -35,7 +35,7 @@ use super::sweep::Failure;
 use super::weights;
 use super::{Error, Experiment, Trained, checkpoint, file, snapshots};
 use crate::learn::Snapshots;
-use crate::train::{self, Change, Evaluation, State};
+use crate::train::{self, Change, Evaluation, State, Trainer, Update};
 
 const WEIGHTS: &str = RunFolder::WEIGHTS;
 pub(super) const LOG: &str = "history.ntmlog.jsonl";
@@ -507,6 +507,34 @@ impl RunFolder {
         last.map_or(Ok(()), |point| self.line(&PointForm(*point)))
     }
 
+    /// Stores what follows an update: the result of its validation, if there is one; and new snapshots and a checkpoint, if
+    /// they are due: at least ten seconds after the last checkpoint, and in at most 1/20 of the time of the run.
+    ///
+    /// # Errors
+    /// A file cannot be written.
+    pub fn advanced(
+        &mut self,
+        trainer: &Trainer,
+        update: &Update,
+        snapshots: Option<&Snapshots>,
+    ) -> Result<(), Error> {
+        let state = &trainer.state;
+        if let Some(snapshots) = snapshots.filter(|_| trainer.finished()) {
+            // Before the last line of the log: a log that ends with it is never resumed.
+            self.keep_snapshots(snapshots)?;
+        }
+        if update.validated.is_some() {
+            self.validated(state)?;
+        }
+        let (start, (at, cost)) = (Instant::now(), self.checkpoint);
+        if at.elapsed() >= BETWEEN_CHECKPOINTS.max(cost * CHECKPOINT_SHARE) {
+            snapshots.map_or(Ok(()), |snapshots| self.keep_snapshots(snapshots))?;
+            self.checkpoint(state)?;
+            self.checkpoint.1 = start.elapsed();
+        }
+        Ok(())
+    }
+
     /// Stores the last change of the experiment: the snapshots, a checkpoint with the change, and then a line of the log.
     /// This order loses nothing. Training continues with the changed experiment.
     ///
@@ -562,27 +590,6 @@ impl RunFolder {
     /// The evaluation of the weights on disk.
     pub fn saved(&self) -> Option<Evaluation> {
         self.saved
-    }
-
-    /// Writes new snapshots and a checkpoint, if they are due: at least ten seconds after the last checkpoint, and in at most
-    /// 1/20 of the time of the run.
-    ///
-    /// # Errors
-    /// A file cannot be written.
-    pub fn checkpoint_when_due(
-        &mut self,
-        state: &State,
-        snapshots: Option<&Snapshots>,
-    ) -> Result<(), Error> {
-        let (at, cost) = self.checkpoint;
-        if at.elapsed() < BETWEEN_CHECKPOINTS.max(cost * CHECKPOINT_SHARE) {
-            return Ok(());
-        }
-        let start = Instant::now();
-        snapshots.map_or(Ok(()), |snapshots| self.keep_snapshots(snapshots))?;
-        self.checkpoint(state)?;
-        self.checkpoint.1 = start.elapsed();
-        Ok(())
     }
 
     /// Writes the snapshots of the run, if they differ from those on disk. They may be ahead of the checkpoint: a resumed run

@@ -4,6 +4,7 @@
 //! that runs without a viewer.
 
 pub mod curve;
+mod driver;
 mod finding;
 pub mod findings;
 pub mod learner;
@@ -13,6 +14,7 @@ pub mod snapshots;
 pub mod status;
 
 pub use curve::{Curve, Point};
+pub use driver::advance;
 pub use finding::{Finding, Kind};
 pub use learner::{BuildRun, Learner, Pace, RunCommand, RunState, RunUpdate};
 pub use progress::{DiagnosticsHistory, End, ErrorsBySize, RunProgress};

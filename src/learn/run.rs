@@ -5,12 +5,13 @@ use std::fmt::Debug;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use super::driver::advance;
 use super::finding::Finding;
 use super::findings::Watcher;
 use super::progress::{DiagnosticsHistory, End, ErrorsBySize, RunProgress};
 use super::snapshots::Snapshots;
 use crate::task::Task;
-use crate::train::{Change, Diagnostics, Diverged, HistoryPoint, State, Trainer, TrainingConfig};
+use crate::train::{Change, Diagnostics, Diverged, State, Trainer, TrainingConfig};
 
 /// The number of updates between two closer measurements; one costs a tenth of an update, at most.
 const BETWEEN_LOOKS: i32 = 16;
@@ -100,7 +101,7 @@ impl Run {
             keeper: None,
             trainer,
         };
-        run.keep(None);
+        run.progress.snapshots.keep(&run.trainer, None, None);
         run
     }
 
@@ -146,16 +147,17 @@ impl Run {
         }
         let looks = self.trainer.state.optimizers[0].updates % BETWEEN_LOOKS == 0;
         let diagnostics = looks.then_some(&mut self.diagnostics);
-        let update = match self.trainer.update_watched(diagnostics) {
-            Ok(update) => update,
+        let progress = &mut self.progress;
+        let kept = Some((&mut progress.curve, &mut progress.snapshots));
+        let update = match advance(&mut self.trainer, diagnostics, kept) {
+            Ok(Some(update)) => update,
+            Ok(None) => return,
             Err(diverged) => return self.diverged(diverged),
         };
-        let progress = &mut self.progress;
         progress.sequences = self.trainer.state.sequences;
         if self.timed {
             progress.seconds = self.trainer.seconds();
         }
-        progress.curve.push(progress.sequences, &update);
         for (size, score) in self.trainer.answered() {
             progress.errors_by_size.add(size, score);
         }
@@ -164,14 +166,10 @@ impl Run {
                 .diagnostics
                 .push(progress.sequences, &self.diagnostics);
         }
-        let validated = update.validated;
-        if let Some(point) = validated {
-            progress.history.push(point);
-        }
+        progress.history.extend(update.validated);
         let seen = looks.then_some(&self.diagnostics);
         let found = self.watcher.look(progress, &update, seen);
         self.progress.findings.extend(found);
-        self.keep(validated.as_ref());
         if self.trainer.finished() {
             self.progress.end = Some(End::Finished);
         }
@@ -217,14 +215,5 @@ impl Run {
     fn diverged(&mut self, diverged: Diverged) {
         self.progress.findings.push(Finding::diverged(&diverged));
         self.progress.end = Some(End::Diverged(diverged));
-    }
-
-    /// Stores a training snapshot when it is due, or when it is the best so far.
-    fn keep(&mut self, validated: Option<&HistoryPoint>) {
-        let progress = &mut self.progress;
-        let recent_mean = progress.curve.recent_mean();
-        progress
-            .snapshots
-            .keep(&self.trainer, validated.copied(), recent_mean);
     }
 }

@@ -1196,7 +1196,8 @@ def recompute(path, weights):
     trace = Trace(path)
     if trace.model.get("kind") == "equations":
         text = trace.model.get("text") or included(trace.model["file"])
-        if re.search(r'^ *M\b.*"memory"', text, re.M) and "memory.initial" in trace.arrays:
+        # The memory of heads that write has the one before the first step, too.
+        if re.search(r'^ *M\b.*"memory"', text, re.M) and trace.dims.get("memory", ["t+1"])[0] == "t+1":
             states = trace.arrays["controller.hidden"]
             rename(trace, states.shape[1] if states.ndim > 2 else 1, "use content " in text)
         run = Run(Page(text, trace.model), trace, weights)

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::error::{nearest, short};
 use super::{Error, file};
 use crate::keys::Words as _;
-use crate::model::equations::{INCLUDED, Unfit, included};
+use crate::model::equations::{INCLUDED, Unfit, included, with_components};
 use crate::model::{EquationsConfig, Kind as _, ModelConfig};
 use crate::task::Task;
 use crate::train::offer;
@@ -111,7 +111,7 @@ pub fn read(name: &str, folder: Option<&Path>, label: &str) -> Result<String, Er
         .file_name()
         .unwrap_or_default()
         .to_string_lossy();
-    let whole = EquationsConfig::with_components(&text, &label, &library);
+    let whole = with_components(&text, &label, &library);
     match unreadable.into_inner() {
         Some(error) => Err(error),
         None => whole.map_err(|mistake| Error::machine(&mistake)),

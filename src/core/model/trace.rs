@@ -256,6 +256,10 @@ pub enum Keep {
 /// [`TOGETHER`](super::machine::TOGETHER).
 pub(super) const BLOCK: usize = 64;
 
+/// Values of memory that the tape of an episode that is learned from keeps whole (64 MiB of f32); beyond it keeps some and
+/// writes the others again.
+pub const TAPE_LIMIT: usize = 1 << 24;
+
 /// Traces of other sizes that a trace keeps, and the most numbers of one of them.
 const MOST_OTHERS: usize = 32;
 const MOST_TO_KEEP: usize = 1 << 16;

@@ -1,10 +1,10 @@
 //! Memory demand of a recording, an evaluation or a training run, before it starts.
 
 use super::evaluate::KEPT_VALUES;
-use super::trainer::{TAPE_LIMIT, group_size};
+use super::trainer::group_size;
 use crate::math::matrix::padded;
 use crate::math::units;
-use crate::model::{HeadTrace, Keep, ModelConfig, Trace};
+use crate::model::{HeadTrace, Keep, ModelConfig, TAPE_LIMIT, Trace};
 use crate::task::Task;
 
 /// The largest recording that is held to be looked at, in bytes.

@@ -16,16 +16,14 @@ use super::loss::{Score, logit_gradient, score};
 use super::optimizer::{all_finite, clip};
 use super::state::{HistoryPoint, State};
 use crate::model::weighting::hard;
-use crate::model::{Draw, Model, ModelConfig, Params, TOGETHER, Trace, Upstream, Workspace};
+use crate::model::{
+    Draw, Model, ModelConfig, Params, TAPE_LIMIT, TOGETHER, Trace, Upstream, Workspace,
+};
 use crate::pool::Pool;
 use crate::task::{Episode, Task};
 
 /// Validation episodes come from this seed plus the run's: never the episodes trained on.
 const VALIDATION_SEED: u64 = 0x7A11_DA7E_0000_0000;
-
-/// Values of memory that the tape of one episode keeps whole (64 MiB of f32); beyond it keeps some and
-/// writes the others again.
-pub(super) const TAPE_LIMIT: usize = 1 << 24;
 
 /// Gradients grow from step to step and now and then exceed f32 although the loss is finite: such an
 /// update is left out. The last of this many without a good one between them ends the run.

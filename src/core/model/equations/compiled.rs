@@ -6,6 +6,7 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use super::by_hand::{ByHand, by_hand};
 use super::familiar::{Familiar, Rows, place_controller};
 use super::interned;
 use super::parts::{Data, Offer, Outline, Part, Unfit};
@@ -55,6 +56,8 @@ pub struct Compiled {
     pub(super) told: Vec<&'static str>,
     /// The quantity that says which source steps an answer attends to.
     pub(super) reader: Option<usize>,
+    /// The machine by hand that does the same.
+    pub(super) by_hand: Option<ByHand>,
     /// Engines that have run.
     pub(super) pool: Pool,
     /// The same file with other sizes, as they were asked for.
@@ -118,6 +121,7 @@ impl Compiled {
             is_causal: false,
             told,
             variants: Default::default(),
+            by_hand: by_hand(text, &outline),
             pool: Pool::default(),
             resized: Mutex::default(),
             outline,

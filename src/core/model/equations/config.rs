@@ -1,6 +1,5 @@
 //! What a preset says of a machine file: its name and text, and the values of its keys.
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
@@ -11,8 +10,8 @@ use super::parts::{Offer, Part, Unfit};
 use super::quantities::Quantity;
 use super::settings::Settings;
 use crate::equations::bind::lengths;
-use crate::equations::included::included;
-use crate::equations::page::{self, Key, Library, Page, Word};
+use crate::equations::included::{included, whole};
+use crate::equations::page::{Key, Page, Word};
 use crate::equations::text::Mistake;
 use crate::keys::Field::{ChoicePerHead, Integer, Text, Within};
 use crate::keys::{Choices, ConfigError, Keys, Table};
@@ -135,13 +134,7 @@ impl EquationsConfig {
         set: &[(&str, &str)],
     ) -> Result<Self, String> {
         let file = format!("{name}.machine");
-        let none = || format!("no included file {file}");
-        let library = |name: &str| {
-            let name = format!("{name}.component");
-            included(&name).map(|text| (name, text.as_bytes().to_vec()))
-        };
-        let text = included(&file).ok_or_else(none)?;
-        let text = Self::with_components(text, &file, &library)?;
+        let text = whole(name).ok_or_else(|| format!("no included file {file}"))??;
         let mut config = Self::of_file(&file, &text)?;
         (config.inputs, config.outputs) = (inputs, outputs);
         config.compile().map_err(|mistake| mistake.to_string())?;
@@ -174,32 +167,6 @@ impl EquationsConfig {
             }
         }
         Ok(config)
-    }
-
-    /// The text of a file and of the components that it uses, which `library` finds, each with the name and the bytes of its
-    /// file.
-    ///
-    /// # Errors
-    /// The mistake, with its file, line and column.
-    pub fn with_components(text: &str, file: &str, library: Library<'_>) -> Result<String, String> {
-        let used = RefCell::new(BTreeMap::new());
-        let see = |name: &str| {
-            let (name, bytes) = library(name)?;
-            used.borrow_mut().insert(name.clone(), bytes.clone());
-            Some((name, bytes))
-        };
-        Page::read(text.as_bytes(), file, &page::Given::default(), &see)
-            .map_err(|mistake| mistake.to_string())?;
-        let unix = |text: &str| text.trim_start_matches('\u{feff}').replace("\r\n", "\n");
-        let mut whole = unix(text);
-        for component in used.into_inner().values() {
-            if !whole.ends_with('\n') {
-                whole.push('\n');
-            }
-            whole.push('\n');
-            whole.push_str(&unix(&String::from_utf8_lossy(component)));
-        }
-        Ok(whole)
     }
 
     /// What the file means.
@@ -677,6 +644,11 @@ impl EquationsConfig {
             columns: lengths[rows.columns],
             ..heads
         }
+    }
+
+    /// Whether training runs passes that are written by hand instead of the program of the file.
+    pub fn is_fused(&self) -> bool {
+        self.compiled().by_hand.is_some()
     }
 
     /// Whether its controller is the whole machine.

@@ -1,7 +1,7 @@
 //! Heads of a machine file that read and write a memory which the machine changes: their arrays stand in the places of those of
 //! the Neural Turing Machine.
 
-use super::familiar::{array_of_head, attention, choice, chosen, head_of};
+use super::labels::{array_of_head, attention, choice, chosen, head_of};
 use super::parts::{Outline, Part};
 use super::quantities::{Held, Quantity};
 use crate::equations::program::{Axis, Equation, Op, Value};

@@ -8,6 +8,7 @@ use std::rc::Rc;
 use super::compiled::Compiled;
 use super::config::EquationsConfig;
 use super::engines::Running;
+use super::fused::Fused;
 use super::pool::{Job, Purpose};
 use super::quantities::{Held, NO_PLACE, Quantity, gates_of};
 use crate::equations::run::{Engine, Made};
@@ -446,6 +447,11 @@ impl<R: Real> Machine<R> for EquationsConfig {
             };
             let (group, after) = rest.split_at_mut(count);
             rest = after;
+            if learns && let Some(mut fused) = Fused::of(self, count) {
+                fused.run(params, group);
+                *group[0].tape.running() = Some(Box::new(fused));
+                continue;
+            }
             let purpose = match (is_kept, learns) {
                 (true, _) => Purpose::Recording,
                 (_, true) => Purpose::Training(count),
@@ -495,7 +501,19 @@ impl<R: Real> Machine<R> for EquationsConfig {
         let traces = batch.traces;
         let (mut first, mut is_first) = (0, true);
         while first < traces.len() {
-            let there = traces[first].tape.running().take();
+            let mut there = traces[first].tape.running().take();
+            if let Some(fused) = there.take_if(|own| own.is::<Fused<R>>())
+                && let Ok(mut fused) = fused.downcast::<Fused<R>>()
+            {
+                if is_first {
+                    gradient.list.fill(R::ZERO);
+                }
+                let end = first + fused.episodes();
+                fused.backward(&batch.workspaces[first..end], gradient);
+                fused.wait(self);
+                (first, is_first) = (end, false);
+                continue;
+            }
             let there = there.and_then(|own| own.downcast::<Running<R>>().ok());
             let there = there.map(|own| *own);
             let running = there.or_else(|| self.replay(params, &traces[first]));

@@ -1365,7 +1365,7 @@ fn heads_may_have_choices_of_their_own() {
     );
     assert_eq!(
         mistake(&[("memory", &["learned", "constant", "constant"])]),
-        "m.machine:19:29: memory has a list of choices, one for each head; give one choice: this stands in no 'for'"
+        "m.machine:20:29: memory has a list of choices, one for each head; give one choice: this stands in no 'for'"
     );
 }
 

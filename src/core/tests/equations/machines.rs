@@ -522,12 +522,17 @@ fn files_give_the_episodes_of_the_machines_by_hand() {
     }
 }
 
-/// A file as a machine, with the weights of the machine by hand.
-fn of_file(case: &Case, by_hand: &Model<f32>) -> Model<f32> {
+/// A file as a machine.
+fn file(case: &Case) -> EquationsConfig {
     let set = case.set.iter().map(|(name, value)| (*name, &**value));
     let set: Vec<_> = set.collect();
     let channels = [case.model.inputs(), case.model.outputs()];
-    let config = EquationsConfig::included(case.file, channels, &set).unwrap();
+    EquationsConfig::included(case.file, channels, &set).unwrap()
+}
+
+/// A file as a machine, with the weights of the machine by hand.
+fn of_file(case: &Case, by_hand: &Model<f32>) -> Model<f32> {
+    let config = file(case);
     let named = by_hand.params.named();
     let hand = |name: &str| {
         let (_, tensor) = named.iter().find(|own| own.0 == name).unwrap();
@@ -645,4 +650,127 @@ fn a_stage_that_is_off_has_no_array() {
     assert_eq!(stages(0), ["strength", "gate", "gated", "shift", "shifted"]);
     assert_eq!(stages(1), ["strength", "shift", "shifted", "sharpening"]);
     assert_eq!(stages(2), ["gate", "gated", "sharpening"]);
+}
+
+macro_rules! fused {
+    ($name:ident, $type:ident, $bound:literal, $slope:literal) => {
+        /// Training with the passes by hand is training with the program.
+        fn $name(config: EquationsConfig, random: &mut Random) {
+            assert!(config.is_fused());
+            let mut machine = Model::<$type>::new(config, 1);
+            machine.params.change(|_, mut tensor| {
+                let values = tensor.iter_mut();
+                values.for_each(|value| *value = random.number() as $type);
+            });
+            let lengths = [7, 7, 4, 3, 3];
+            let inputs = lengths.map(|steps| {
+                let shape = (steps, machine.config.inputs());
+                Array2::from_shape_simple_fn(shape, || random.below(2) as f32)
+            });
+            let slopes = lengths.map(|steps| {
+                let shape = (steps, machine.config.outputs());
+                Array2::from_shape_simple_fn(shape, || random.number() as $type)
+            });
+            let of = |traces: &[Trace<$type>]| {
+                let workspaces = traces.iter().zip(&slopes).map(|(trace, slopes)| {
+                    let mut workspace = hand::Workspace::<$type>::new(&machine.config);
+                    let to = &mut workspace.upstream.logit;
+                    to.reshape(trace.steps(), to.width());
+                    to.as_mut_slice().fill(0.0);
+                    for (t, slopes) in slopes.rows().into_iter().enumerate() {
+                        let to = to.row_mut(t).iter_mut();
+                        to.zip(slopes).for_each(|(to, slope)| *to = *slope);
+                    }
+                    // A penalty on the weightings.
+                    let heads = workspace.upstream.weightings.iter_mut();
+                    for (to, head) in heads.zip(&trace.heads) {
+                        to.clone_from(&head.weighting);
+                    }
+                    workspace
+                });
+                let mut workspaces: Vec<_> = workspaces.collect();
+                let mut gradient = hand::Params::<$type>::zeros(&machine.config);
+                machine.backward(traces, &mut workspaces, &mut gradient);
+                let values = traces.iter().flat_map(|trace| trace.logit.as_slice());
+                (values.copied().collect::<Vec<_>>(), gradient.list.to_vec())
+            };
+            let mut traces: Vec<_> = (0..5).map(|_| Trace::new(&machine.config)).collect();
+            let episodes = inputs.iter().map(|input| (input, hand::Draw::default()));
+            machine.run_together(episodes, usize::MAX, &mut traces);
+            let fused = of(&traces);
+            for (input, trace) in inputs.iter().zip(&mut traces) {
+                machine.run(input, hand::Draw::default(), trace);
+            }
+            let program = of(&traces);
+            for ([found, wanted], bound) in [
+                ([&fused.0, &program.0], $bound),
+                ([&fused.1, &program.1], $slope),
+            ] {
+                assert_eq!(found.len(), wanted.len());
+                for (found, wanted) in found.iter().zip(wanted) {
+                    let difference = (found - wanted).abs();
+                    assert!(
+                        difference < bound * (1.0 + wanted.abs()),
+                        "{found} and {wanted}"
+                    );
+                }
+            }
+        }
+    };
+}
+fused!(fused_single, f32, 1e-4, 2e-3);
+fused!(fused_double, f64, 1e-11, 1e-9);
+
+#[test]
+fn training_by_hand_is_that_of_the_program() {
+    let mut random = Random(3);
+    for make in [ntm, dnc, sam].into_iter().cycle().take(60) {
+        let case = make(&mut random);
+        if case.file == "dnc" && case.set.contains(&("memory", "learned".to_owned())) {
+            continue;
+        }
+        fused_single(file(&case), &mut random);
+        fused_double(file(&case), &mut random);
+    }
+}
+
+#[test]
+fn a_list_of_choices_is_trained_by_hand_too() {
+    let lists = [
+        ("read", "2"),
+        ("rows", "7"),
+        ("columns", "4"),
+        ("units", "5"),
+        ("write", "2"),
+        ("head.gate", "on off on off"),
+        ("head.sharpening", "off on on on"),
+        ("head.shift", "softmax scalar off softmax"),
+        ("head.strength", "on on off on"),
+        ("head.content.score", "dot cosine cosine scaled_dot"),
+        ("erase", "off on"),
+    ];
+    let config = EquationsConfig::included("ntm", [3, 2], &lists).unwrap();
+    fused_double(config, &mut Random(4));
+}
+
+#[test]
+fn other_files_are_trained_by_their_program() {
+    for set in [
+        ("head.content.score", "general"),
+        ("head.drawn", "yes"),
+        ("head.offsets", "4"),
+    ] {
+        let config = EquationsConfig::included("ntm", [3, 2], &[set]).unwrap();
+        assert!(!config.is_fused(), "{set:?}");
+    }
+    let text = EquationsConfig::included("ntm", [3, 2], &[]).unwrap().text;
+    let is_fused = |text: &str| {
+        EquationsConfig::of_file("own.machine", text)
+            .unwrap()
+            .is_fused()
+    };
+    assert!(is_fused(&text));
+    assert!(!is_fused(
+        &text.replace("(1 - g) * w[steps: -1]", "w[steps: -1]")
+    ));
 }

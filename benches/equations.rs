@@ -133,7 +133,7 @@ impl ByHand {
         for _ in 0..self.batch / self.traces.len() {
             let given = |_| {
                 (
-                    hand::Given {
+                    hand::EpisodeInput {
                         input: &self.input,
                         source: self.source,
                         forced: Some(&self.forced),

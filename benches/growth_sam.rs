@@ -13,7 +13,7 @@ use std::time::Instant;
 
 use tapescope::keys::Choice as _;
 use tapescope::model::config::InitialMemory;
-use tapescope::model::sam::missed;
+use tapescope::model::sam::search_misses;
 use tapescope::model::{Draw, Model, ModelConfig, NtmConfig, SamConfig, Search, Trace};
 use tapescope::task::{Copy, Task};
 use tapescope::train::{Demand, Trainer};
@@ -95,7 +95,7 @@ fn measure(task: &Task, config: &ModelConfig, seconds: f64, rounds: usize) {
         let machine = Model::<f32>::new(config.clone(), 1);
         let mut trace = Trace::new(config);
         machine.run(&task.episode(1, 0), Draw::default(), &mut trace);
-        let found = missed(sam, &trace).unwrap_or_default();
+        let found = search_misses(sam, &trace).unwrap_or_default();
         others = format!("{} of {}", found.other_rows, found.rows);
     }
     println!(

@@ -15,7 +15,7 @@ use std::time::Instant;
 use tapescope::math::simd::instruction_set;
 use tapescope::model::config::ControllerKind;
 use tapescope::model::{
-    DncConfig, Draw, EquationsConfig, Given, Model, ModelConfig, NtmConfig, Trace,
+    DncConfig, Draw, EpisodeInput, EquationsConfig, Model, ModelConfig, NtmConfig, Trace,
 };
 use tapescope::task::{Copy, Task};
 use tapescope::train::Trainer;
@@ -98,7 +98,7 @@ fn forward(task: Task, model: ModelConfig) -> Box<dyn FnMut() -> usize> {
     Box::new(move || {
         let episode = task.episode(1, index);
         machine.run_together(
-            once((Given::from(&episode), Draw::default())),
+            once((EpisodeInput::from(&episode), Draw::default())),
             0,
             from_mut(&mut trace),
         );

@@ -11,7 +11,7 @@ use super::error::CliError;
 use super::{gradient, machine};
 use crate::io::trace::{self, Comparison, Imported, Outcome, Verified};
 use crate::io::{Trained, label, preset, shell};
-use crate::model::sam::Missed;
+use crate::model::sam::SearchMisses;
 use crate::train::Demand;
 
 /// Returns the help text behind `verify`, with the list of recomputed arrays.
@@ -188,13 +188,13 @@ pub(super) fn verified(
         tell(out, told, &found.comparison, tolerance, values)?;
     }
     details(out, imported, &found)?;
-    if let Some(missed) = found.missed {
-        let Missed {
+    if let Some(search_misses) = found.search_misses {
+        let SearchMisses {
             rows,
             other_rows,
             reads,
             other_reads,
-        } = missed;
+        } = search_misses;
         writeln!(
             out,
             "exact search would have read other rows in {other_reads} of {reads} reads: {other_rows} of {rows} rows"

@@ -73,7 +73,7 @@ impl Kind for AppendedConfig {
 }
 
 /// The gradients w.r.t. the read, w.r.t. q and w.r.t. a.
-type Scratch<R> = (readout::Seen<R>, [Series<R>; 2]);
+type Scratch<R> = (readout::FeaturesGradient<R>, [Series<R>; 2]);
 
 impl<R: Real> Machine<R> for AppendedConfig {
     fn run(&self, params: &Params<R>, traces: &mut [Trace<R>], steps: ops::Range<usize>) {
@@ -87,7 +87,7 @@ impl<R: Real> Machine<R> for AppendedConfig {
             for t in steps.start..steps.end.min(trace.steps()) {
                 let (now, next) = (trace.memory_row(t), trace.memory_row(t + 1));
                 let (before, after) = trace.memory_columns.two_rows(now, next);
-                score(&mut trace.heads[0], trace.own.all(), t, before);
+                score(&mut trace.heads[0], trace.kind_arrays.all(), t, before);
                 memory::read(&mut trace.heads[..1], t, before);
                 append(trace.heads[1].add.row(t), t, before, after);
             }
@@ -99,13 +99,13 @@ impl<R: Real> Machine<R> for AppendedConfig {
     }
 
     fn scratch(&self) -> Box<dyn Any + Send> {
-        let (seen, by) = (readout::Seen::<R>::new(M, self.0[1]), Series::<R>::new(M));
-        Box::new((seen, [by.clone(), by]))
+        let features = readout::FeaturesGradient::<R>::new(M, self.0[1]);
+        Box::new((features, [Series::<R>::new(M), Series::new(M)]))
     }
 
     fn backward(&self, params: &Params<R>, batch: &mut Batch<'_, R>, gradient: &mut Params<R>) {
-        for (trace, by, (d_read, [d_key, d_add]), recorder) in batch.each::<Scratch<R>>() {
-            d_read.backward(&params.linears[2].weight, &by.logit);
+        for (trace, upstream, (d_read, [d_key, d_add]), recorder) in batch.each::<Scratch<R>>() {
+            d_read.backward(&params.linears[2].weight, &upstream.logit);
             for series in [&mut *d_key, d_add] {
                 series.resize(trace.steps());
                 series.as_mut_slice().fill(R::ZERO);
@@ -114,8 +114,9 @@ impl<R: Real> Machine<R> for AppendedConfig {
             let before = |t: usize| (0..t.min(self.0[2])).map(move |i| (t, i));
             for (t, i) in (0..trace.steps()).flat_map(before) {
                 let (row, d_read) = (rows.row(i), d_read.gradient.row(t));
-                let d_w: R = row.iter().zip(d_read).map(|(&m, &by)| m * by).sum();
-                let d_w = by.weightings[0].row(t).get(i).map_or(d_w, |&by| d_w + by);
+                let d_w: R = row.iter().zip(d_read).map(|(&m, &d)| m * d).sum();
+                let penalty = upstream.weightings[0].row(t).get(i);
+                let d_w = penalty.map_or(d_w, |&d| d_w + d);
                 let (w, key) = (reader.weighting.row(t)[i], reader.key.row(t));
                 for m in 0..M {
                     d_key.row_mut(t)[m] += d_w * row[m];
@@ -123,15 +124,15 @@ impl<R: Real> Machine<R> for AppendedConfig {
                 }
             }
             if let Some(recorder) = recorder {
-                recorder.record_logits(trace, by);
-                let back = [&d_read.gradient, d_key, d_add];
-                (0..trace.steps()).for_each(|t| record_step(params, trace, back, t, recorder));
+                recorder.record_logits(trace, upstream);
+                let gradients = [&d_read.gradient, d_key, d_add];
+                (0..trace.steps()).for_each(|t| record_step(params, trace, gradients, t, recorder));
             }
         }
         let all = batch.done::<Scratch<R>>();
         let [keys, rows, output] = [0, 1, 2].map(|_| all.clone());
-        gradient.linears[0].set_gradient(keys.map(|(trace, _, (_, by))| (&trace.input, &by[0])));
-        gradient.linears[1].set_gradient(rows.map(|(trace, _, (_, by))| (&trace.input, &by[1])));
+        gradient.linears[0].set_gradient(keys.map(|(trace, _, (_, d))| (&trace.input, &d[0])));
+        gradient.linears[1].set_gradient(rows.map(|(trace, _, (_, d))| (&trace.input, &d[1])));
         let output = output.map(|(trace, logit, _)| (&trace.heads[0].read, logit));
         gradient.linears[2].set_gradient(output);
     }
@@ -148,7 +149,7 @@ impl<R: Real> Machine<R> for AppendedConfig {
             of((reads, array::WEIGHTING), of_weighting, |trace, t| {
                 score(
                     &mut trace.heads[0],
-                    trace.own.all(),
+                    trace.kind_arrays.all(),
                     t,
                     trace.memory_columns.row(t),
                 );

@@ -119,7 +119,7 @@ fn any_kind_of_machine_is_recorded_and_verified() {
     assert_eq!(first_wrong(&tampered), Some(weighting));
     // The noise is that of the seed, the episode and the sample.
     let mut tampered = recording.clone();
-    let own = tampered.trace.own.arrays_mut().next();
+    let own = tampered.trace.kind_arrays.arrays_mut().next();
     own.unwrap().1.row_mut(2)[4] -= 0.01;
     let noise = ("noise".to_owned(), vec![2, 4]);
     assert_eq!(first_wrong(&tampered), Some(noise));
@@ -129,7 +129,7 @@ fn any_kind_of_machine_is_recorded_and_verified() {
     };
     let (task, episode) = (&experiment.task, recording.episode.clone());
     let mut other = Recording::of(machine, task, episode, Some(draw));
-    assert_ne!(other.trace.own, recording.trace.own);
+    assert_ne!(other.trace.kind_arrays, recording.trace.kind_arrays);
     assert_eq!(read(&other).recording.origin, Some(draw));
     assert_eq!(first_wrong(&other), None);
     other.origin = recording.origin;

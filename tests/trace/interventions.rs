@@ -74,14 +74,14 @@ fn every_array_can_be_changed_and_the_file_verified() {
         for (place, array) in of.machine.changeable() {
             let name = config.array_name(place, array);
             let source = honest.trace.setting.source;
-            let is_zero = |t: &usize| config.is_zero(place, array, *t, source);
-            let computed = (0..honest.trace.steps()).filter(|t| !is_zero(t));
+            let is_undefined = |t: &usize| config.is_undefined_step(place, array, *t, source);
+            let computed = (0..honest.trace.steps()).filter(|t| !is_undefined(t));
             let computed: Vec<usize> = computed.collect();
             let at = [0, computed.len() / 2, computed.len().saturating_sub(2)];
             let mut is_reached = false;
             for t in at.map(|index| computed[index]) {
                 // To the end only near it: values may grow without bound, or none is left to compare with.
-                let last = (t..honest.trace.steps()).take_while(|t| !is_zero(t));
+                let last = (t..honest.trace.steps()).take_while(|t| !is_undefined(t));
                 let last = last.last().map(|last| last.min(t + 1));
                 let change = match array.range {
                     // Numbers of rows.

@@ -155,7 +155,8 @@ fn quantities_of_a_machine_file_are_named_and_read_out() {
             .quantities
             .iter()
             .find(|own| own.array.name == "sheet");
-        let (_, series) = trace.own.arrays().nth(memory.unwrap().part).unwrap();
+        let part = memory.unwrap().part;
+        let (_, series) = trace.kind_arrays.arrays().nth(part).unwrap();
         // The entry in the middle: row 4, column 2.
         let value = screen.state().readout().unwrap().value.replace('−', "-");
         assert_eq!(value.parse::<f32>().unwrap(), series.row(3)[4 * 5 + 2]);

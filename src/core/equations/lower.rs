@@ -56,7 +56,7 @@ pub fn lower(page: &Page) -> Checked<Program> {
 pub fn checked(page: &Page) -> Checked<Program> {
     let mut program = lower(page)?;
     let mut used = Used::default();
-    used.see(&mut program);
+    used.add(&mut program);
     let is_open = |key: &usize| page.keys[*key].is_switch() && page.keys[*key].choices.len() > 1;
     let switches: BTreeSet<usize> = (0..page.keys.len()).filter(is_open).collect();
     let scope = |key: usize| page.keys[key].name.rsplit_once('.').map(|(scope, _)| scope);
@@ -89,7 +89,7 @@ pub fn checked(page: &Page) -> Checked<Program> {
                 continue;
             }
             match lower(&trial) {
-                Ok(mut trial) => used.see(&mut trial),
+                Ok(mut trial) => used.add(&mut trial),
                 Err(mistake) if !mistake.is_length => return Err(mistake),
                 Err(_) => {}
             }
@@ -110,7 +110,7 @@ struct Used {
 
 impl Used {
     /// Adds what a program uses, and takes its warnings.
-    fn see(&mut self, program: &mut Program) {
+    fn add(&mut self, program: &mut Program) {
         let name = |series: usize| program.series[series].name.clone();
         self.keys.extend(&program.keys);
         self.starts
@@ -802,7 +802,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    fn look(&self, name: &Name, place: &Place, scope: &[Axis]) -> Checked<Value> {
+    fn look_up(&self, name: &Name, place: &Place, scope: &[Axis]) -> Checked<Value> {
         if let Some(constant) = self.page.constant(name) {
             return Ok(Value::new(Op::Constant(constant), vec![], vec![], place));
         }
@@ -914,7 +914,7 @@ impl<'a> Lowering<'a> {
             Kind::Number(number) => Op::Number(*number),
             Kind::Negative => Op::Negative,
             Kind::Binary(operator) => Op::Binary(*operator),
-            Kind::Name(name) => return self.look(name, place, scope),
+            Kind::Name(name) => return self.look_up(name, place, scope),
             Kind::Learned => {
                 let Some(axes) = self.start.clone() else {
                     wrong!(place, "found 'learned'";

@@ -145,9 +145,9 @@ impl Record {
         self.axes[0].as_deref().unwrap_or_default()
     }
 
-    /// Calls `see` with each expression in it.
-    pub fn each<'a>(&'a self, see: &mut dyn FnMut(&'a Node)) {
-        self.value.iter().for_each(|value| value.each(see));
+    /// Calls `visit` with each expression in it.
+    pub fn each<'a>(&'a self, visit: &mut dyn FnMut(&'a Node)) {
+        self.value.iter().for_each(|value| value.each(visit));
     }
 }
 

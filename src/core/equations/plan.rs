@@ -315,11 +315,11 @@ impl Planner<'_, '_> {
     }
 }
 
-/// Calls `see` with every operation of an item.
-fn each_operation(item: &Item, see: &mut impl FnMut(usize)) {
+/// Calls `visit` with every operation of an item.
+fn each_operation(item: &Item, visit: &mut impl FnMut(usize)) {
     match item {
-        Item::Operation(operation) => see(*operation),
-        Item::Loop { items, .. } => items.iter().for_each(|item| each_operation(item, see)),
+        Item::Operation(operation) => visit(*operation),
+        Item::Loop { items, .. } => items.iter().for_each(|item| each_operation(item, visit)),
     }
 }
 
@@ -345,7 +345,7 @@ fn in_one_loop(
     // Of each array the loop that needs it, and the steps; no loop where something else needs it.
     let mut found: HashMap<Base, (usize, usize, usize)> = HashMap::new();
     for (index, (operation, block, is_start)) in operations.iter().enumerate() {
-        let mut see = |view: &View, is_out: bool| {
+        let mut add = |view: &View, is_out: bool| {
             let has = |is: fn(&Cut) -> bool| view.cuts.iter().any(is);
             let is_past = has(|cut| matches!(cut, Cut::Past(_, 0, _)));
             let is_before = has(|cut| matches!(cut, Cut::Step(_, When::Before(0))));
@@ -361,8 +361,8 @@ fn in_one_loop(
                 own.0 = usize::MAX;
             }
         };
-        operation.arguments.iter().for_each(|view| see(view, false));
-        see(&operation.out, true);
+        operation.arguments.iter().for_each(|view| add(view, false));
+        add(&operation.out, true);
     }
     let is_kept = |base: &Base| match base {
         Base::Series(series) => {

@@ -246,10 +246,10 @@ impl Value {
         }
     }
 
-    /// Calls `see` with this value and all that it is computed from.
-    pub fn each<'a>(&'a self, see: &mut dyn FnMut(&'a Self)) {
-        see(self);
-        self.parts.iter().for_each(|part| part.each(see));
+    /// Calls `visit` with this value and all that it is computed from.
+    pub fn each<'a>(&'a self, visit: &mut dyn FnMut(&'a Self)) {
+        visit(self);
+        self.parts.iter().for_each(|part| part.each(visit));
     }
 
     /// Whether it is a series or a tensor, or some of its entries or other names of its axes.

@@ -50,19 +50,19 @@ pub struct Made<'e, R> {
 }
 
 impl<R> Made<'_, R> {
-    /// Calls `see` with all numbers and the place of every entry that was made.
-    pub fn each(&mut self, mut see: impl FnMut(&mut [R], usize)) {
+    /// Calls `visit` with all numbers and the place of every entry that was made.
+    pub fn each(&mut self, mut visit: impl FnMut(&mut [R], usize)) {
         for probe in &mut *self.probes {
             probe.go_to(self.steps);
             let (strides, at) = ([&probe.out.strides[..]], [probe.out.at]);
-            let mut see = |[at]: [isize; 1]| see(self.arena, at as usize);
-            op::each(&probe.dims, strides, at, &mut see);
+            let mut visit = |[at]: [isize; 1]| visit(self.arena, at as usize);
+            op::each(&probe.dims, strides, at, &mut visit);
         }
     }
 }
 
 /// Sees what each statement has made, and may change it.
-type See<'s, R> = Option<&'s mut dyn FnMut(Made<'_, R>)>;
+type Visit<'s, R> = Option<&'s mut dyn FnMut(Made<'_, R>)>;
 
 /// What runs.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -167,14 +167,14 @@ impl<R: Real> Engine<R> {
         self.go(Way::Forward, None);
     }
 
-    /// As [`Self::forward`]; what each statement has made goes to `see` before anything reads it.
-    pub fn forward_with(&mut self, see: &mut dyn FnMut(Made<'_, R>)) {
-        self.go(Way::Forward, Some(see));
+    /// As [`Self::forward`]; what each statement has made goes to `visit` before anything reads it.
+    pub fn forward_with(&mut self, visit: &mut dyn FnMut(Made<'_, R>)) {
+        self.go(Way::Forward, Some(visit));
     }
 
     /// As [`Self::forward_with`], of the statements alone: first values stay as they are.
-    pub fn statements_with(&mut self, see: &mut dyn FnMut(Made<'_, R>)) {
-        self.go(Way::Statements, Some(see));
+    pub fn statements_with(&mut self, visit: &mut dyn FnMut(Made<'_, R>)) {
+        self.go(Way::Statements, Some(visit));
     }
 
     /// Runs the reverse sweep: the gradients of the answers and penalties stand in the arena.
@@ -230,7 +230,7 @@ impl<R: Real> Engine<R> {
         }
     }
 
-    fn go(&mut self, way: Way, mut see: See<'_, R>) {
+    fn go(&mut self, way: Way, mut visit: Visit<'_, R>) {
         let items = std::mem::take(&mut self.plan.items);
         for index in 0..items.len() {
             self.part = if way == Way::Reverse {
@@ -238,22 +238,22 @@ impl<R: Real> Engine<R> {
             } else {
                 index
             };
-            self.item(&items[self.part], way, &mut see);
+            self.item(&items[self.part], way, &mut visit);
         }
         self.plan.items = items;
     }
 
-    fn items(&mut self, items: &[Item], way: Way, see: &mut See<'_, R>) {
+    fn items(&mut self, items: &[Item], way: Way, visit: &mut Visit<'_, R>) {
         match way {
             Way::Reverse => items
                 .iter()
                 .rev()
-                .for_each(|item| self.item(item, way, see)),
-            _ => items.iter().for_each(|item| self.item(item, way, see)),
+                .for_each(|item| self.item(item, way, visit)),
+            _ => items.iter().for_each(|item| self.item(item, way, visit)),
         }
     }
 
-    fn item(&mut self, item: &Item, way: Way, see: &mut See<'_, R>) {
+    fn item(&mut self, item: &Item, way: Way, visit: &mut Visit<'_, R>) {
         match item {
             Item::Loop {
                 frame,
@@ -273,7 +273,7 @@ impl<R: Real> Engine<R> {
                     if way == Way::Reverse && *frame == 0 {
                         self.clear_step(self.steps[0]);
                     }
-                    self.items(items, way, see);
+                    self.items(items, way, visit);
                 }
                 self.steps[*frame] = 0;
                 self.is_inside[*frame] = false;
@@ -297,7 +297,7 @@ impl<R: Real> Engine<R> {
                         op::forward(exec, &mut self.memory, steps);
                     });
                     for end in 0..self.plan.ends[*index].len() {
-                        self.end(self.plan.ends[*index][end], see);
+                        self.end(self.plan.ends[*index][end], visit);
                     }
                 }
             }
@@ -305,12 +305,12 @@ impl<R: Real> Engine<R> {
     }
 
     /// Puts values in the place of what a statement has computed, and shows what it has made.
-    fn end(&mut self, equation: usize, see: &mut See<'_, R>) {
+    fn end(&mut self, equation: usize, visit: &mut Visit<'_, R>) {
         for (place, value) in &self.set[equation] {
             self.memory.arena[*place] = *value;
         }
-        if let Some(see) = see {
-            see(Made {
+        if let Some(visit) = visit {
+            visit(Made {
                 equation,
                 steps: &self.steps,
                 is_inside: &self.is_inside,
@@ -473,10 +473,10 @@ impl Layout {
         places
     }
 
-    /// Calls `see` with the place of every entry.
-    pub(crate) fn each_entry(&self, see: impl FnMut(usize)) {
+    /// Calls `visit` with the place of every entry.
+    pub(crate) fn each_entry(&self, visit: impl FnMut(usize)) {
         let axes: Vec<Axis> = self.dims.iter().map(|dim| dim.0).collect();
-        self.places(&axes).into_iter().for_each(see);
+        self.places(&axes).into_iter().for_each(visit);
     }
 }
 

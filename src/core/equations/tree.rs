@@ -80,10 +80,10 @@ impl Node {
         }
     }
 
-    /// Calls `see` with this expression and all inside it.
-    pub fn each<'a>(&'a self, see: &mut dyn FnMut(&'a Self)) {
-        see(self);
-        self.parts.iter().for_each(|part| part.each(see));
+    /// Calls `visit` with this expression and all inside it.
+    pub fn each<'a>(&'a self, visit: &mut dyn FnMut(&'a Self)) {
+        visit(self);
+        self.parts.iter().for_each(|part| part.each(visit));
     }
 
     /// The name that it is, if it is one.

@@ -80,7 +80,7 @@ kernel! {
 
 kernel! {
     /// Sets tanh(cell) and hidden state from the activated gates and the cell.
-    pub fn hide<'a, R>(
+    pub fn set_hidden<'a, R>(
         simd; gates: &'a [R], cell: &'a [R], cell_tanh: &'a mut [R], hidden: &'a mut [R],
     ) {
         let o = &gates[3 * cell.len()..][..cell.len()];

@@ -9,7 +9,7 @@ use super::content::{content, content_backward, strength};
 use super::head::HeadGradient;
 use super::machine::Terms;
 use super::spec::Array;
-use super::stage::{Stage, walk};
+use super::stage::{Stage, for_each_stage};
 use super::trace::{HeadTrace, NoiseMode};
 use crate::math::kernel::kernel;
 use crate::math::pack::{MOST_LANES, each_pack, map_packs};
@@ -83,13 +83,13 @@ impl Stage {
             }
             Self::Content => {
                 let beta = strength(head, t);
-                let seen = head.mechanism.sees.range(t, head.content.width());
+                let visible_rows = head.mechanism.sees.range(t, head.content.width());
                 let w_c = head.content.row_mut(t);
-                w_c[..seen.start].fill(R::ZERO);
-                w_c[seen.end..].fill(R::ZERO);
-                if !seen.is_empty() {
-                    let similarity = &head.similarity.row(t)[seen.clone()];
-                    content(simd, beta, similarity, &mut w_c[seen]);
+                w_c[..visible_rows.start].fill(R::ZERO);
+                w_c[visible_rows.end..].fill(R::ZERO);
+                if !visible_rows.is_empty() {
+                    let similarity = &head.similarity.row(t)[visible_rows.clone()];
+                    content(simd, beta, similarity, &mut w_c[visible_rows]);
                 }
             }
             Self::Interpolation => {
@@ -150,29 +150,29 @@ impl Stage {
         t: usize,
         sampling: NoiseMode,
         terms: &Terms<R>,
-        by: &mut HeadGradient<R>,
+        d: &mut HeadGradient<R>,
     ) {
         let has_own = !head.of_weighting.is_empty();
         let own = head.mechanism.weighting.function::<R>();
         match self {
             Self::Content if has_own && is_own_content(head) => {
-                own.content_backward(head, t, terms, by);
+                own.content_backward(head, t, terms, d);
             }
             Self::Content => {
                 let (similarity, w_c) = (head.similarity.row(t), head.content.row(t));
                 let beta = strength(head, t);
-                by.strength = content_backward(simd, beta, similarity, w_c, &mut by.weighting);
+                d.strength = content_backward(simd, beta, similarity, w_c, &mut d.weighting);
             }
-            Self::Draw if has_own => own.draw_backward(head, t, sampling, terms, &mut by.weighting),
+            Self::Draw if has_own => own.draw_backward(head, t, sampling, terms, &mut d.weighting),
             Self::Centre | Self::Divergence | Self::Draw => {}
             Self::Interpolation => {
                 if head.gated.width() == 0 {
-                    return by.previous.fill(R::ZERO);
+                    return d.previous.fill(R::ZERO);
                 }
                 let (w_c, w_previous) = (head.content.row(t), head.previous_weighting(t));
-                let (d_w_g, d_w_c) = (&mut by.weighting, &mut by.previous);
-                by.gate = interpolate_backward(simd, head.gate[t], w_c, w_previous, d_w_g, d_w_c);
-                std::mem::swap(&mut by.weighting, &mut by.previous);
+                let (d_w_g, d_w_c) = (&mut d.weighting, &mut d.previous);
+                d.gate = interpolate_backward(simd, head.gate[t], w_c, w_previous, d_w_g, d_w_c);
+                std::mem::swap(&mut d.weighting, &mut d.previous);
             }
             Self::Shift => {
                 if head.shifted.width() == 0 {
@@ -182,9 +182,9 @@ impl Stage {
                     head.shift.row(t),
                     unshifted(&head.gated, &head.content).row(t),
                 );
-                let (d_w_s, d_w_g) = (&by.weighting, &mut by.previous);
-                shift_backward(simd, s, w_g, d_w_s, d_w_g, &mut by.shift);
-                std::mem::swap(&mut by.weighting, &mut by.previous);
+                let (d_w_s, d_w_g) = (&d.weighting, &mut d.previous);
+                shift_backward(simd, s, w_g, d_w_s, d_w_g, &mut d.shift);
+                std::mem::swap(&mut d.weighting, &mut d.previous);
             }
             Self::Sharpening => {
                 if head.sharpening.width() == 0 {
@@ -192,8 +192,7 @@ impl Stage {
                 }
                 let w_s = unsharpened(&head.content, &head.gated, &head.shifted).row(t);
                 let w = sharpened(head).row(t);
-                by.sharpening =
-                    sharpen_backward(simd, head.sharpening[t], w_s, w, &mut by.weighting);
+                d.sharpening = sharpen_backward(simd, head.sharpening[t], w_s, w, &mut d.weighting);
             }
         }
     }
@@ -278,7 +277,7 @@ kernel! {
     pub(super) fn address<'a, R>(
         simd; heads: &'a mut [HeadTrace<R>], t: usize, sampling: NoiseMode, alone: Option<Stage>,
     ) {
-        walk!(forwards |stage| {
+        for_each_stage!(forwards |stage| {
             if alone.is_none_or(|alone| alone == stage) {
                 stage.forward_all(simd, heads, t, sampling);
             }
@@ -296,14 +295,14 @@ kernel! {
         gradients: &'a mut [HeadGradient<R>], alone: Option<Stage>,
     ) {
         if alone.is_none() {
-            for by in &mut *gradients {
-                add(&mut by.weighting[..], &by.previous[..]);
+            for d in &mut *gradients {
+                add(&mut d.weighting[..], &d.previous[..]);
             }
         }
-        walk!(backwards |stage| {
+        for_each_stage!(backwards |stage| {
             if alone.is_none_or(|alone| alone == stage) {
-                for (head, by) in heads.iter().zip(&mut *gradients) {
-                    stage.backward(simd, head, t, sampling, terms, by);
+                for (head, d) in heads.iter().zip(&mut *gradients) {
+                    stage.backward(simd, head, t, sampling, terms, d);
                 }
             }
         });

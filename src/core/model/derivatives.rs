@@ -34,7 +34,7 @@ use super::stage::Stage;
 use super::trace::{NoiseMode, Trace};
 use super::weighting::bayesian::DIVERGENCE;
 use super::weighting::local::{CENTRE, POSITION_WEIGHT};
-use super::window::Back;
+use super::window::BackwardStep;
 use crate::math::vectors::add;
 use crate::math::{Real, Series};
 
@@ -51,9 +51,9 @@ impl<R: Real> Trace<R> {
     }
 
     /// Records the derivative w.r.t. the logits.
-    pub(super) fn record_logits(&mut self, of: &Self, by: &Upstream<R>) {
+    pub(super) fn record_logits(&mut self, of: &Self, upstream: &Upstream<R>) {
         for t in 0..of.steps() {
-            record(&mut self.logit, &of.logit, t, by.logit.row(t));
+            record(&mut self.logit, &of.logit, t, upstream.logit.row(t));
         }
     }
 
@@ -61,8 +61,8 @@ impl<R: Real> Trace<R> {
     pub(super) fn record_reads(&mut self, of: &Self, t: usize, reads: &[R]) {
         let mut rest = reads;
         for (to, head) in self.heads.iter_mut().zip(&of.heads) {
-            let by = rest.split_off(..head.read.width()).unwrap_or_default();
-            record(&mut to.read, &head.read, t, by);
+            let values = rest.split_off(..head.read.width()).unwrap_or_default();
+            record(&mut to.read, &head.read, t, values);
         }
     }
 
@@ -99,42 +99,42 @@ impl<R: Real> Trace<R> {
         of: &Self,
         head: usize,
         t: usize,
-        by: &HeadGradient<R>,
+        d: &HeadGradient<R>,
         terms: &Terms<R>,
     ) {
         let (place, to, from) = (Place::Head(head), &mut self.heads[head], &of.heads[head]);
-        record(&mut to.erase, &from.erase, t, &by.erase);
-        record(&mut to.add, &from.add, t, &by.add);
+        record(&mut to.erase, &from.erase, t, &d.erase);
+        record(&mut to.add, &from.add, t, &d.add);
         if of.is_drawn(head) {
             return;
         }
-        record(&mut to.key, &from.key, t, &by.key);
-        record(&mut to.strength, &from.strength, t, &[by.strength]);
-        record(&mut to.gate, &from.gate, t, &[by.gate]);
-        record(&mut to.shift, &from.shift, t, &by.shift);
-        record(&mut to.sharpening, &from.sharpening, t, &[by.sharpening]);
+        record(&mut to.key, &from.key, t, &d.key);
+        record(&mut to.strength, &from.strength, t, &[d.strength]);
+        record(&mut to.gate, &from.gate, t, &[d.gate]);
+        record(&mut to.shift, &from.shift, t, &d.shift);
+        record(&mut to.sharpening, &from.sharpening, t, &[d.sharpening]);
         if from.series(POSITION_WEIGHT).is_some() {
-            self.record_array(of, place, CENTRE, t, &[by.centre]);
+            self.record_array(of, place, CENTRE, t, &[d.centre]);
         }
         self.record_array(of, place, DIVERGENCE, t, &[terms.divergence]);
     }
 
     /// Records the derivatives w.r.t. the initial weighting and the weights of a head, at the end of the backward pass.
-    pub(super) fn record_start(&mut self, of: &Self, head: usize, by: &HeadGradient<R>) {
+    pub(super) fn record_start(&mut self, of: &Self, head: usize, d: &HeadGradient<R>) {
         if of.is_drawn(head) {
             return;
         }
         let (to, from) = (&mut self.heads[head], &of.heads[head]);
-        record(&mut to.initial, &from.initial, 0, &by.previous);
+        record(&mut to.initial, &from.initial, 0, &d.previous);
         let to_of = [
-            (&mut to.of_score, &from.of_score, &by.of_score),
-            (&mut to.of_weighting, &from.of_weighting, &by.of_weighting),
+            (&mut to.of_score, &from.of_score, &d.of_score),
+            (&mut to.of_weighting, &from.of_weighting, &d.of_weighting),
         ];
-        for (to, of, by) in to_of {
+        for (to, of, d) in to_of {
             let learned = of.arrays().zip(to.arrays_mut());
             let learned = learned.filter(|((array, _), _)| array.is_learned());
-            for (((_, of), (_, to)), by) in learned.zip(&by.learned) {
-                record(to, of, 0, by);
+            for (((_, of), (_, to)), values) in learned.zip(&d.learned) {
+                record(to, of, 0, values);
             }
         }
     }
@@ -151,7 +151,7 @@ pub(super) fn heads_backward<R: Real>(
     gradients: &mut [HeadGradient<R>],
     upstream: &Upstream<R>,
     recorder: GradientRecorder<'_, R>,
-    to: Back<'_, R>,
+    to: BackwardStep<'_, R>,
 ) {
     let of = &trace.heads[heads.clone()];
     let gradients = &mut gradients[heads.clone()];
@@ -170,9 +170,9 @@ pub(super) fn stages_backward<R: Real>(
 ) {
     let (terms, of) = (&upstream.terms, &trace.heads[heads.clone()]);
     let weightings = upstream.weightings[heads.clone()].iter();
-    for (from, by) in weightings.zip(&mut *gradients) {
+    for (from, d) in weightings.zip(&mut *gradients) {
         if from.width() > 0 {
-            add(&mut by.weighting[..], from.row(t));
+            add(&mut d.weighting[..], from.row(t));
         }
     }
     if let Some(recorder) = recorder {
@@ -192,11 +192,11 @@ fn address_backward_recording<R: Real>(
     recorder: &mut Trace<R>,
 ) {
     let of = &trace.heads[heads.clone()];
-    for by in &mut *gradients {
-        add(&mut by.weighting[..], &by.previous[..]);
+    for d in &mut *gradients {
+        add(&mut d.weighting[..], &d.previous[..]);
     }
     for stage in Stage::all().into_iter().rev() {
-        for (index, by) in heads.clone().zip(&*gradients) {
+        for (index, d) in heads.clone().zip(&*gradients) {
             let head = &trace.heads[index];
             let is_weighting = stage == Stage::Draw || head.distribution.width() == 0;
             let is_on_path = !matches!(stage, Stage::Centre | Stage::Divergence);
@@ -204,15 +204,15 @@ fn address_backward_recording<R: Real>(
                 && (is_weighting || !trace.is_drawn(index))
                 && let Some(made) = stage.makes(head)
             {
-                recorder.record_array(trace, Place::Head(index), made, t, &by.weighting);
+                recorder.record_array(trace, Place::Head(index), made, t, &d.weighting);
             }
         }
         address_backward(of, t, trace.sampling, terms, gradients, Some(stage));
     }
-    for (index, by) in heads.zip(gradients) {
+    for (index, d) in heads.zip(gradients) {
         if !trace.is_drawn(index) {
             let (to, from) = (&mut recorder.heads[index], &trace.heads[index]);
-            record(&mut to.similarity, &from.similarity, t, &by.weighting);
+            record(&mut to.similarity, &from.similarity, t, &d.weighting);
         }
     }
 }

@@ -72,7 +72,7 @@ pub trait Kind: Keys + Debug + Send + Sync {
 
     /// True for an array of which a step needs no row but its own and the one before it: an evaluation keeps the last
     /// rows only. By default it is true for the arrays of a head with a value per row.
-    fn is_passing(&self, place: Place, array: Array) -> bool {
+    fn needs_only_last_step(&self, place: Place, array: Array) -> bool {
         matches!(place, Place::Head(_)) && array.dims.contains(&"n")
     }
 
@@ -118,7 +118,7 @@ pub trait Kind: Keys + Debug + Send + Sync {
     }
 
     /// True for a step in which an array in files is 0, of an episode with this number of source steps.
-    fn is_zero(&self, _place: Place, _array: Array, _t: usize, _source: usize) -> bool {
+    fn is_undefined_step(&self, _place: Place, _array: Array, _t: usize, _source: usize) -> bool {
         false
     }
 

@@ -209,8 +209,8 @@ impl<R: Real> Batch<'_, R> {
     pub(super) fn each<T: 'static>(&mut self) -> impl Iterator<Item = EpisodeBack<'_, R, T>> {
         let episodes = self.traces.iter().zip(&mut *self.workspaces);
         episodes.map(|(trace, workspace)| {
-            let (by, scratch, recorder) = workspace.parts_mut();
-            (trace, by, scratch, recorder)
+            let (upstream, scratch, recorder) = workspace.parts_mut();
+            (trace, upstream, scratch, recorder)
         })
     }
 

@@ -47,15 +47,15 @@ pub fn read<R: Real>(readers: &mut [HeadTrace<R>], t: usize, columns: &[R]) {
     }
 }
 
-/// Sets a memory, column after column, to its first `seen` rows, each with the values that `row` has, and the others to 0.
+/// Sets a memory, column after column, to its first `visible_rows` rows, each with the values that `row` has, and the others to 0.
 pub(super) fn set_rows<R: Real, I: Iterator<Item = R>>(
     memory: &mut [R],
     rows: usize,
-    seen: usize,
+    visible_rows: usize,
     row: impl Fn(usize) -> I,
 ) {
     memory.fill(R::ZERO);
-    for i in 0..seen {
+    for i in 0..visible_rows {
         let columns = memory.chunks_exact_mut(rows);
         columns
             .zip(row(i))

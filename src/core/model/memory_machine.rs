@@ -65,16 +65,16 @@ pub(super) trait MemoryMachine: Kind + Sized + 'static {
     fn memory_scratch<R: Real>(&self) -> Self::Scratch<R>;
 
     /// Empties it for an episode.
-    fn reset<R: Real>(&self, trace: &Trace<R>, by: &mut Gradients<R, Self::Scratch<R>>);
+    fn reset<R: Real>(&self, trace: &Trace<R>, gradients: &mut Gradients<R, Self::Scratch<R>>);
 
-    /// Backpropagates through a step from the gradients w.r.t. its reads, [`StackGradient::beside`], to those w.r.t. the
+    /// Backpropagates through a step from the gradients w.r.t. its reads, [`StackGradient::others`], to those w.r.t. the
     /// pre-activations of heads.
     fn access_memory_backward<R: Real>(
         &self,
         trace: &Trace<R>,
         t: usize,
         upstream: &Upstream<R>,
-        by: &mut Gradients<R, Self::Scratch<R>>,
+        gradients: &mut Gradients<R, Self::Scratch<R>>,
         recorder: GradientRecorder<'_, R>,
     );
 
@@ -82,7 +82,7 @@ pub(super) trait MemoryMachine: Kind + Sized + 'static {
     fn begin_backward<R: Real>(
         &self,
         trace: &Trace<R>,
-        by: &mut Gradients<R, Self::Scratch<R>>,
+        gradients: &mut Gradients<R, Self::Scratch<R>>,
         tensors: &mut [Matrix<R>],
         recorder: GradientRecorder<'_, R>,
     );
@@ -93,7 +93,7 @@ pub(super) struct Gradients<R, S> {
     /// Of the controller and of the linear maps.
     pub(super) frame: FrameGradient<R>,
     /// Of heads and memory.
-    pub(super) own: S,
+    pub(super) memory: S,
 }
 
 /// The gradients that travel from step to step through the controller, and those w.r.t. the products with the linear maps.
@@ -101,7 +101,7 @@ pub(super) struct FrameGradient<R> {
     /// Of the controller, whose other inputs are the reads.
     pub(super) stack: StackGradient<R>,
     /// w.r.t. [h; reads] through the output layer, [T, C + R·M].
-    seen: readout::Seen<R>,
+    features: readout::FeaturesGradient<R>,
     /// w.r.t. the pre-activations of all heads, [T, P].
     pub(super) raw: Series<R>,
     /// w.r.t. h_t through the heads.
@@ -113,7 +113,7 @@ impl<R: Real> FrameGradient<R> {
         let sizes = kind.sizes();
         Self {
             stack: StackGradient::new(controller, sizes.reads()),
-            seen: readout::Seen::new(sizes.features(), sizes.outputs),
+            features: readout::FeaturesGradient::new(sizes.features(), sizes.outputs),
             raw: Series::new(kind.width(Place::Machine, array::RAW)),
             hidden: vec![R::ZERO; sizes.units],
         }
@@ -123,16 +123,16 @@ impl<R: Real> FrameGradient<R> {
     fn start(&mut self, output: &Linear<R>, logit: &Series<R>) {
         self.stack.reset(logit.steps());
         self.raw.resize(logit.steps());
-        self.seen.backward(&output.weight, logit);
+        self.features.backward(&output.weight, logit);
     }
 
     /// Adds to the gradients w.r.t. h_t and the reads those through the output layer.
     fn answer_backward(&mut self, trace: &Trace<R>, t: usize, recorder: GradientRecorder<'_, R>) {
-        let (d_hidden, d_reads) = self.seen.gradient.row(t).split_at(self.hidden.len());
+        let (d_hidden, d_reads) = self.features.gradient.row(t).split_at(self.hidden.len());
         add(self.stack.top(), d_hidden);
-        add(&mut self.stack.beside, d_reads);
+        add(&mut self.stack.others, d_reads);
         if let Some(recorder) = recorder {
-            recorder.record_reads(trace, t, &self.stack.beside);
+            recorder.record_reads(trace, t, &self.stack.others);
         }
     }
 }
@@ -169,20 +169,20 @@ impl<'a, R: Real> Frame<'a, R> {
     /// The controller in a step, and the pre-activations of all heads.
     fn drive(&self, t: usize, traces: &mut [Trace<R>]) {
         together!(traces.len(), traces, |traces| {
-            let reads = |heads: &[_], t, see: &mut dyn FnMut(&[R])| self.see_reads(heads, t, see);
+            let reads = |heads: &[_], t, put: &mut dyn FnMut(&[R])| self.put_reads(heads, t, put);
             self.stack.forward(t, traces, reads);
             self.set_raw(t, traces);
         });
     }
 
     /// Passes on the reads of the step before.
-    fn see_reads(&self, heads: &[HeadTrace<R>], t: usize, see: &mut dyn FnMut(&[R])) {
+    fn put_reads(&self, heads: &[HeadTrace<R>], t: usize, put: &mut dyn FnMut(&[R])) {
         match (t.checked_sub(1), self.reads) {
-            (Some(before), _) => heads.iter().for_each(|head| see(head.read.row(before))),
-            (None, Some(reads)) => (0..reads.rows()).for_each(|head| see(reads.row(head))),
+            (Some(before), _) => heads.iter().for_each(|head| put(head.read.row(before))),
+            (None, Some(reads)) => (0..reads.rows()).for_each(|head| put(reads.row(head))),
             (None, None) => {
                 let values = heads.iter().map(|head| head.read.width()).sum();
-                (0..values).for_each(|_| see(&[R::ZERO]));
+                (0..values).for_each(|_| put(&[R::ZERO]));
             }
         }
     }
@@ -206,11 +206,11 @@ impl<'a, R: Real> Frame<'a, R> {
     ) {
         let raw_to_hidden = gradients
             .each_mut()
-            .map(|(by, _)| (by.raw.row(t), &mut by.hidden[..]));
+            .map(|(gradient, _)| (gradient.raw.row(t), &mut gradient.hidden[..]));
         self.heads.backward_from(0, raw_to_hidden);
-        let gradients = gradients.map(|(by, recorder)| {
-            add(by.stack.top(), &by.hidden);
-            (&mut by.stack, recorder)
+        let gradients = gradients.map(|(gradient, recorder)| {
+            add(gradient.stack.top(), &gradient.hidden);
+            (&mut gradient.stack, recorder)
         });
         self.stack.backward(t, traces, gradients);
     }
@@ -251,53 +251,55 @@ impl<R: Real, C: MemoryMachine> Machine<R> for C {
     fn scratch(&self) -> Box<dyn Any + Send> {
         Box::new(Gradients::<R, C::Scratch<R>> {
             frame: FrameGradient::new(self, self.controller()),
-            own: self.memory_scratch(),
+            memory: self.memory_scratch(),
         })
     }
 
     fn backward(&self, params: &Params<R>, batch: &mut Batch<'_, R>, gradient: &mut Params<R>) {
         let frame = Frame::of(self, params);
         for mut group in batch.groups() {
-            for (trace, upstream, by, _) in group.each::<Gradients<R, C::Scratch<R>>>() {
-                by.frame.start(frame.output, &upstream.logit);
-                self.reset(trace, by);
+            for (trace, upstream, gradients, _) in group.each::<Gradients<R, C::Scratch<R>>>() {
+                gradients.frame.start(frame.output, &upstream.logit);
+                self.reset(trace, gradients);
             }
             let Batch { traces, workspaces } = group;
             for t in (0..longest(traces)).rev() {
                 let running = traces.partition_point(|trace| trace.steps() > t);
                 for (trace, workspace) in traces[..running].iter().zip(&mut *workspaces) {
-                    let (upstream, by, mut recorder) = workspace.parts_mut();
-                    let Gradients { frame, .. } = by;
+                    let (upstream, gradients, mut recorder) = workspace.parts_mut();
+                    let Gradients { frame, .. } = gradients;
                     frame.answer_backward(trace, t, recorder.as_deref_mut());
-                    self.access_memory_backward(trace, t, upstream, by, recorder);
+                    self.access_memory_backward(trace, t, upstream, gradients, recorder);
                 }
                 together!(running, workspaces, |workspaces| {
                     let gradients = workspaces.each_mut().map(|workspace| {
-                        let (_, by, recorder) = workspace.parts_mut();
-                        let Gradients::<R, C::Scratch<R>> { frame, .. } = by;
+                        let (_, gradients, recorder) = workspace.parts_mut();
+                        let Gradients::<R, C::Scratch<R>> { frame, .. } = gradients;
                         (frame, recorder)
                     });
                     frame.drive_backward(t, traces, gradients);
                 });
             }
         }
-        for (trace, upstream, by, mut recorder) in batch.each::<Gradients<R, C::Scratch<R>>>() {
-            let stack = &by.frame.stack;
+        for (trace, upstream, gradients, mut recorder) in
+            batch.each::<Gradients<R, C::Scratch<R>>>()
+        {
+            let stack = &gradients.frame.stack;
             stack.add_initial(&mut gradient.tensors[C::STATES..]);
             if let Some(recorder) = &mut recorder {
                 recorder.record_logits(trace, upstream);
                 frame.stack.record_inputs(trace, stack, recorder);
             }
-            self.begin_backward(trace, by, &mut gradient.tensors, recorder);
+            self.begin_backward(trace, gradients, &mut gradient.tensors, recorder);
         }
         let all = batch.done::<Gradients<R, C::Scratch<R>>>();
-        let all = all.map(|(trace, logit, by)| (trace, logit, &by.frame));
+        let all = all.map(|(trace, logit, gradients)| (trace, logit, &gradients.frame));
         let layers = self.controller().layers;
         let (controller, others) = gradient.linears.split_at_mut(layers);
         let (stacks, heads) = (all.clone(), all.clone());
-        Stack::set_gradients(&stacks.map(|(trace, _, by)| (trace, &by.stack)), controller);
+        Stack::set_gradients(&stacks.map(|(trace, _, d)| (trace, &d.stack)), controller);
         others[0]
-            .set_gradient(heads.map(|(trace, _, by)| (&trace.layers[layers - 1].hidden, &by.raw)));
+            .set_gradient(heads.map(|(trace, _, d)| (&trace.layers[layers - 1].hidden, &d.raw)));
         others[1].set_gradient(all.map(|(trace, logit, _)| (&trace.features, logit)));
     }
 
@@ -311,8 +313,8 @@ impl<R: Real, C: MemoryMachine> Machine<R> for C {
 
     fn step<'a>(&'a self, params: &'a Params<R>) -> Vec<Dependency<'a, R>> {
         let (frame, empty) = (Frame::of(self, params), Trace::<R>::of(self));
-        let reads = move |heads: &[HeadTrace<R>], t, see: &mut dyn FnMut(&[R])| {
-            frame.see_reads(heads, t, see);
+        let reads = move |heads: &[HeadTrace<R>], t, put: &mut dyn FnMut(&[R])| {
+            frame.put_reads(heads, t, put);
         };
         let mut all: Vec<_> = frame.stack.step(reads).collect();
         for (head, of) in empty.heads.iter().enumerate() {

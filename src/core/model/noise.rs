@@ -185,7 +185,7 @@ mod tests {
         let machine = Model::<f32>::new(AppendedConfig::new(3, 2), 1);
         let mut trace = Trace::new(&machine.config);
         machine.run(&Array2::zeros((steps, 3)), draw, &mut trace);
-        trace.own.all::<1>()[0].as_slice().to_vec()
+        trace.kind_arrays.all::<1>()[0].as_slice().to_vec()
     }
 
     #[test]

@@ -13,7 +13,7 @@ use super::config::{
 };
 use super::weighting::bayesian::DIVERGENCE;
 use super::{
-    Array, Dependency, Draw, Given, Model, ModelConfig, Noise, NoiseMode, NtmConfig, Number,
+    Array, Dependency, Draw, EpisodeInput, Model, ModelConfig, Noise, NoiseMode, NtmConfig, Number,
     Params, Place, SamConfig, Search, Terms, Trace, Upstream, Workspace,
 };
 use crate::math::check::{assert_gradient, random_vector};
@@ -82,49 +82,49 @@ fn recorded(config: ModelConfig, sampling: NoiseMode) -> (Model<f64>, Trace<f64>
         ..Draw::of(3, 4)
     };
     let mut trace = Trace::new(&model.config);
-    let given = Given {
+    let input = EpisodeInput {
         source: 2,
         ..(&input).into()
     };
-    model.run(given, draw, &mut trace);
+    model.run(input, draw, &mut trace);
     (model, trace)
 }
 
 /// Random, by every logit and by the weightings of all heads but the second.
 fn upstream(trace: &Trace<f64>, config: &ModelConfig) -> Upstream<f64> {
-    let mut by = Upstream::new(config);
+    let mut upstream = Upstream::new(config);
     let steps = trace.steps();
-    by.logit.resize(steps);
+    upstream.logit.resize(steps);
     let values = random_vector(2, 2 * steps);
     for (t, values) in values.chunks(2).enumerate().filter(|(t, _)| *t != 1) {
-        by.logit.row_mut(t)[..2].copy_from_slice(values);
+        upstream.logit.row_mut(t)[..2].copy_from_slice(values);
     }
-    let pairs = trace.heads.iter().zip(&mut by.weightings).enumerate();
+    let pairs = trace.heads.iter().zip(&mut upstream.weightings).enumerate();
     for (index, (head, to)) in pairs.filter(|(index, _)| *index != 1) {
         to.reshape(steps, head.weighting.width());
         let values = random_vector(7 + index as u64, to.as_slice().len());
         to.as_mut_slice().copy_from_slice(&values);
     }
-    by.terms = Terms {
+    upstream.terms = Terms {
         divergence: 0.3,
         ..Terms::default()
     };
-    by
+    upstream
 }
 
-/// The number whose derivative with respect to logits, weightings and divergences is `by`.
-fn number(trace: &Trace<f64>, by: &Upstream<f64>) -> f64 {
+/// The number whose derivative with respect to logits, weightings and divergences is `upstream`.
+fn number(trace: &Trace<f64>, upstream: &Upstream<f64>) -> f64 {
     let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
     let of_step = |t: usize| {
-        let heads = trace.heads.iter().zip(&by.weightings);
+        let heads = trace.heads.iter().zip(&upstream.weightings);
         let weightings = heads.filter(|(_, by)| by.width() > 0);
         let weightings = weightings.map(|(head, by)| dot(head.weighting.row(t), by.row(t)));
-        dot(trace.logit.row(t), by.logit.row(t)) + weightings.sum::<f64>()
+        dot(trace.logit.row(t), upstream.logit.row(t)) + weightings.sum::<f64>()
     };
     let divergences = trace.heads.iter();
     let divergences = divergences.filter_map(|head| head.series(DIVERGENCE));
     let divergences = divergences.flat_map(Series::as_slice);
-    let divergence = by.terms.divergence * divergences.sum::<f64>();
+    let divergence = upstream.terms.divergence * divergences.sum::<f64>();
     (0..trace.steps()).map(of_step).sum::<f64>() + divergence
 }
 
@@ -188,9 +188,9 @@ fn check_of(model: &Model<f64>, trace: &Trace<f64>) -> Vec<String> {
             "{name} has the same bits again: {recorded:?}, {again:?}"
         );
     }
-    let by = upstream(trace, &model.config);
+    let sums = upstream(trace, &model.config);
     let derivatives = model.derivatives(trace, upstream(trace, &model.config));
-    hold(model, trace, &derivatives, |trace| number(trace, &by))
+    hold(model, trace, &derivatives, |trace| number(trace, &sums))
 }
 
 /// Odd sizes, everything learned.
@@ -313,7 +313,7 @@ fn machines_without_addressing() {
 /// Holds the gradient w.r.t. every weight to central differences of [`number`].
 fn check_weights(config: impl Into<ModelConfig>, sampling: NoiseMode) {
     let (model, trace) = recorded(config.into(), sampling);
-    let by = upstream(&trace, &model.config);
+    let sums = upstream(&trace, &model.config);
     let mut workspace = [Workspace::new(&model.config)];
     workspace[0].upstream = upstream(&trace, &model.config);
     let mut gradient = Params::zeros(&model.config);
@@ -334,12 +334,12 @@ fn check_weights(config: impl Into<ModelConfig>, sampling: NoiseMode) {
                     }
                 });
                 let mut again = Trace::new(&model.config);
-                let given = Given {
+                let input = EpisodeInput {
                     source: trace.setting.source,
                     ..(&input).into()
                 };
-                changed.run(given, Noise::Recorded(&trace), &mut again);
-                number(&again, &by)
+                changed.run(input, Noise::Recorded(&trace), &mut again);
+                number(&again, &sums)
             },
         );
     }
@@ -376,10 +376,10 @@ fn the_loss_and_one_bit_of_an_episode() {
 fn a_wrong_derivative_is_found() {
     let config = config(ControllerKind::Lstm, 1, (1, 1), Order::ReadFirst);
     let (model, trace) = recorded(config.into(), NoiseMode::Mean);
-    let by = upstream(&trace, &model.config);
+    let sums = upstream(&trace, &model.config);
     let mut wrong = model.derivatives(&trace, upstream(&trace, &model.config));
     wrong.heads[1].gated.row_mut(2)[3] += 1e-4;
-    let hold = || hold(&model, &trace, &wrong, |trace| number(trace, &by));
+    let hold = || hold(&model, &trace, &wrong, |trace| number(trace, &sums));
     let found = std::panic::catch_unwind(std::panic::AssertUnwindSafe(hold));
     assert!(found.is_err());
 }

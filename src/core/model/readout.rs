@@ -20,29 +20,29 @@ pub(super) fn gather<R: Real>(trace: &mut Trace<R>, t: usize) {
     }
 }
 
-/// Logits and outputs of these steps: of all, or of whole groups of them and the last ones. `seen` is the input of the
+/// Logits and outputs of these steps: of all, or of whole groups of them and the last ones. `features` is the input of the
 /// output layer.
 pub(super) fn forward<R: Real>(
     linear: &Linear<R>,
     trace: &mut Trace<R>,
     steps: Range<usize>,
-    seen: impl FnOnce(&Trace<R>) -> &Series<R>,
+    features: impl FnOnce(&Trace<R>) -> &Series<R>,
 ) {
     let mut logit = std::mem::take(&mut trace.logit);
-    linear.forward_rows(seen(trace), &mut logit, steps.clone());
+    linear.forward_rows(features(trace), &mut logit, steps.clone());
     let (answer, output) = (trace.setting.answer, &mut trace.output);
     let z = logit.rows(steps.clone());
     answer.outputs(z, logit.width(), output.rows_mut(steps));
     trace.logit = logit;
 }
 
-/// Logit and output of a step: see [`super::Machine::step`]. `seen` is the input of the output layer.
+/// Logit and output of a step: see [`super::Machine::step`]. `features` is the input of the output layer.
 pub(super) fn step<'a, R: Real>(
     linear: &'a Linear<R>,
-    seen: impl Fn(&mut Trace<R>, usize) -> Vec<R> + 'a,
+    features: impl Fn(&mut Trace<R>, usize) -> Vec<R> + 'a,
 ) -> [Dependency<'a, R>; 2] {
     let logit = move |trace: &mut Trace<R>, t: usize| {
-        let row = seen(trace, t);
+        let row = features(trace, t);
         let steps = trace.steps();
         linear.forward_row(&row, trace.logit.row_mut(t), t, steps);
     };
@@ -65,14 +65,14 @@ pub(super) fn output<'a, R: Real>() -> Dependency<'a, R> {
 
 /// The gradient w.r.t. the input of the output layer, of every step.
 #[derive(Debug)]
-pub(super) struct Seen<R> {
+pub(super) struct FeaturesGradient<R> {
     /// Gradient w.r.t. u_t, [T, width].
     pub(super) gradient: Series<R>,
     /// The weights turned round, [Y, width]: the few outputs then fill whole vectors.
     turned: Matrix<R>,
 }
 
-impl<R: Real> Seen<R> {
+impl<R: Real> FeaturesGradient<R> {
     pub(super) fn new(width: usize, outputs: usize) -> Self {
         Self {
             gradient: Series::new(width),

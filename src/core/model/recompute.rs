@@ -96,7 +96,7 @@ impl<'a> Rules<'a> {
     }
 
     /// An array that a head makes of the memory that it sees, and of others of its own.
-    fn seen<R: Real>(
+    fn of_visible_rows<R: Real>(
         &self,
         head: usize,
         array: Array,
@@ -112,7 +112,7 @@ impl<'a> Rules<'a> {
         }
         let seeing = self.seeing;
         let compute = move |trace: &mut Trace<R>, t: usize| {
-            see(seeing, trace, (head, t), &compute);
+            with_visible_rows(seeing, trace, (head, t), &compute);
         };
         Dependency {
             unknown: self.unknown_turns(),
@@ -127,8 +127,8 @@ impl<'a> Rules<'a> {
 
     /// The similarity and the stages of a head.
     pub(super) fn of_head<R: Real>(&self, head: usize) -> Vec<Dependency<'a, R>> {
-        let seen = self.of_memory(head);
-        seen.into_iter().chain(self.stages(head)).collect()
+        let similarity = self.of_memory(head);
+        similarity.into_iter().chain(self.stages(head)).collect()
     }
 
     /// The stages of a head, after its similarity.
@@ -150,7 +150,7 @@ impl<'a> Rules<'a> {
         };
         let needs = [array::KEY].into_iter().chain(learned(&of.of_score));
         let size = if is_cosine { Size::One } else { Size::Terms };
-        let mut similarity = self.seen(
+        let mut similarity = self.of_visible_rows(
             head,
             array::SIMILARITY,
             needs,
@@ -163,15 +163,15 @@ impl<'a> Rules<'a> {
             similarity.unknown = similarity.unknown.or(Some(UnknownConvention::Scoring));
         }
         let weighting = of.mechanism.weighting;
-        let seen = weighting.stages().seen().map(|array| {
-            let see = move |heads: &mut [HeadTrace<R>], t: usize, rows: &[R]| {
+        let of_rows = weighting.stages().row_array().map(|array| {
+            let compute = move |heads: &mut [HeadTrace<R>], t: usize, rows: &[R]| {
                 for head in heads {
-                    weighting.function().see(head, t, rows);
+                    weighting.function().set_row_array(head, t, rows);
                 }
             };
-            self.seen(head, array, learned(&of.of_weighting), Size::Share, see)
+            self.of_visible_rows(head, array, learned(&of.of_weighting), Size::Share, compute)
         });
-        [similarity].into_iter().chain(seen).collect()
+        [similarity].into_iter().chain(of_rows).collect()
     }
 
     pub(super) fn stage<R: Real>(&self, head: usize, stage: Stage) -> Option<Dependency<'a, R>> {
@@ -207,7 +207,7 @@ impl<'a> Rules<'a> {
 
     pub(super) fn read<R: Real>(&self, head: usize) -> Dependency<'a, R> {
         let seeing = self.seeing;
-        let mut read = self.seen(
+        let mut read = self.of_visible_rows(
             head,
             array::READ,
             [array::WEIGHTING],
@@ -264,7 +264,7 @@ fn add_to_sum<R: Real>(
 }
 
 /// Shows a head the memory that it sees in step `t`.
-fn see<R: Real>(
+fn with_visible_rows<R: Real>(
     seeing: Seeing<'_>,
     trace: &mut Trace<R>,
     (head, t): (usize, usize),
@@ -278,9 +278,9 @@ fn see<R: Real>(
     heads[head].set_rows(if is_after { after } else { before });
     match (&seeing.conventions.turns, seeing.order) {
         (Turns::InTurn(order), _) => {
-            in_turn(order, heads, t, before, |index, this, seen| {
+            in_turn(order, heads, t, before, |index, this, rows| {
                 if index == head {
-                    work(this, t, seen);
+                    work(this, t, rows);
                 }
             });
         }
@@ -315,13 +315,13 @@ fn in_turn<R: Real>(
 }
 
 /// The similarities of heads at one step with the rows of the memory that they see.
-fn score<R: Real>(seeing: Seeing<'_>, heads: &mut [HeadTrace<R>], t: usize, seen: &[R]) {
+fn score<R: Real>(seeing: Seeing<'_>, heads: &mut [HeadTrace<R>], t: usize, visible_rows: &[R]) {
     let n = heads.first().map_or(0, |head| head.similarity.width());
     let (epsilon, scoring) = (R::from_f64(seeing.epsilon), &seeing.conventions.scoring);
     let is_cosine = |head: &HeadTrace<R>| head.mechanism.score == Score::Cosine;
     if *scoring == Scoring::Cosine || !heads.iter().any(is_cosine) {
         let mut rows = Rows {
-            columns: seen,
+            columns: visible_rows,
             epsilon,
             norms: &mut vec![R::ZERO; n],
         };
@@ -339,7 +339,7 @@ fn score<R: Real>(seeing: Seeing<'_>, heads: &mut [HeadTrace<R>], t: usize, seen
         let (key, similarity) = head.key_and_similarity(t);
         let length = sum(&mut key.iter().map(|&k| k * k)).sqrt();
         for (i, similarity) in similarity.iter_mut().enumerate() {
-            let row = || seen.iter().skip(i).step_by(n).copied();
+            let row = || visible_rows.iter().skip(i).step_by(n).copied();
             let dot = sum(&mut row().zip(key).map(|(m, &k)| m * k));
             *similarity = dot / over(length, sum(&mut row().map(|m| m * m)).sqrt());
         }

@@ -13,8 +13,8 @@ use super::array;
 use super::config::{InitialMemory, NtmConfig};
 use super::dependency::{Conventions, Dependency};
 use super::dnc::DncConfig;
+use super::episode_input::{EpisodeInput, Setting};
 use super::equations::EquationsConfig;
-use super::given::{Given, Setting};
 use super::intervention::{Intervention, apply_all};
 use super::kind::{AsKind, Kind};
 use super::machine::{Batch, Machine, TOGETHER, Upstream, Workspace, longest};
@@ -244,13 +244,13 @@ impl<R: Number> Model<R> {
     /// Runs one episode and records everything in `trace`.
     pub fn run<'a>(
         &self,
-        given: impl Into<Given<'a>>,
+        episode: impl Into<EpisodeInput<'a>>,
         noise: impl Into<Noise<'a, R>>,
         trace: &mut Trace<R>,
     ) {
-        let given = given.into();
-        self.begin(given, noise, trace);
-        self.run_steps(trace, 0..given.input.nrows());
+        let episode = episode.into();
+        self.begin(episode, noise, trace);
+        self.run_steps(trace, 0..episode.input.nrows());
     }
 
     /// Adds to a recorded episode the arrays that only a recording has: see [`Machine::show`].
@@ -261,11 +261,11 @@ impl<R: Number> Model<R> {
     /// Prepares `trace` for running an episode with [`Model::run_steps`].
     pub fn begin<'a>(
         &self,
-        given: impl Into<Given<'a>>,
+        episode: impl Into<EpisodeInput<'a>>,
         noise: impl Into<Noise<'a, R>>,
         trace: &mut Trace<R>,
     ) {
-        self.load(given.into(), Keep::All, trace);
+        self.load(episode.into(), Keep::All, trace);
         noise.into().fill(trace);
     }
 
@@ -283,12 +283,12 @@ impl<R: Number> Model<R> {
     /// `traces` has a trace for every input, and the longest input comes first; each has its own noise.
     pub fn run_together<'a>(
         &self,
-        episodes: impl Iterator<Item = (impl Into<Given<'a>>, Draw)>,
+        episodes: impl Iterator<Item = (impl Into<EpisodeInput<'a>>, Draw)>,
         limit: usize,
         traces: &mut [Trace<R>],
     ) {
-        for ((given, draw), trace) in episodes.zip(&mut *traces) {
-            self.load(given.into(), Keep::Tape(limit), trace);
+        for ((episode, draw), trace) in episodes.zip(&mut *traces) {
+            self.load(episode.into(), Keep::Tape(limit), trace);
             Noise::from(draw).fill(trace);
         }
         let machine = R::machine(&self.config);
@@ -299,18 +299,18 @@ impl<R: Number> Model<R> {
     }
 
     /// Runs an episode without recording it: the answers have the bits of [`Model::run`], but of arrays that later steps do
-    /// not need `trace` keeps the last rows only ([`Keep::Answers`]). `see` is called after every few steps with these steps;
+    /// not need `trace` keeps the last rows only ([`Keep::Answers`]). `visit` is called after every few steps with these steps;
     /// their rows are there, and the row before them.
     pub fn run_to_answer<'a>(
         &self,
-        given: impl Into<Given<'a>>,
+        episode: impl Into<EpisodeInput<'a>>,
         draw: Draw,
         values: usize,
         trace: &mut Trace<R>,
-        mut see: impl FnMut(&Trace<R>, Range<usize>),
+        mut visit: impl FnMut(&Trace<R>, Range<usize>),
     ) {
         let keep = Keep::Answers(values);
-        self.load(given.into(), keep, trace);
+        self.load(episode.into(), keep, trace);
         trace.sampling = draw.sampling;
         let (steps, chunk) = (trace.steps(), trace.chunk(keep));
         let mut streams = draw.streams(trace);
@@ -318,18 +318,18 @@ impl<R: Number> Model<R> {
             let part = start..steps.min(start + chunk);
             trace.fill_noise(&mut streams, part.clone());
             self.run_steps(trace, part.clone());
-            see(trace, part);
+            visit(trace, part);
         }
     }
 
-    /// Makes room in a trace for the part of an episode that is kept, and copies everything that is given into it.
-    fn load(&self, given: Given<'_>, keep: Keep, trace: &mut Trace<R>) {
-        let Given {
+    /// Makes room in a trace for the part of an episode that is kept, and copies the inputs into it.
+    fn load(&self, episode: EpisodeInput<'_>, keep: Keep, trace: &mut Trace<R>) {
+        let EpisodeInput {
             input,
             source,
             forced,
             answer,
-        } = given;
+        } = episode;
         // An encoder reads at least one step.
         let source = self.config.episode_rows(input.nrows(), source.max(1));
         let sizes = [input.nrows(), source];

@@ -95,17 +95,17 @@ impl TensorPlace {
         self.lengths.contains(&0)
     }
 
-    /// Calls `see` with the place of every number, row after row.
-    pub(super) fn each(&self, mut see: impl FnMut(usize)) {
-        self.each_with(self, |[at, _]| see(at));
+    /// Calls `visit` with the place of every number, row after row.
+    pub(super) fn each(&self, mut visit: impl FnMut(usize)) {
+        self.each_with(self, |[at, _]| visit(at));
     }
 
     /// [`Self::each`], and with the place in another list.
-    pub(super) fn each_with(&self, other: &Self, mut see: impl FnMut([usize; 2])) {
+    pub(super) fn each_with(&self, other: &Self, mut visit: impl FnMut([usize; 2])) {
         let first = [self.first.cast_signed(), other.first.cast_signed()];
         let strides = [&self.strides[..], &other.strides[..]];
         each(&self.lengths, strides, first, &mut |at| {
-            see(at.map(|at| at as usize));
+            visit(at.map(|at| at as usize));
         });
     }
 

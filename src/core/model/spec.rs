@@ -16,7 +16,7 @@ pub struct ArraySpec {
     /// The equation, with the number in Graves et al. 2014 in brackets.
     pub equation: &'static str,
     /// The rows that are kept.
-    pub(super) kept: Kept,
+    pub(super) retention: Retention,
 }
 
 /// An array by its description: the one of its kind, compared by name.
@@ -37,7 +37,7 @@ pub(super) fn position<T>(
 
 /// The rows of an array that are kept of an episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kept {
+pub(super) enum Retention {
     /// One for each step.
     Steps,
     /// One for each step and one before; only some of them in the training of a large memory.
@@ -117,12 +117,12 @@ impl ArraySpec {
         range: Range,
         equation: &'static str,
     ) -> Self {
-        let kept = match dims {
-            [] => Kept::Steps,
+        let retention = match dims {
+            [] => Retention::Steps,
             [first, ..] => match first.as_bytes() {
-                b"t" => Kept::Steps,
-                b"t+1" => Kept::Memory,
-                _ => Kept::Once,
+                b"t" => Retention::Steps,
+                b"t+1" => Retention::Memory,
+                _ => Retention::Once,
             },
         };
         Self {
@@ -131,13 +131,13 @@ impl ArraySpec {
             symbol,
             range,
             equation,
-            kept,
+            retention,
         }
     }
 
     /// The same array with other rows kept.
-    pub(super) const fn kept(self, kept: Kept) -> Self {
-        Self { kept, ..self }
+    pub(super) const fn retention(self, retention: Retention) -> Self {
+        Self { retention, ..self }
     }
 
     /// The same array with another name.
@@ -165,16 +165,16 @@ impl ArraySpec {
 
     /// The row of its series that step `t` makes.
     pub fn row(&self, t: usize) -> usize {
-        match self.kept {
-            Kept::Memory => t + 1,
-            Kept::Once | Kept::OnceWithMemory => 0,
+        match self.retention {
+            Retention::Memory => t + 1,
+            Retention::Once | Retention::OnceWithMemory => 0,
             _ => t,
         }
     }
 
     /// True for an array that is the same in all steps.
     pub fn is_once(&self) -> bool {
-        matches!(self.kept, Kept::Once | Kept::OnceWithMemory)
+        matches!(self.retention, Retention::Once | Retention::OnceWithMemory)
     }
 
     /// True for an array with values for every step.

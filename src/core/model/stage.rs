@@ -21,12 +21,12 @@ pub enum Stage {
 
 /// Walks through the stages in the order of the computation, or back: they are known when a kernel is compiled; a loop
 /// over them would ask every time which it is.
-macro_rules! walk {
+macro_rules! for_each_stage {
     (forwards |$each:ident| $work:expr) => {
-        $crate::model::stage::walk!(@ [Centre Content Divergence Interpolation Shift Sharpening Draw] [] |$each| $work)
+        $crate::model::stage::for_each_stage!(@ [Centre Content Divergence Interpolation Shift Sharpening Draw] [] |$each| $work)
     };
     (backwards |$each:ident| $work:expr) => {
-        $crate::model::stage::walk!(@ [] [Centre Content Divergence Interpolation Shift Sharpening Draw] |$each| $work)
+        $crate::model::stage::for_each_stage!(@ [] [Centre Content Divergence Interpolation Shift Sharpening Draw] |$each| $work)
     };
     (@ [$($stage:ident)*] [] |$each:ident| $work:expr) => {
         $({
@@ -35,16 +35,16 @@ macro_rules! walk {
         })*
     };
     (@ [$($last:ident)*] [$stage:ident $($next:ident)*] |$each:ident| $work:expr) => {
-        $crate::model::stage::walk!(@ [$stage $($last)*] [$($next)*] |$each| $work)
+        $crate::model::stage::for_each_stage!(@ [$stage $($last)*] [$($next)*] |$each| $work)
     };
 }
-pub(super) use walk;
+pub(super) use for_each_stage;
 
 impl Stage {
     /// All of them, in the order of the computation.
     pub fn all() -> Vec<Self> {
         let mut all = Vec::new();
-        walk!(forwards | stage | all.push(stage));
+        for_each_stage!(forwards | stage | all.push(stage));
         all
     }
 }

@@ -11,11 +11,11 @@ use std::fmt;
 use ndarray::ArrayView2;
 
 use super::attention::{Mechanism, Sees};
-use super::given::Setting;
+use super::episode_input::Setting;
 use super::kind::{AsKind, Kind};
 use super::slots::Slots;
 use super::sparse::SparseMemory;
-use super::spec::{Array, ArraySpec, Kept, Place, Range, array_name, head_name};
+use super::spec::{Array, ArraySpec, Place, Range, Retention, array_name, head_name};
 use super::tape::Tape;
 use crate::keys::Words;
 use crate::math::{Matrix, Real, Series};
@@ -114,7 +114,7 @@ arrays! {
         features: Spec::scratch("features"),
         /// sqrt(|M_{t−1}(i)|² + ε), the norms of the cosine, [T, N]; where memory is not kept every step,
         /// [1, N], of the last step.
-        norms: Spec::scratch("norms").kept(Kept::LastWithMemory),
+        norms: Spec::scratch("norms").retention(Retention::LastWithMemory),
     } beside {
         /// The controller, bottom layer first.
         layers: Vec<LayerTrace<R>>,
@@ -125,15 +125,15 @@ arrays! {
         /// How the episode is run.
         setting: Setting,
         /// The arrays that only this kind of machine has.
-        own: Slots<R>,
+        kind_arrays: Slots<R>,
         /// The memory as it is now, where an episode changes few of its rows.
         sparse: SparseMemory<R>,
         /// What a machine file has run in.
         tape: Tape<R>,
         /// Traces of a machine file for other lengths.
         others: Others<R>,
-        /// 1: every M_t is kept. `LAST` and `LAST_ALONE`, for training with a memory of which no row changes: only the
-        /// last one. k > 1, for training large memories: rows 0, 1, … of `memory_columns` are M_0,
+        /// 1: every M_t is kept. `LAST_MEMORY` and `ONLY_LAST_MEMORY`, for training with a memory of which no row
+        /// changes: only the last one. k > 1, for training large memories: rows 0, 1, … of `memory_columns` are M_0,
         /// M_k, M_2k, …, followed by two rows in turn for what lies between; back-propagation writes those
         /// again, from what the heads wrote, to the same bits. More than there are steps, for evaluation: M_0 and the
         /// last two.
@@ -204,7 +204,7 @@ arrays! {
         /// Erase e_t of a write head, in (0, 1), [T, M]; nothing of one that erases nothing.
         erase: Spec::new("erase", &["t", "m"], "e", Within(0.0, 1.0), "σ (3)"),
         /// A memory of which no row changes, row after row, each with padding, [N·M]; empty otherwise.
-        rows: Spec::scratch("rows").kept(Kept::Once),
+        rows: Spec::scratch("rows").retention(Retention::Once),
         /// Add a_t of a write head, [T, M].
         add: Spec::new("add", &["t", "m"], "a", Any, "`add_activation` (4); −1 to 1 with `tanh`"),
     } beside {
@@ -247,8 +247,8 @@ pub enum Keep {
     All,
     /// The tape of back-propagation, with at most this number of values of memory where that is possible.
     Tape(usize),
-    /// The answers, and of arrays that later steps do not need ([`Kind::is_passing`]) the last rows: at least two, at most
-    /// about this number of values.
+    /// The answers, and the last rows of arrays that later steps do not need ([`Kind::needs_only_last_step`]): at least
+    /// two, at most about this number of values.
     Answers(usize),
 }
 
@@ -265,9 +265,9 @@ const MOST_OTHERS: usize = 32;
 const MOST_TO_KEEP: usize = 1 << 16;
 
 /// [`Trace::memory_every`] of a trace that keeps only the last memory.
-pub(super) const LAST: usize = 0;
-/// The same, and nothing else as large as the memory of every step.
-pub(super) const LAST_ALONE: usize = usize::MAX;
+pub(super) const LAST_MEMORY: usize = 0;
+/// [`Trace::memory_every`] of a trace that keeps the last memory, and no other array as large as all of them.
+pub(super) const ONLY_LAST_MEMORY: usize = usize::MAX;
 
 impl<R: Real> Trace<R> {
     /// An empty trace for machines of this configuration.
@@ -294,7 +294,7 @@ impl<R: Real> Trace<R> {
             )
         };
         let heads = (0..config.heads()).map(head).collect();
-        let own = Slots::of_sizes(config.arrays(), at(Place::Machine), |array| {
+        let kind_arrays = Slots::of_sizes(config.arrays(), at(Place::Machine), |array| {
             config.array_sizes(array)
         });
         let (sampling, setting) = (NoiseMode::Mean, Setting::default());
@@ -303,7 +303,7 @@ impl<R: Real> Trace<R> {
         tape.is_used = config.is_recorded_apart();
         tape.has_feedback = config.has_feedback();
         let reader = config.reader();
-        tape.reader = reader.and_then(|reader| own.place(reader));
+        tape.reader = reader.and_then(|reader| kind_arrays.place(reader));
         let machine = at(Place::Machine);
         Self::with_widths(
             machine,
@@ -311,7 +311,7 @@ impl<R: Real> Trace<R> {
             heads,
             sampling,
             setting,
-            own,
+            kind_arrays,
             sparse,
             tape,
             Others(VecDeque::new()),
@@ -372,7 +372,7 @@ impl<R: Real> Trace<R> {
             layers.flat_map(move |(index, layer)| layer.fields().map(at(Place::Layer(index))));
         let heads = self.heads.iter().enumerate();
         let heads = heads.flat_map(move |(index, head)| head.arrays().map(at(Place::Head(index))));
-        let own = self.fields().chain(self.own.arrays());
+        let own = self.fields().chain(self.kind_arrays.arrays());
         own.map(at(Place::Machine)).chain(layers).chain(heads)
     }
 
@@ -381,14 +381,14 @@ impl<R: Real> Trace<R> {
         &mut self,
     ) -> impl Iterator<Item = (Place, Array, &mut Series<R>)> {
         let at = |place| move |(array, series)| (place, array, series);
-        let (fields, (layers, heads, _, _, own, ..)) = self.split_mut();
+        let (fields, (layers, heads, _, _, kind_arrays, ..)) = self.split_mut();
         let layers = layers.iter_mut().enumerate();
         let layers =
             layers.flat_map(move |(index, layer)| layer.split_mut().0.map(at(Place::Layer(index))));
         let heads = heads.iter_mut().enumerate();
         let heads =
             heads.flat_map(move |(index, head)| head.arrays_mut().map(at(Place::Head(index))));
-        let own = fields.chain(own.arrays_mut());
+        let own = fields.chain(kind_arrays.arrays_mut());
         own.map(at(Place::Machine)).chain(layers).chain(heads)
     }
 
@@ -479,7 +479,7 @@ impl<R: Real> Trace<R> {
             return usize::MAX / 2;
         };
         let every = self.everything();
-        let every = every.filter(|(_, array, _)| array.kept == Kept::Steps);
+        let every = every.filter(|(_, array, _)| array.retention == Retention::Steps);
         let widest = every.map(|(.., series)| series.width()).max();
         let chunk = values / widest.unwrap_or(0).max(1) / 2;
         chunk.checked_ilog2().map_or(1, |power| 1 << power)
@@ -505,8 +505,8 @@ impl<R: Real> Trace<R> {
             Keep::Answers(_) => steps.saturating_add(1),
         };
         match every {
-            1 if self.has_row_per_step() => LAST,
-            2.. if self.has_row_per_step() => LAST_ALONE,
+            1 if self.has_row_per_step() => LAST_MEMORY,
+            2.. if self.has_row_per_step() => ONLY_LAST_MEMORY,
             every => every,
         }
     }
@@ -536,8 +536,8 @@ impl<R: Real> Trace<R> {
         (0..self.steps()).find_map(|t| {
             let broken = all.iter().find(|(_, array, series)| {
                 // The memory of a step is the one after it.
-                let row = t + usize::from(array.kept == Kept::Memory);
-                let is_there = array.kept != Kept::Memory || self.memory_every == 1;
+                let row = t + usize::from(array.retention == Retention::Memory);
+                let is_there = array.retention != Retention::Memory || self.memory_every == 1;
                 is_there
                     && row < series.steps()
                     && series.row(row).iter().any(|value| !value.is_finite())
@@ -554,7 +554,7 @@ impl<R: Real> Trace<R> {
     /// The row of `memory_columns` that holds M_t, or held it last.
     pub(super) fn memory_row(&self, t: usize) -> usize {
         match self.memory_every {
-            LAST | LAST_ALONE => 0,
+            LAST_MEMORY | ONLY_LAST_MEMORY => 0,
             1 => t,
             every if t.is_multiple_of(every) => t / every,
             every => self.steps() / every + 1 + t % 2,
@@ -607,26 +607,26 @@ impl<R: Real> Trace<R> {
 
     /// The sizes of the axes of an array behind that of the steps, where the machine says so.
     pub fn array_sizes(&self, array: Array) -> Option<&[usize]> {
-        self.own.sizes(array)
+        self.kind_arrays.sizes(array)
     }
 
     /// The weightings that say which source steps, or rows, the machine attends to.
     pub fn reader(&self) -> Option<&Series<R>> {
         let first = self.heads.first().map(|head| &head.weighting);
-        let own = || Some(self.own.at(self.tape.reader?));
+        let own = || Some(self.kind_arrays.at(self.tape.reader?));
         first.or_else(own)
     }
 
     /// True for a machine file: it has neither heads nor layers, but arrays whose sizes it says.
     pub fn is_file(&self) -> bool {
-        let mut all = self.own.arrays();
+        let mut all = self.kind_arrays.arrays();
         let has_none = self.heads.is_empty() && self.layers.is_empty();
         has_none && all.any(|(array, _)| self.array_sizes(array).is_some())
     }
 
     /// The sum of the penalties of a machine file; none without one, or where one was not recorded.
     pub fn penalty(&self) -> Option<f64> {
-        let all = self.own.arrays().filter(|(array, _)| array.is_penalty());
+        let all = self.kind_arrays.arrays().filter(|one| one.0.is_penalty());
         let all = all.map(|(_, series)| {
             series
                 .as_slice()
@@ -652,30 +652,31 @@ impl<R: Real> Trace<R> {
 /// The rows of the ring buffer of an array, for `chunk` steps at a time; `usize::MAX` where it is kept whole.
 fn ring(kind: &dyn Kind, chunk: usize, (place, array): (Place, Array)) -> usize {
     match place {
-        _ if array.kept != Kept::Steps || !kind.is_passing(place, array) => usize::MAX,
+        _ if array.retention != Retention::Steps => usize::MAX,
+        _ if !kind.needs_only_last_step(place, array) => usize::MAX,
         Place::Head(_) => 2 * chunk,
         Place::Machine | Place::Layer(_) => 2 * chunk.max(BLOCK),
     }
 }
 
-/// The steps between two kept rows of [`Kept::Checkpoints`].
+/// The steps between two kept rows of [`Retention::Checkpoints`].
 pub(super) fn between_checkpoints(steps: usize) -> usize {
     steps.isqrt() + 1
 }
 
 /// The number of rows of a series for `steps` steps.
 fn rows(array: Array, steps: usize, every: usize) -> usize {
-    match (array.kept, every) {
-        (Kept::Memory, 1) => steps.saturating_add(1),
-        (Kept::Memory, LAST | LAST_ALONE)
-        | (Kept::Once, _)
-        | (Kept::LastWithMemory, LAST | 2..) => 1,
+    match (array.retention, every) {
+        (Retention::Memory, 1) => steps.saturating_add(1),
+        (Retention::Memory, LAST_MEMORY | ONLY_LAST_MEMORY)
+        | (Retention::Once, _)
+        | (Retention::LastWithMemory, LAST_MEMORY | 2..) => 1,
         // Those that are kept, M_0 among them, and two for what lies between.
-        (Kept::Memory, every) => steps / every + 3,
-        (Kept::WithMemory | Kept::OnceWithMemory, 2..) => 0,
-        (Kept::OnceWithMemory, _) => 1,
-        (Kept::Checkpoints, every) if every > steps => 1,
-        (Kept::Checkpoints, _) => steps.div_ceil(between_checkpoints(steps)),
+        (Retention::Memory, every) => steps / every + 3,
+        (Retention::WithMemory | Retention::OnceWithMemory, 2..) => 0,
+        (Retention::OnceWithMemory, _) => 1,
+        (Retention::Checkpoints, every) if every > steps => 1,
+        (Retention::Checkpoints, _) => steps.div_ceil(between_checkpoints(steps)),
         _ => steps,
     }
 }

@@ -10,7 +10,7 @@ use crate::math::{Aligned, Real, Series};
 
 /// The memory that heads see, column after column, with the norms of its rows.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Seen<'a, R> {
+pub(super) struct VisibleRows<'a, R> {
     /// [M·N].
     pub(super) columns: &'a [R],
     /// [N].
@@ -19,7 +19,7 @@ pub(super) struct Seen<'a, R> {
     pub(super) epsilon: R,
 }
 
-impl<'a, R: Real> Seen<'a, R> {
+impl<'a, R: Real> VisibleRows<'a, R> {
     /// A memory with the norms of its rows, which it computes.
     fn of(columns: &'a [R], epsilon: R, norms: &'a mut [R]) -> Self {
         similarity::norms(columns, epsilon, norms);
@@ -33,11 +33,11 @@ impl<'a, R: Real> Seen<'a, R> {
 
 /// Where the backward pass of a step adds to.
 #[derive(Debug)]
-pub(super) struct Back<'a, R> {
+pub(super) struct BackwardStep<'a, R> {
     /// The step.
     pub(super) t: usize,
     /// The memory that the heads saw.
-    pub(super) seen: Seen<'a, R>,
+    pub(super) visible_rows: VisibleRows<'a, R>,
     /// Gradient w.r.t. it, column after column.
     pub(super) d_memory: &'a mut [R],
     /// N values.
@@ -80,9 +80,9 @@ impl<R: Real> Window<R> {
         writers: &[HeadTrace<R>],
         t: usize,
         epsilon: R,
-    ) -> Seen<'a, R> {
+    ) -> VisibleRows<'a, R> {
         if trace.memory_every == 1 && self.knows_norms {
-            return Seen {
+            return VisibleRows {
                 columns: trace.memory_columns.row(t),
                 norms: trace.norms.row(t),
                 epsilon,
@@ -95,7 +95,7 @@ impl<R: Real> Window<R> {
             self.memory.row(t % trace.memory_every)
         };
         self.norms.resize(trace.norms.width());
-        Seen::of(columns, epsilon, &mut self.norms)
+        VisibleRows::of(columns, epsilon, &mut self.norms)
     }
 
     /// Writes the memories again from the kept one before `t` up to M_t.
@@ -129,12 +129,12 @@ impl<R: Real> After<R> {
         &mut self,
         writers: &[HeadTrace<R>],
         t: usize,
-        before: Seen<'_, R>,
-    ) -> Seen<'_, R> {
+        before: VisibleRows<'_, R>,
+    ) -> VisibleRows<'_, R> {
         self.columns.resize(before.columns.len());
         self.norms.resize(before.norms.len());
         memory::write(writers, t, before.columns, &mut self.columns);
-        Seen::of(&self.columns, before.epsilon, &mut self.norms)
+        VisibleRows::of(&self.columns, before.epsilon, &mut self.norms)
     }
 }
 
@@ -172,8 +172,8 @@ impl<R: Real> MemoryGradient<R> {
     /// Records the gradients w.r.t. the state before the first step.
     pub(super) fn record_start(&self, trace: &Trace<R>, recorder: &mut Trace<R>) {
         recorder.record_memory(trace, 0, &self.memory);
-        for (head, by) in self.heads.iter().enumerate() {
-            recorder.record_start(trace, head, by);
+        for (head, d) in self.heads.iter().enumerate() {
+            recorder.record_start(trace, head, d);
         }
     }
 }

@@ -51,7 +51,7 @@ impl Trace<f32> {
     /// where the arrays were not recorded.
     pub fn wrap_around(&self) -> Option<WrapAround> {
         let mut writes = WriteLedger::of(self)?;
-        writes.see(self, 0..self.steps());
+        writes.add_steps(self, 0..self.steps());
         writes.wrap_around(self.steps())
     }
 }
@@ -80,7 +80,7 @@ impl WriteLedger {
     }
 
     /// Follows the writes of these steps.
-    pub fn see(&mut self, trace: &Trace<f32>, steps: Range<usize>) {
+    pub fn add_steps(&mut self, trace: &Trace<f32>, steps: Range<usize>) {
         for t in steps {
             let writers = trace.heads.iter().filter(|head| head.is_write());
             for (index, head) in writers.enumerate() {

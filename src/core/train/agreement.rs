@@ -15,7 +15,7 @@ pub fn agree<R: Real>(sides: [(&Trace<R>, &mut Upstream<R>); 2], scale: R) -> f6
     let [(first, d_first), (second, d_second)] = sides;
     let [there, back] = [first, second].map(|trace| trace.setting.source);
     let of = [first, second].map(|trace| &trace.heads[0].weighting);
-    let [d_first, d_second] = [d_first, d_second].map(|by| &mut by.weightings[0]);
+    let [d_first, d_second] = [d_first, d_second].map(|d| &mut d.weightings[0]);
     let mut sum = 0.0;
     for (t, j) in (there..).zip(0..back) {
         for (u, i) in (back..).zip(0..there) {
@@ -35,7 +35,9 @@ mod tests {
     use super::*;
     use crate::math::Answer;
     use crate::math::golden::Case;
-    use crate::model::{Draw, EquationsConfig, Given, Model, ModelConfig, Params, Workspace};
+    use crate::model::{
+        Draw, EpisodeInput, EquationsConfig, Model, ModelConfig, Params, Workspace,
+    };
     use crate::train::{Redundancy, State};
 
     /// The name of a tensor of the machine file in the golden values.
@@ -93,24 +95,24 @@ mod tests {
         };
         let input = one_hot(&source, 0, channels[0]);
         let target = one_hot(&answer, source.len(), channels[1]);
-        let given = Given {
+        let input = EpisodeInput {
             input: &input,
             source: source.len(),
             forced: Some(&target),
             answer: Answer::Symbols,
         };
         let mut trace = Trace::new(&model.config);
-        model.run(given, Draw::default(), &mut trace);
+        model.run(input, Draw::default(), &mut trace);
         let weights = &trace.heads[0].weighting;
         let first = source.len() * weights.width();
         case.assert_close("outputs", "weightings", &weights.as_slice()[first..]);
         let mut workspace = Workspace::new(&model.config);
-        let by = &mut workspace.upstream;
-        by.logit.resize(trace.steps());
-        Redundancy::Both(0.0).clear(&trace, by);
+        let upstream = &mut workspace.upstream;
+        upstream.logit.resize(trace.steps());
+        Redundancy::Both(0.0).clear(&trace, upstream);
         for t in source.len()..trace.steps() {
             let pairs = trace.output.row(t).iter().zip(target.row(t));
-            let to = by.logit.row_mut(t).iter_mut();
+            let to = upstream.logit.row_mut(t).iter_mut();
             to.zip(pairs)
                 .for_each(|(to, (y, target))| *to = y - f64::from(*target));
         }

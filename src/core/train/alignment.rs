@@ -25,7 +25,7 @@ pub struct AlignmentScore {
 impl AlignmentScore {
     /// Scores the weights of these steps, [T, S], by their rows; `alignment` is that of
     /// [`Generate`](crate::task::Generate::alignment).
-    pub fn see<'a>(
+    pub fn add_steps<'a>(
         &mut self,
         weights: impl Fn(usize) -> &'a [f32],
         alignment: &[Option<Range<usize>>],
@@ -119,7 +119,7 @@ mod tests {
         alignment: &[Option<Range<usize>>],
     ) -> AlignmentScore {
         let mut score = AlignmentScore::default();
-        score.see(weights, alignment, 0..alignment.len());
+        score.add_steps(weights, alignment, 0..alignment.len());
         score
     }
 

@@ -182,7 +182,7 @@ pub(super) struct WeightLosses {
 
 impl WeightLosses {
     /// Follows these steps, the next ones of the episode.
-    pub(super) fn see<R: Real>(&mut self, trace: &Trace<R>, steps: Range<usize>) {
+    pub(super) fn add_steps<R: Real>(&mut self, trace: &Trace<R>, steps: Range<usize>) {
         self.divergences.resize(divergences(trace).count(), 0.0);
         for (sum, series) in self.divergences.iter_mut().zip(divergences(trace)) {
             steps.clone().for_each(|t| *sum += series[t].to_f64());

@@ -97,7 +97,7 @@ mod tests {
     use super::*;
     use crate::model::{EquationsConfig, Model, ModelConfig};
     use crate::task::{Copy, Task, Transduce};
-    use crate::train::given::forced;
+    use crate::train::episode_input::forced;
     use crate::train::{Evaluator, Recording, Redundancy, score};
 
     /// A machine that always answers with this symbol.

@@ -172,9 +172,9 @@ impl<'a> Learner<'a> {
 
     /// g(s).
     fn gradient(&mut self, trace: &Trace<f64>) -> Vec<f64> {
-        let by = &mut self.workspace.upstream;
-        logit_gradient(self.episode, trace, 1.0, &mut by.logit);
-        by.terms = Terms {
+        let upstream = &mut self.workspace.upstream;
+        logit_gradient(self.episode, trace, 1.0, &mut upstream.logit);
+        upstream.terms = Terms {
             reward: self.baseline.map_or(0.0, |baseline| {
                 log_probability(trace, self.episode) - baseline_of(self.other.into_iter(), baseline)
             }),

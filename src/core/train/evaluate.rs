@@ -174,10 +174,10 @@ impl Evaluator<'_> {
                     writes = WriteLedger::of(trace);
                 }
                 if let Some(writes) = &mut writes {
-                    writes.see(trace, steps.clone());
+                    writes.add_steps(trace, steps.clone());
                 }
                 if let Some(weighting) = trace.reader().filter(|_| attends) {
-                    agreement.see(|t| weighting.row(t), &alignment, steps);
+                    agreement.add_steps(|t| weighting.row(t), &alignment, steps);
                 }
             });
             let is_known = attends && trace.reader().is_some() && !alignment.is_empty();
@@ -201,14 +201,14 @@ impl Evaluator<'_> {
         Evaluation::of(&scores.unwrap_or_default())
     }
 
-    /// Runs an episode and scores it; `see` as in [`Model::run_to_answer`].
+    /// Runs an episode and scores it; `visit` as in [`Model::run_to_answer`].
     fn run(
         &self,
         episode: &Episode,
         index: usize,
         values: usize,
         trace: &mut Trace<f32>,
-        mut see: impl FnMut(&Trace<f32>, Range<usize>),
+        mut visit: impl FnMut(&Trace<f32>, Range<usize>),
     ) -> Score {
         let draw = Draw::of(self.seed, index as u64);
         let mut weights = WeightLosses::default();
@@ -216,10 +216,10 @@ impl Evaluator<'_> {
         let mut divergence = PairSums::new(self.head_divergence, apart);
         let machine = self.machine;
         machine.run_to_answer(episode, draw, values, trace, |trace, steps| {
-            weights.see(trace, steps.clone());
-            redundancy.see(trace, steps.clone());
-            divergence.see(trace, steps.clone());
-            see(trace, steps);
+            weights.add_steps(trace, steps.clone());
+            redundancy.add_steps(trace, steps.clone());
+            divergence.add_steps(trace, steps.clone());
+            visit(trace, steps);
         });
         let aux = AuxLosses {
             redundancy: redundancy.mean(trace),
@@ -293,14 +293,14 @@ mod tests {
             evaluator.machine.run(&episode, draw, &mut trace);
             let mut score = score(&episode, &trace, &mut vec![0.0; episode.steps()]);
             let mut divergence = PairSums::new(evaluator.head_divergence, apart);
-            divergence.see(&trace, 0..trace.steps());
+            divergence.add_steps(&trace, 0..trace.steps());
             score.aux.redundancy = evaluator.redundancy.mean(&trace);
             score.aux.head_divergence = divergence.mean(&trace);
             let alignment = evaluator.task.alignment(&episode);
             let is_known = attends && !alignment.is_empty();
             let agreement = is_known.then(|| {
                 let (mut agreement, head) = (AlignmentScore::default(), &trace.heads[0]);
-                agreement.see(|t| head.weighting.row(t), &alignment, 0..trace.steps());
+                agreement.add_steps(|t| head.weighting.row(t), &alignment, 0..trace.steps());
                 agreement
             });
             let known = Known {

@@ -3,7 +3,9 @@
 use super::attribution::Quantity;
 use super::ending::{self, Ending, says_end};
 use super::loss::{Score, score};
-use crate::model::{Array, Conventions, Draw, Given, Intervention, Model, Noise, Place, Trace};
+use crate::model::{
+    Array, Conventions, Draw, EpisodeInput, Intervention, Model, Noise, Place, Trace,
+};
 use crate::task::{Episode, Task};
 
 /// Marks a value that was not recorded: a NaN with a bit pattern of its own. A result computed from it
@@ -155,12 +157,12 @@ impl Recording {
             self.origin?.into()
         };
         let episode = self.episode.clone().with_steps(steps);
-        let given = Given {
+        let input = EpisodeInput {
             source: self.trace.setting.source,
             ..(&episode).into()
         };
         let mut recorder = Recorder::with(machine, &self.task, &episode, self.origin, steps);
-        machine.begin(given, noise, &mut recorder.trace);
+        machine.begin(input, noise, &mut recorder.trace);
         recorder.run_to(steps);
         let Recorder { mut trace, .. } = recorder;
         change(&mut trace);

@@ -97,7 +97,7 @@ impl Redundancy {
     /// The mean of P over the steps in which heads attend; `None` where it is off.
     pub fn mean<R: Real>(self, trace: &Trace<R>) -> Option<f64> {
         let mut sums = PairSums::new(self, pair);
-        sums.see(trace, 0..trace.steps());
+        sums.add_steps(trace, 0..trace.steps());
         sums.mean(trace)
     }
 
@@ -215,7 +215,7 @@ impl<R: Real> PairSums<R> {
     }
 
     /// Follows these steps, the next ones of an episode.
-    pub(super) fn see(&mut self, trace: &Trace<R>, steps: Range<usize>) {
+    pub(super) fn add_steps(&mut self, trace: &Trace<R>, steps: Range<usize>) {
         let found = self.of.sums(self.term, trace, steps, R::ZERO, &mut []);
         let found: Vec<f64> = found.collect();
         self.sums.resize(found.len(), 0.0);
@@ -315,7 +315,7 @@ mod tests {
     /// The mean of D.
     fn divergence(of: Redundancy, trace: &Trace<f64>) -> Option<f64> {
         let mut sums = PairSums::new(of, apart);
-        sums.see(trace, 0..trace.steps());
+        sums.add_steps(trace, 0..trace.steps());
         sums.mean(trace)
     }
 

@@ -10,8 +10,8 @@ use super::agreement::agree;
 use super::aux_losses::AuxLosses;
 use super::config::{Redundancy, TrainingConfig};
 use super::diagnostics::{Diagnostics, HeadDiagnostics};
+use super::episode_input::forced;
 use super::evaluate::{Evaluation, Evaluator};
-use super::given::forced;
 use super::loss::{Score, logit_gradient, score};
 use super::optimizer::{all_finite, clip};
 use super::state::{HistoryPoint, State};
@@ -255,16 +255,16 @@ impl Tape {
         for ((episode, draw), (trace, workspace)) in episodes.iter().zip(recorded) {
             self.loss.resize(episode.steps(), 0.0);
             let mut result = score(episode, trace, &mut self.loss);
-            let (scale, by) = (context.scale, &mut workspace.upstream);
-            logit_gradient(episode, trace, scale as f32, &mut by.logit);
+            let (scale, upstream) = (context.scale, &mut workspace.upstream);
+            logit_gradient(episode, trace, scale as f32, &mut upstream.logit);
             let (redundancy, apart) = (context.config.redundancy, context.config.head_divergence);
-            redundancy.clear(trace, by);
-            apart.clear(trace, by);
+            redundancy.clear(trace, upstream);
+            apart.clear(trace, upstream);
             if context.config.agreement > 0.0 {
-                Redundancy::Both(0.0).clear(trace, by);
+                Redundancy::Both(0.0).clear(trace, upstream);
             }
-            result.aux.redundancy = redundancy.gradient(trace, scale, by);
-            result.aux.head_divergence = apart.divergence_gradient(trace, scale, by);
+            result.aux.redundancy = redundancy.gradient(trace, scale, upstream);
+            result.aux.head_divergence = apart.divergence_gradient(trace, scale, upstream);
             answered.push((draw.episode, episode.size, result));
         }
         for (at, (trace, workspace)) in traces.iter().zip(&mut *workspaces).enumerate() {

@@ -200,7 +200,7 @@ impl PanelId {
     pub(crate) fn recorded(self, trace: &Trace) -> Option<(Place, Array)> {
         let array = match self.picture {
             Picture::Quantities => {
-                let (array, _) = trace.own.arrays().nth(self.part?)?;
+                let (array, _) = trace.kind_arrays.arrays().nth(self.part?)?;
                 return Some((Place::Machine, array));
             }
             Picture::Input => return Some((Place::Machine, array::INPUT)),

@@ -41,7 +41,7 @@ pub enum Colouring {
 impl Quantity {
     /// The quantities over time, in the order of the computation; none of a machine that is no file.
     pub fn of_all(trace: &Trace) -> Vec<Self> {
-        let all = trace.own.arrays().enumerate();
+        let all = trace.kind_arrays.arrays().enumerate();
         let of_steps = all.filter(|(_, (array, series))| {
             let has_steps = series.width() > 0 && series.steps() >= trace.steps();
             *array != LOGIT && array.dims.first() == Some(&"t") && has_steps
@@ -54,7 +54,7 @@ impl Quantity {
             let colours = Colouring::of(array, last, series);
             let others = series.width() / axes.first().map_or(1, |(_, size)| *size);
             let is_start = |other: &Array| other.name.strip_prefix(array.name) == Some(".initial");
-            let has_start = trace.own.arrays().any(|(other, _)| is_start(&other));
+            let has_start = trace.kind_arrays.arrays().any(|(one, _)| is_start(&one));
             let rows = (0..series.steps()).flat_map(|t| series.row(t).chunks(others.max(1)));
             let norms = rows.map(norm).filter(|norm| norm.is_finite());
             Some(Self {

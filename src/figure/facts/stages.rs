@@ -125,7 +125,7 @@ pub fn network(trace: &Trace) -> &'static str {
     if trace.is_file() {
         return "equations";
     }
-    let mut own = trace.own.arrays();
+    let mut own = trace.kind_arrays.arrays();
     if own.any(|(array, _)| array.name == "embedded") {
         "embedding"
     } else if trace.layers.is_empty() && !trace.heads.is_empty() {

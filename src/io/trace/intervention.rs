@@ -246,8 +246,9 @@ impl Parser<'_> {
     /// may have more steps with the intervention, so an open end stays open.
     fn limit(&self, found: &mut Intervention, name: &str) -> Result<(), String> {
         let ((first, last), steps) = (found.steps, self.trace.steps());
-        let source = self.trace.setting.source;
-        let has = |t: &usize| !self.config.is_zero(found.place, found.array, *t, source);
+        let (config, source) = (self.config, self.trace.setting.source);
+        let (place, array) = (found.place, found.array);
+        let has = |t: &usize| !config.is_undefined_step(place, array, *t, source);
         let all = || (0..steps).filter(has);
         if all().count() == steps {
             return Ok(());

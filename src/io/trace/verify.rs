@@ -17,7 +17,7 @@ use super::imported::{Imported, Source};
 use super::write;
 use crate::keys::Choice as _;
 use crate::math::Series;
-use crate::model::sam::{Missed, initial_rows, missed};
+use crate::model::sam::{SearchMisses, initial_rows, search_misses};
 use crate::model::{
     Array, Dependency, Intervention, Model, ModelConfig, Place, Range, Size, Trace, apply_all,
     array,
@@ -47,7 +47,7 @@ pub struct Verified {
     /// Fields of the file that nothing was compared with.
     pub declared: Vec<String>,
     /// The rows read that exact search would not have chosen, of a machine with sparse reads whose memory is known.
-    pub missed: Option<Missed>,
+    pub search_misses: Option<SearchMisses>,
 }
 
 /// Result of verifying a trace.
@@ -155,7 +155,7 @@ fn with_dependencies(trace: &Imported, tolerance: f64, rules: &[Dependency<'_>])
         found,
     };
     if let (ModelConfig::Sam(config), None) = (&trace.config, recording.unknown().next()) {
-        check.found.missed = missed(config, &recording.trace);
+        check.found.search_misses = search_misses(config, &recording.trace);
     }
     check.start();
     let ranges = ranges(trace, rules);
@@ -390,15 +390,15 @@ impl Check<'_> {
         for &(array, ends) in ranges {
             let (place, spec, series) = array;
             let row = series.row(t);
-            let is_zero = config.is_zero(place, spec, t, trace.setting.source);
-            let (ends, tolerance) = if is_zero {
+            let is_undefined = config.is_undefined_step(place, spec, t, trace.setting.source);
+            let (ends, tolerance) = if is_undefined {
                 ([0.0; 2], self.tolerance)
             } else {
                 (ends, self.tolerance.max(SLACK))
             };
             let allowed = row.iter().map(|&value| nearest(value, ends, tolerance));
             comparison.walk(of_step(trace, array, t), allowed, |_, _| 0.0);
-            if spec.range == Range::Distribution && !is_zero {
+            if spec.range == Range::Distribution && !is_undefined {
                 let sum = row.iter().sum();
                 let name = trace.array_name(place, spec);
                 let allowed = [nearest(sum, [1.0; 2], tolerance)];

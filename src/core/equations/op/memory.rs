@@ -63,18 +63,18 @@ impl<R: Real> Room<R> {
     }
 }
 
-/// Calls `see` with the places of all operands at every index.
+/// Calls `visit` with the places of all operands at every index.
 pub fn each<const N: usize>(
     dims: &[usize],
     strides: [&[isize]; N],
     mut at: [isize; N],
-    see: &mut impl FnMut([isize; N]),
+    visit: &mut impl FnMut([isize; N]),
 ) {
     let Some(length) = dims.first() else {
-        return see(at);
+        return visit(at);
     };
     for _ in 0..*length {
-        each(&dims[1..], strides.map(|strides| &strides[1..]), at, see);
+        each(&dims[1..], strides.map(|strides| &strides[1..]), at, visit);
         at.iter_mut()
             .zip(strides)
             .for_each(|(at, strides)| *at += strides[0]);

@@ -3,12 +3,12 @@
 use super::exec::Exec;
 use super::memory::{Memory, Real, add_slope, each, set};
 
-/// Calls `see` with the places in x and in y of all pieces that exist, and those of y that do not, and their length: along
+/// Calls `visit` with the places in x and in y of all pieces that exist, and those of y that do not, and their length: along
 /// the last loop, if one index is for all of it.
 fn entries<R: Real>(
     exec: &Exec,
     memory: &mut Memory<R>,
-    see: impl Fn(&mut [R], Option<usize>, usize, usize),
+    visit: impl Fn(&mut [R], Option<usize>, usize, usize),
 ) {
     let (outer, length) = (exec.dims.len() - 1, exec.dims[exec.dims.len() - 1]);
     let [x, index] = [&exec.arguments[0], &exec.arguments[1]];
@@ -23,7 +23,7 @@ fn entries<R: Real>(
         &mut |[y, from, index]| {
             let index = memory.arena[index as usize].to_f64();
             let is_inside = index >= 0.0 && index < length as f64;
-            see(
+            visit(
                 &mut memory.arena,
                 is_inside.then(|| (from + index as isize * x.strides[outer]) as usize),
                 y as usize,

@@ -3,11 +3,11 @@
 use super::exec::Exec;
 use super::memory::{Memory, Real, add_slope, each, set};
 
-/// Calls `see` with the places in x and in y of all entries that exist, and those of y that do not.
+/// Calls `visit` with the places in x and in y of all entries that exist, and those of y that do not.
 fn entries<R: Real>(
     exec: &Exec,
     memory: &mut Memory<R>,
-    see: impl Fn(&mut [R], Option<usize>, usize, usize),
+    visit: impl Fn(&mut [R], Option<usize>, usize, usize),
 ) {
     let outer = exec.dims.len() - 2;
     let [length, width] = [exec.dims[outer], exec.dims[outer + 1]];
@@ -25,7 +25,7 @@ fn entries<R: Real>(
                     let to = y
                         + entry as isize * out.strides[outer]
                         + near as isize * out.strides[outer + 1];
-                    see(
+                    visit(
                         &mut memory.arena,
                         index.map(|index| (from + index as isize * x.strides[outer]) as usize),
                         to as usize,

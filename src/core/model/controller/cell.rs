@@ -63,14 +63,15 @@ pub(in crate::model) fn record_state<R: Real>(
 ) {
     record(to_hidden, hidden, t, d_hidden);
     if cell.width() > 0 {
-        let mut by = d_cell.to_vec();
-        lstm::add_cell_gradient(gates.row(t), tanh.row(t), d_hidden, &mut by);
-        record(to_cell, cell, t, &by);
+        let mut d_cell = d_cell.to_vec();
+        lstm::add_cell_gradient(gates.row(t), tanh.row(t), d_hidden, &mut d_cell);
+        record(to_cell, cell, t, &d_cell);
     }
 }
 
 /// The hidden state of step `t` from its gates and its cell.
-pub(in crate::model) fn hide<R: Real>([_, gates, cell, tanh, hidden]: CellMut<'_, R>, t: usize) {
+pub(in crate::model) fn set_hidden<R: Real>(layer: CellMut<'_, R>, t: usize) {
+    let [_, gates, cell, tanh, hidden] = layer;
     let (gates, cell) = (gates.row(t), cell.row(t));
-    lstm::hide(gates, cell, tanh.row_mut(t), hidden.row_mut(t));
+    lstm::set_hidden(gates, cell, tanh.row_mut(t), hidden.row_mut(t));
 }

@@ -21,7 +21,7 @@ use crate::math::vectors::add;
 use crate::math::{Linear, Matrix, Real, Series};
 
 impl ControllerConfig {
-    /// Inputs of a layer: `beside` and x for the first, [hidden below] above it, and its own hidden state in an
+    /// Inputs of a layer: `others` and x for the first, [hidden below] above it, and its own hidden state in an
     /// LSTM.
     pub(super) fn layer_inputs(&self, layer: usize, first: usize) -> usize {
         let below = if layer == 0 { first } else { self.size };
@@ -127,30 +127,30 @@ pub(super) struct StackGradient<R> {
     /// Gradients w.r.t. the cell of each layer.
     cell: Vec<Vec<R>>,
     /// Gradient w.r.t. the inputs of the first layer next to x.
-    pub(super) beside: Vec<R>,
+    pub(super) others: Vec<R>,
     /// Gradient w.r.t. the input of a layer, without x.
-    seen: Vec<R>,
+    input: Vec<R>,
 }
 
 impl<R: Real> StackGradient<R> {
-    /// Creates the gradient of a controller whose first layer has `beside` inputs in addition to x.
-    pub(super) fn new(config: &ControllerConfig, beside: usize) -> Self {
+    /// Creates the gradient of a controller whose first layer has `others` inputs in addition to x.
+    pub(super) fn new(config: &ControllerConfig, others: usize) -> Self {
         let (size, layers) = (config.size, config.layers);
-        let seen = (0..layers).map(|layer| config.layer_inputs(layer, beside));
+        let inputs = (0..layers).map(|layer| config.layer_inputs(layer, others));
         let zeros = |len: usize| vec![R::ZERO; len];
         Self {
             layers: vec![Series::new(padded(config.layer_outputs())); layers],
             hidden: vec![zeros(size); layers],
             cell: vec![zeros(size); layers],
-            beside: zeros(beside),
-            seen: zeros(seen.max().unwrap_or(0)),
+            others: zeros(others),
+            input: zeros(inputs.max().unwrap_or(0)),
         }
     }
 
     pub(super) fn reset(&mut self, steps: usize) {
         self.layers.iter_mut().for_each(|layer| layer.resize(steps));
         let states = self.hidden.iter_mut().chain(&mut self.cell);
-        let states = states.chain([&mut self.beside]);
+        let states = states.chain([&mut self.others]);
         states.for_each(|state| state.fill(R::ZERO));
     }
 
@@ -181,7 +181,7 @@ impl<R: Real> Stack<'_, R> {
             let running = traces.partition_point(|trace| trace.steps() > t);
             let (block, end) = (t - t % BLOCK, t - t % BLOCK + BLOCK);
             for trace in traces[..running].iter_mut().filter(|_| t == block) {
-                self.see_inputs(trace, t..end.min(trace.steps()));
+                self.start_first_layer(trace, t..end.min(trace.steps()));
             }
             step(t, &mut traces[..running]);
             for trace in &mut traces[..running] {
@@ -193,7 +193,7 @@ impl<R: Real> Stack<'_, R> {
     }
 
     /// Computes the part that does not depend on the state for several steps at once: b + x_t·W of the first layer.
-    fn see_inputs(&self, trace: &mut Trace<R>, steps: Range<usize>) {
+    fn start_first_layer(&self, trace: &mut Trace<R>, steps: Range<usize>) {
         let layer = &mut trace.layers[0];
         for t in steps.clone() {
             let x = trace.input.row(t);
@@ -208,30 +208,30 @@ impl<R: Real> Stack<'_, R> {
         if self.config.is_lstm() { gates } else { hidden }
     }
 
-    /// Computes one step; `beside` passes on, piece by piece, the inputs of the first layer next to x_t.
+    /// Computes one step; `others` passes on, piece by piece, the inputs of the first layer next to x_t.
     pub(super) fn forward<const B: usize>(
         &self,
         t: usize,
         traces: &mut [Trace<R>; B],
-        beside: impl Fn(&[HeadTrace<R>], usize, &mut dyn FnMut(&[R])),
+        others: impl Fn(&[HeadTrace<R>], usize, &mut dyn FnMut(&[R])),
     ) {
         for index in 0..self.config.layers {
-            self.forward_layer(index, t, traces, &beside);
+            self.forward_layer(index, t, traces, &others);
         }
     }
 
-    /// Computes one step of a layer; the part of x stands in the pre-activations of the first since `see_inputs`.
+    /// Computes one step of a layer; the part of x stands in the pre-activations of the first since `start_first_layer`.
     fn forward_layer<const B: usize>(
         &self,
         index: usize,
         t: usize,
         traces: &mut [Trace<R>; B],
-        beside: impl Fn(&[HeadTrace<R>], usize, &mut dyn FnMut(&[R])),
+        others: impl Fn(&[HeadTrace<R>], usize, &mut dyn FnMut(&[R])),
     ) {
         let linear = &self.linears[index];
         let first = if index == 0 { self.inputs } else { 0 };
-        let seen_to_z = traces.each_mut().map(|trace| {
-            self.gather(index, t, trace, &beside);
+        let input_to_z = traces.each_mut().map(|trace| {
+            self.fill_layer_input(index, t, trace, &others);
             let layer = &mut trace.layers[index];
             let z = self.z(&mut layer.gates, &mut layer.hidden).row_mut(t);
             if index > 0 {
@@ -239,7 +239,7 @@ impl<R: Real> Stack<'_, R> {
             }
             (&layer.input.row(t)[first..], z)
         });
-        linear.forward_from(first, seen_to_z);
+        linear.forward_from(first, input_to_z);
         for trace in traces {
             let layer = &mut trace.layers[index];
             if self.config.is_lstm() {
@@ -254,7 +254,7 @@ impl<R: Real> Stack<'_, R> {
     /// The arrays of every layer in a step: see [`super::Machine::step`].
     pub(super) fn step<'a>(
         self,
-        beside: impl Fn(&[HeadTrace<R>], usize, &mut dyn FnMut(&[R])) + Copy + 'a,
+        others: impl Fn(&[HeadTrace<R>], usize, &mut dyn FnMut(&[R])) + Copy + 'a,
     ) -> impl Iterator<Item = Dependency<'a, R>>
     where
         Self: 'a,
@@ -267,10 +267,10 @@ impl<R: Real> Stack<'_, R> {
                     let z = self.z(&mut layer.gates, &mut layer.hidden);
                     self.linears[0].forward_row(trace.input.row(t), z.row_mut(t), t, steps);
                 }
-                self.forward_layer(index, t, std::array::from_mut(trace), beside);
+                self.forward_layer(index, t, std::array::from_mut(trace), others);
             };
             let hidden = move |trace: &mut Trace<R>, t: usize| {
-                cell::hide(trace.layers[index].cell_mut(), t);
+                cell::set_hidden(trace.layers[index].cell_mut(), t);
             };
             if self.config.is_lstm() {
                 let cell = Dependency::with_weights(place, of_layers::CELL, layer);
@@ -283,29 +283,29 @@ impl<R: Real> Stack<'_, R> {
     }
 
     /// Gathers the input of a layer: the layer below, or x_t and the reads; and its own previous state.
-    fn gather(
+    fn fill_layer_input(
         &self,
         index: usize,
         t: usize,
         trace: &mut Trace<R>,
-        beside: impl Fn(&[HeadTrace<R>], usize, &mut dyn FnMut(&[R])),
+        others: impl Fn(&[HeadTrace<R>], usize, &mut dyn FnMut(&[R])),
     ) {
         let (below, rest) = trace.layers.split_at_mut(index);
         let layer = &mut rest[0];
-        let mut seen = layer.input.row_mut(t);
-        let mut see = |part: &[R]| {
-            let (to, rest) = std::mem::take(&mut seen).split_at_mut(part.len());
+        let mut input = layer.input.row_mut(t);
+        let mut put = |part: &[R]| {
+            let (to, rest) = std::mem::take(&mut input).split_at_mut(part.len());
             to.copy_from_slice(part);
-            seen = rest;
+            input = rest;
         };
         if let Some(below) = below.last() {
-            see(below.hidden.row(t));
+            put(below.hidden.row(t));
         } else {
-            see(trace.input.row(t));
-            beside(&trace.heads, t, &mut see);
+            put(trace.input.row(t));
+            others(&trace.heads, t, &mut put);
         }
         if self.config.is_lstm() {
-            see(if t > 0 {
+            put(if t > 0 {
                 layer.hidden.row(t - 1)
             } else {
                 self.hidden.row(index)
@@ -323,7 +323,7 @@ impl<R: Real> Stack<'_, R> {
         let first = self.inputs
             + gradients
                 .first()
-                .map_or(0, |(gradient, _)| gradient.beside.len());
+                .map_or(0, |(gradient, _)| gradient.others.len());
         for index in (0..self.config.layers).rev() {
             for (trace, (gradient, recorder)) in traces.iter().zip(&mut gradients) {
                 let layer = &trace.layers[index];
@@ -345,10 +345,10 @@ impl<R: Real> Stack<'_, R> {
             // The gradient w.r.t. x is used by no weight.
             let skipped = if index == 0 { self.inputs } else { 0 };
             let width = self.config.layer_inputs(index, first) - skipped;
-            let z_to_seen = gradients
+            let z_to_input = gradients
                 .each_mut()
-                .map(|(gradient, _)| (gradient.layers[index].row(t), &mut gradient.seen[..width]));
-            self.linears[index].backward_from(skipped, z_to_seen);
+                .map(|(gradient, _)| (gradient.layers[index].row(t), &mut gradient.input[..width]));
+            self.linears[index].backward_from(skipped, z_to_input);
             for (gradient, _) in &mut gradients {
                 gradient.hand_on(index, width, self.config.is_lstm());
             }
@@ -362,11 +362,11 @@ impl<R: Real> Stack<'_, R> {
         gradient: &StackGradient<R>,
         recorder: &mut Trace<R>,
     ) {
-        let mut seen = vec![R::ZERO; trace.layers[0].input.width()];
+        let mut input = vec![R::ZERO; trace.layers[0].input.width()];
         for t in 0..trace.steps() {
-            let z_to_seen = [(gradient.layers[0].row(t), &mut seen[..])];
-            self.linears[0].backward_from(0, z_to_seen);
-            record(&mut recorder.input, &trace.input, t, &seen);
+            let z_to_input = [(gradient.layers[0].row(t), &mut input[..])];
+            self.linears[0].backward_from(0, z_to_input);
+            record(&mut recorder.input, &trace.input, t, &input);
         }
     }
 
@@ -390,7 +390,7 @@ impl<R: Real> StackGradient<R> {
     fn hand_on(&mut self, index: usize, width: usize, is_recurrent: bool) {
         let d_own = &mut self.hidden[index];
         let own = if is_recurrent { d_own.len() } else { 0 };
-        let (d_below, d_state) = self.seen[..width].split_at(width - own);
+        let (d_below, d_state) = self.input[..width].split_at(width - own);
         if is_recurrent {
             d_own.copy_from_slice(d_state);
         } else {
@@ -398,7 +398,7 @@ impl<R: Real> StackGradient<R> {
         }
         match index.checked_sub(1) {
             Some(below) => add(&mut self.hidden[below], d_below),
-            None => self.beside.copy_from_slice(d_below),
+            None => self.others.copy_from_slice(d_below),
         }
     }
 }

@@ -19,12 +19,12 @@ use crate::model::score;
 use crate::model::spec::{Array, Place};
 use crate::model::stage::Stage;
 use crate::model::trace::{HeadTrace, Trace};
-use crate::model::window::{After, Back, MemoryGradient, Seen, Window};
+use crate::model::window::{After, BackwardStep, MemoryGradient, VisibleRows, Window};
 use crate::model::{array, memory};
 
 /// What an episode needs on the way back.
 pub(in crate::model) struct Scratch<R> {
-    by: Gradient<R>,
+    gradient: Gradient<R>,
     window: Window<R>,
     after: After<R>,
     links: LinkWindow<R>,
@@ -58,14 +58,15 @@ impl<'a, R: Real> Step<'a, R> {
     /// From the gradients w.r.t. the reads to those w.r.t. the pre-activations of heads.
     pub(super) fn backward(
         self,
-        by: &mut Gradients<R, Scratch<R>>,
+        gradients: &mut Gradients<R, Scratch<R>>,
         mut recorder: GradientRecorder<'_, R>,
     ) {
-        let Gradients { frame, own } = by;
+        let Gradients { frame, memory } = gradients;
         let Self { trace, t, .. } = self;
-        own.step_backward(self, &frame.stack.beside, recorder.as_deref_mut());
+        memory.step_backward(self, &frame.stack.others, recorder.as_deref_mut());
         let d_raw = frame.raw.row_mut(t);
-        let gradients = own.by.memory.heads.iter().zip(&own.by.gates).enumerate();
+        let Gradient { memory, gates, .. } = &memory.gradient;
+        let gradients = memory.heads.iter().zip(gates).enumerate();
         for ((index, (of_head, gates)), head) in gradients.zip(&trace.heads) {
             let raw = trace.raw.row(t);
             equations::activate_backward(self.config, index, head, t, of_head, gates, raw, d_raw);
@@ -105,7 +106,7 @@ impl<R: Real> Scratch<R> {
             reader.of_weighting.scratch = vec![Aligned::zeros(n); 2];
         }
         Self {
-            by: Gradient {
+            gradient: Gradient {
                 memory,
                 gates: vec![[R::ZERO; 4]; config.read_heads + 1],
                 usage: Aligned::zeros(n),
@@ -120,11 +121,11 @@ impl<R: Real> Scratch<R> {
     }
 
     pub(super) fn reset(&mut self) {
-        let by = &mut self.by;
+        let d = &mut self.gradient;
         self.window.reset();
         self.links.reset();
-        by.memory.reset();
-        for values in [&mut by.usage, &mut by.precedence, &mut by.links] {
+        d.memory.reset();
+        for values in [&mut d.usage, &mut d.precedence, &mut d.links] {
             values.fill(R::ZERO);
         }
     }
@@ -136,9 +137,9 @@ impl<R: Real> Scratch<R> {
         trace: &Trace<R>,
         recorder: &mut Trace<R>,
     ) {
-        self.by.memory.record_start(trace, recorder);
+        self.gradient.memory.record_start(trace, recorder);
         let place = Place::Head(config.read_heads);
-        recorder.record_array(trace, place, INITIAL_USAGE, 0, &self.by.usage);
+        recorder.record_array(trace, place, INITIAL_USAGE, 0, &self.gradient.usage);
     }
 
     /// Backpropagates through reads, links and precedence, write, allocation and usage.
@@ -151,7 +152,7 @@ impl<R: Real> Scratch<R> {
         let Step {
             trace, t, config, ..
         } = step;
-        let (by, epsilon) = (&mut self.by, R::from_f64(config.similarity_epsilon));
+        let (gradient, epsilon) = (&mut self.gradient, R::from_f64(config.similarity_epsilon));
         let (readers, writers) = step.heads();
         let (write, heads) = (readers.len(), trace.heads.len());
         let before = self.window.at(trace, writers, t, epsilon);
@@ -160,19 +161,19 @@ impl<R: Real> Scratch<R> {
         let is_linked = config.has_links() && t > 0;
         let links = is_linked.then(|| self.links.at(&writers[0], t, trace.steps()));
 
-        by.reads_backward(step, after, d_reads, recorder.as_deref_mut());
+        gradient.reads_backward(step, after, d_reads, recorder.as_deref_mut());
         if let Some((_, links)) = links {
-            by.ways_backward(step, links);
+            gradient.ways_backward(step, links);
         }
-        by.content_backward(step, 0..write, after, recorder.as_deref_mut());
+        gradient.content_backward(step, 0..write, after, recorder.as_deref_mut());
         if let Some(recorder) = &mut recorder {
-            recorder.record_memory(trace, t + 1, &by.memory.memory);
+            recorder.record_memory(trace, t + 1, &gradient.memory.memory);
         }
-        step.record(&mut recorder, (write, PRECEDENCE), &by.precedence);
-        by.links_backward(step, links.map(|(before, _)| before));
-        by.write_backward(step, before, recorder.as_deref_mut());
-        by.usage_backward(step, recorder.as_deref_mut());
-        by.content_backward(step, write..heads, before, recorder);
+        step.record(&mut recorder, (write, PRECEDENCE), &gradient.precedence);
+        gradient.links_backward(step, links.map(|(before, _)| before));
+        gradient.write_backward(step, before, recorder.as_deref_mut());
+        gradient.usage_backward(step, recorder.as_deref_mut());
+        gradient.content_backward(step, write..heads, before, recorder);
     }
 }
 
@@ -181,14 +182,14 @@ impl<R: Real> Gradient<R> {
     fn reads_backward(
         &mut self,
         step: Step<'_, R>,
-        seen: Seen<'_, R>,
+        visible_rows: VisibleRows<'_, R>,
         d_reads: &[R],
         mut recorder: GradientRecorder<'_, R>,
     ) {
         let (t, (readers, _)) = (step.t, step.heads());
         let MemoryGradient { memory, heads, .. } = &mut self.memory;
         let d_readers = &mut heads[..readers.len()];
-        memory::reads_backward(readers, t, seen.columns, d_readers, d_reads, memory);
+        memory::reads_backward(readers, t, visible_rows.columns, d_readers, d_reads, memory);
         let gradients = d_readers.iter_mut().zip(&mut self.gates);
         for (index, (reader, (of_head, gates))) in readers.iter().zip(gradients).enumerate() {
             add_later(of_head, step.upstream, index, t);
@@ -219,25 +220,25 @@ impl<R: Real> Gradient<R> {
         &mut self,
         step: Step<'_, R>,
         heads: Range<usize>,
-        seen: Seen<'_, R>,
+        visible_rows: VisibleRows<'_, R>,
         mut recorder: GradientRecorder<'_, R>,
     ) {
         let Step { trace, t, .. } = step;
-        let (by, of) = (&mut self.memory, &trace.heads[heads.clone()]);
-        let (terms, gradients) = (&step.upstream.terms, &mut by.heads[heads.clone()]);
+        let (memory, of) = (&mut self.memory, &trace.heads[heads.clone()]);
+        let (terms, gradients) = (&step.upstream.terms, &mut memory.heads[heads.clone()]);
         let content = Some(Stage::Content);
         address_backward(of, t, trace.sampling, terms, gradients, content);
         for (index, of_head) in heads.zip(&*gradients) {
             let gradient = &of_head.weighting;
             step.record(&mut recorder, (index, array::SIMILARITY), gradient);
         }
-        let back = Back {
+        let step = BackwardStep {
             t,
-            seen,
-            d_memory: &mut by.memory,
-            scratch: &mut by.rows,
+            visible_rows,
+            d_memory: &mut memory.memory,
+            scratch: &mut memory.rows,
         };
-        score::backward(of, gradients, back);
+        score::backward(of, gradients, step);
     }
 
     /// Through L_t and p_t to w_t of the write head; `before` is L_{t−1}, if there are links before this step.
@@ -261,19 +262,19 @@ impl<R: Real> Gradient<R> {
     fn write_backward(
         &mut self,
         step: Step<'_, R>,
-        seen: Seen<'_, R>,
+        visible_rows: VisibleRows<'_, R>,
         mut recorder: GradientRecorder<'_, R>,
     ) {
         let (t, (readers, writers)) = (step.t, step.heads());
-        let (head, writer, by) = (readers.len(), &writers[0], &mut self.memory);
-        let d_writers = &mut by.heads[head..];
+        let (head, writer, memory) = (readers.len(), &writers[0], &mut self.memory);
+        let d_writers = &mut memory.heads[head..];
         memory::writes_backward(
             writers,
             t,
-            seen.columns,
+            visible_rows.columns,
             d_writers,
-            &mut by.memory,
-            &mut by.write,
+            &mut memory.memory,
+            &mut memory.write,
         );
         let d_write = &mut d_writers[0];
         add_later(d_write, step.upstream, head, t);
@@ -323,18 +324,18 @@ fn follow_links_backward<R: Real, const H: usize>(
     t: usize,
 ) {
     let before = std::array::from_fn(|head| readers[head].weighting.row(t - 1));
-    let ways = d_readers.each_mut().map(|by| {
-        let (_, [backward, forward]) = by.of_weighting.all_mut::<0, 2>();
-        ([&backward[..], &forward[..]], &mut by.previous[..])
+    let ways = d_readers.each_mut().map(|d| {
+        let (_, [backward, forward]) = d.of_weighting.all_mut::<0, 2>();
+        ([&backward[..], &forward[..]], &mut d.previous[..])
     });
     equations::follow_links_backward(links, before, ways, d_links);
 }
 
 /// Adds to the gradient w.r.t. a weighting that of the next step, and that of a penalty on it.
-fn add_later<R: Real>(of_head: &mut HeadGradient<R>, by: &Upstream<R>, index: usize, t: usize) {
-    add(&mut of_head.weighting[..], &of_head.previous[..]);
-    let penalty = &by.weightings[index];
+fn add_later<R: Real>(d: &mut HeadGradient<R>, upstream: &Upstream<R>, index: usize, t: usize) {
+    add(&mut d.weighting[..], &d.previous[..]);
+    let penalty = &upstream.weightings[index];
     if penalty.width() > 0 {
-        add(&mut of_head.weighting[..], penalty.row(t));
+        add(&mut d.weighting[..], penalty.row(t));
     }
 }

@@ -13,7 +13,7 @@ use crate::model::config::{ControllerConfig, EPSILON, InitialMemory, MAX_HEADS, 
 use crate::model::head;
 use crate::model::kind::Kind;
 use crate::model::shape::Shape;
-use crate::model::spec::{Array, ArraySpec, Kept, Place, Range as Values};
+use crate::model::spec::{Array, ArraySpec, Place, Range as Values, Retention};
 
 /// The size and the mechanisms of a Differentiable Neural Computer with one write head.
 #[derive(Clone, Debug, PartialEq)]
@@ -100,7 +100,7 @@ pub const PRECEDENCE: Array = &ArraySpec::new("precedence", &["t", "n"], "p", Va
 /// φ_t: the rows by usage, [T, N].
 pub(super) const ALLOCATION_ORDER: Array = &ArraySpec::scratch("allocation_order");
 /// L of some steps, [√T, N·N], row after row: see [`super::links`].
-pub(super) const LINKS: Array = &ArraySpec::scratch("links").kept(Kept::Checkpoints);
+pub(super) const LINKS: Array = &ArraySpec::scratch("links").retention(Retention::Checkpoints);
 
 /// The most memory rows: a link matrix of 1 GiB.
 const MAX_ROWS: usize = 1 << 14;
@@ -265,7 +265,7 @@ impl Kind for DncConfig {
         Order::WriteFirst
     }
 
-    fn is_passing(&self, place: Place, array: Array) -> bool {
+    fn needs_only_last_step(&self, place: Place, array: Array) -> bool {
         place != Place::Machine || matches!(array, array::RAW | array::FEATURES)
     }
 

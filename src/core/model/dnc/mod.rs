@@ -197,8 +197,8 @@ impl MemoryMachine for DncConfig {
         Scratch::new(self)
     }
 
-    fn reset<R: Real>(&self, _: &Trace<R>, by: &mut Gradients<R, Scratch<R>>) {
-        by.own.reset();
+    fn reset<R: Real>(&self, _: &Trace<R>, gradients: &mut Gradients<R, Scratch<R>>) {
+        gradients.memory.reset();
     }
 
     fn access_memory_backward<R: Real>(
@@ -206,7 +206,7 @@ impl MemoryMachine for DncConfig {
         trace: &Trace<R>,
         t: usize,
         upstream: &Upstream<R>,
-        by: &mut Gradients<R, Scratch<R>>,
+        gradients: &mut Gradients<R, Scratch<R>>,
         recorder: GradientRecorder<'_, R>,
     ) {
         let step = Step {
@@ -215,18 +215,18 @@ impl MemoryMachine for DncConfig {
             upstream,
             t,
         };
-        step.backward(by, recorder);
+        step.backward(gradients, recorder);
     }
 
     fn begin_backward<R: Real>(
         &self,
         trace: &Trace<R>,
-        by: &mut Gradients<R, Scratch<R>>,
+        gradients: &mut Gradients<R, Scratch<R>>,
         _: &mut [Matrix<R>],
         recorder: GradientRecorder<'_, R>,
     ) {
         if let Some(recorder) = recorder {
-            by.own.record_start(self, trace, recorder);
+            gradients.memory.record_start(self, trace, recorder);
         }
     }
 }

@@ -6,7 +6,7 @@ use super::parts::{Outline, Part, block_axes};
 use super::quantities::{Held, Piece, Quantity};
 use crate::equations::program::{Axis, Length, Source};
 use crate::model::array;
-use crate::model::spec::{ArraySpec, Kept};
+use crate::model::spec::{ArraySpec, Retention};
 
 /// The parts of an episode, by the beginnings of names.
 const PARTS: [(&str, Part); 3] = [
@@ -54,7 +54,7 @@ fn assembled(outline: &Outline, own: &Quantity, name: &str, piece: Piece) -> Qua
     };
     let rows = || outline.data[0].steps.into_iter().collect();
     Quantity {
-        array: interned::array(spec.kept(Kept::WithMemory)),
+        array: interned::array(spec.retention(Retention::WithMemory)),
         held: Held::Values(piece.series),
         entries: Vec::new(),
         time: Some((Axis::MAX, Part::Steps)),

@@ -23,7 +23,7 @@ use crate::equations::text::{Mistake, mistake};
 use crate::math::Answer;
 use crate::model::array;
 use crate::model::shape::{Shape, Start, TensorPlace, TensorSpec};
-use crate::model::spec::{Array, Kept, Place, position};
+use crate::model::spec::{Array, Place, Retention, position};
 use crate::model::weighting::bayesian::DIVERGENCE;
 
 /// A program for one form of feedback.
@@ -134,12 +134,12 @@ impl Compiled {
         };
         for (_, own) in compiled.quantities.iter_mut().enumerate().filter(kept) {
             // An evaluation looks at it.
-            let kept = if own.array.is_of_steps() {
-                Kept::Steps
+            let retention = if own.array.is_of_steps() {
+                Retention::Steps
             } else {
-                Kept::Once
+                Retention::Once
             };
-            own.array = interned::array(own.array.kept(kept));
+            own.array = interned::array(own.array.retention(retention));
             own.is_kept = true;
         }
         let mut arrays: Vec<Array> = Vec::new();
@@ -596,10 +596,10 @@ pub(super) fn places(bound: &Bound, program: &Program) -> Vec<TensorPlace> {
         .collect()
 }
 
-/// Calls `see` with every value of a program.
-fn each(program: &Program, see: &mut impl FnMut(&Value)) {
+/// Calls `visit` with every value of a program.
+fn each(program: &Program, visit: &mut impl FnMut(&Value)) {
     let values = program.equations.iter().map(|own| &own.value);
     for value in values.chain(program.firsts.iter().map(|own| &own.value)) {
-        value.each(see);
+        value.each(visit);
     }
 }

@@ -480,7 +480,7 @@ impl Kind for EquationsConfig {
         most.unwrap_or((usize::MAX, ""))
     }
 
-    fn is_zero(&self, place: Place, array: Array, t: usize, source: usize) -> bool {
+    fn is_undefined_step(&self, place: Place, array: Array, t: usize, source: usize) -> bool {
         let compiled = self.compiled();
         let own = compiled.quantity(place, array);
         // Noise is drawn in all steps.
@@ -518,7 +518,7 @@ impl Kind for EquationsConfig {
         self.compiled().has_feedback
     }
 
-    fn is_passing(&self, _: Place, _: Array) -> bool {
+    fn needs_only_last_step(&self, _: Place, _: Array) -> bool {
         false
     }
 

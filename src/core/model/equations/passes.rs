@@ -76,7 +76,7 @@ impl<R: Real> Trace<R> {
         match own.place {
             Place::Machine if own.array == array::LOGIT => Some(&self.logit),
             Place::Machine if own.array == array::MEMORY => Some(&self.memory_columns),
-            Place::Machine => Some(self.own.at(self.own.place(own.array)?)),
+            Place::Machine => Some(self.kind_arrays.at(self.kind_arrays.place(own.array)?)),
             place => self.series(place, own.array),
         }
     }
@@ -87,8 +87,8 @@ impl<R: Real> Trace<R> {
             Place::Machine if own.array == array::LOGIT => Some(&mut self.logit),
             Place::Machine if own.array == array::MEMORY => Some(&mut self.memory_columns),
             Place::Machine => {
-                let at = self.own.place(own.array)?;
-                Some(self.own.at_mut(at))
+                let at = self.kind_arrays.place(own.array)?;
+                Some(self.kind_arrays.at_mut(at))
             }
             place => self.entry_mut(place, own.array),
         }
@@ -231,7 +231,7 @@ impl EquationsConfig {
             return;
         };
         let [rows, _] = trace.memory_size();
-        let seen = match memory_rows.sees(0, rows) {
+        let visible_rows = match memory_rows.sees(0, rows) {
             Sees::Sequence if t > 0 => rows,
             Sees::Sequence => 0,
             _ => t.min(rows),
@@ -242,7 +242,7 @@ impl EquationsConfig {
             && t < memory.steps()
         {
             let row = |i: usize| series.row(i).iter().copied();
-            memory::set_rows(memory.row_mut(t), rows, seen, row);
+            memory::set_rows(memory.row_mut(t), rows, visible_rows, row);
         }
         trace.memory_columns = memory;
     }
@@ -348,7 +348,7 @@ impl EquationsConfig {
     fn put_gradients<R: Real>(
         &self,
         trace: &Trace<R>,
-        by: &Upstream<R>,
+        upstream: &Upstream<R>,
         running: &mut Running<R>,
         at: usize,
     ) {
@@ -360,10 +360,10 @@ impl EquationsConfig {
         let is_probability = self.compiled().answer.1;
         for (index, place) in running.answer[at].iter().enumerate() {
             let (t, channel) = (first + index / width, index % width);
-            if t >= by.logit.steps() || channel >= self.outputs {
+            if t >= upstream.logit.steps() || channel >= self.outputs {
                 continue;
             }
-            let mut slope = by.logit.row(t)[channel];
+            let mut slope = upstream.logit.row(t)[channel];
             let arena = &mut running.engine.memory.arena;
             if is_probability {
                 let p = arena[*place].max(R::TINY);
@@ -380,7 +380,7 @@ impl EquationsConfig {
             let Place::Head(head) = own.place else {
                 continue;
             };
-            let series = &by.weightings[head];
+            let series = &upstream.weightings[head];
             let (first, _) = trace.rows_of(own, self.question);
             let slopes = (first..series.steps()).flat_map(|t| series.row(t));
             if series.width() > 0 {
@@ -392,7 +392,7 @@ impl EquationsConfig {
             }
         }
         for place in &running.penalties[at] {
-            running.engine.memory.arena[*place + from] = by.terms.penalty;
+            running.engine.memory.arena[*place + from] = upstream.terms.penalty;
         }
     }
 }
@@ -522,12 +522,12 @@ impl<R: Real> Machine<R> for EquationsConfig {
                 continue;
             };
             let count = running.answer.len();
-            let (by, (), _) = batch.workspaces[first].parts_mut();
-            self.tell(&by.terms.told, &mut running);
+            let (upstream, (), _) = batch.workspaces[first].parts_mut();
+            self.tell(&upstream.terms.told, &mut running);
             running.engine.clear_gradients();
             for at in 0..count {
-                let (by, (), _) = batch.workspaces[first + at].parts_mut();
-                self.put_gradients(&traces[first + at], by, &mut running, at);
+                let (upstream, (), _) = batch.workspaces[first + at].parts_mut();
+                self.put_gradients(&traces[first + at], upstream, &mut running, at);
             }
             running.engine.backward();
             running.give_gradients(gradient, is_first);

@@ -9,7 +9,7 @@ use crate::equations::page::Word;
 use crate::equations::program::{Axis, Equation, Op, Program, Source, Value};
 use crate::equations::tree::Function;
 use crate::model::array;
-use crate::model::spec::{Array, ArraySpec, Kept, Place, Range};
+use crate::model::spec::{Array, ArraySpec, Place, Range, Retention};
 
 /// What an array holds of the numbers of an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -436,11 +436,11 @@ fn of_heads(
         dims.push("one");
     }
     let is_noise = matches!(range, Range::Normal | Range::Uniform);
-    let kept = match (time, is_noise) {
-        (Some(_), true) => Kept::Steps,
-        (Some(_), false) => Kept::WithMemory,
-        (None, true) => Kept::Once,
-        (None, false) => Kept::OnceWithMemory,
+    let retention = match (time, is_noise) {
+        (Some(_), true) => Retention::Steps,
+        (Some(_), false) => Retention::WithMemory,
+        (None, true) => Retention::Once,
+        (None, false) => Retention::OnceWithMemory,
     };
     let of = |head: Option<usize>| {
         let head = heads.zip(head);
@@ -454,7 +454,7 @@ fn of_heads(
             range,
             interned::text(line),
         );
-        let own = interned::array(spec.kept(kept));
+        let own = interned::array(spec.retention(retention));
         Quantity {
             place: Place::Machine,
             array: if is_answer { array::LOGIT } else { own },

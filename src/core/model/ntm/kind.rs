@@ -69,7 +69,7 @@ impl Kind for NtmConfig {
         self.order
     }
 
-    fn is_passing(&self, place: Place, array: Array) -> bool {
+    fn needs_only_last_step(&self, place: Place, array: Array) -> bool {
         match place {
             Place::Machine => matches!(array, array::RAW | array::FEATURES),
             Place::Layer(_) | Place::Head(_) => true,

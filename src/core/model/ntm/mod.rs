@@ -16,7 +16,7 @@ use super::recompute;
 use super::score::{self, Rows};
 use super::spec::Array;
 use super::trace::{HeadTrace, Trace};
-use super::window::{After, Back, MemoryGradient, Window};
+use super::window::{After, BackwardStep, MemoryGradient, Window};
 use crate::math::kernel::kernel;
 use crate::math::softmax::{softmax, softmax_backward};
 use crate::math::vectors::add;
@@ -37,7 +37,7 @@ mod tensor {
 
 /// What an episode needs on the way back.
 pub(super) struct Scratch<R> {
-    by: MemoryGradient<R>,
+    gradient: MemoryGradient<R>,
     window: Window<R>,
     after: After<R>,
 }
@@ -124,15 +124,15 @@ impl MemoryMachine for NtmConfig {
         // One pass over the memory needs no scratch in its shape.
         let is_pair = (self.read_heads, self.write_heads) == (1, 1) && !self.is_written_first();
         Scratch {
-            by: MemoryGradient::new(self, !is_pair),
+            gradient: MemoryGradient::new(self, !is_pair),
             window: Window::new(self),
             after: After::default(),
         }
     }
 
-    fn reset<R: Real>(&self, _: &Trace<R>, by: &mut Gradients<R, Scratch<R>>) {
-        by.own.window.reset();
-        by.own.by.reset();
+    fn reset<R: Real>(&self, _: &Trace<R>, gradients: &mut Gradients<R, Scratch<R>>) {
+        gradients.memory.window.reset();
+        gradients.memory.gradient.reset();
     }
 
     fn access_memory_backward<R: Real>(
@@ -140,16 +140,16 @@ impl MemoryMachine for NtmConfig {
         trace: &Trace<R>,
         t: usize,
         upstream: &Upstream<R>,
-        by: &mut Gradients<R, Scratch<R>>,
+        gradients: &mut Gradients<R, Scratch<R>>,
         mut recorder: GradientRecorder<'_, R>,
     ) {
-        self.memory_backward(trace, t, upstream, by, recorder.as_deref_mut());
-        let d_raw = by.frame.raw.row_mut(t);
-        for (head, of_head) in trace.heads.iter().zip(&by.own.by.heads) {
+        self.memory_backward(trace, t, upstream, gradients, recorder.as_deref_mut());
+        let d_raw = gradients.frame.raw.row_mut(t);
+        for (head, of_head) in trace.heads.iter().zip(&gradients.memory.gradient.heads) {
             activate_backward(self, head, t, of_head, trace.raw.row(t), d_raw);
         }
         if let Some(recorder) = recorder {
-            for (head, of_head) in by.own.by.heads.iter().enumerate() {
+            for (head, of_head) in gradients.memory.gradient.heads.iter().enumerate() {
                 recorder.record_emitted(trace, head, t, of_head, &upstream.terms);
             }
         }
@@ -158,32 +158,32 @@ impl MemoryMachine for NtmConfig {
     fn begin_backward<R: Real>(
         &self,
         trace: &Trace<R>,
-        by: &mut Gradients<R, Scratch<R>>,
+        gradients: &mut Gradients<R, Scratch<R>>,
         tensors: &mut [Matrix<R>],
         recorder: GradientRecorder<'_, R>,
     ) {
-        let (frame, own) = (&by.frame, &mut by.own.by);
+        let (frame, gradient) = (&gradients.frame, &mut gradients.memory.gradient);
         let mut memory = tensors[tensor::MEMORY].view_mut();
-        let columns = own.memory.chunks(self.rows);
+        let columns = gradient.memory.chunks(self.rows);
         for (mut to, from) in memory.columns_mut().into_iter().zip(columns) {
             add(&mut to, from);
         }
-        let heads = trace.heads.iter().zip(&own.heads);
+        let heads = trace.heads.iter().zip(&gradient.heads);
         let mut weightings = tensors[tensor::WEIGHTING].view_mut();
-        for (mut to, (head, by)) in weightings.outer_iter_mut().zip(heads) {
-            logit_gradient_of(head.initial.row(0), &by.previous, &mut own.rows);
-            add(&mut to, &own.rows[..]);
+        for (mut to, (head, d)) in weightings.outer_iter_mut().zip(heads) {
+            logit_gradient_of(head.initial.row(0), &d.previous, &mut gradient.rows);
+            add(&mut to, &gradient.rows[..]);
         }
-        add(tensors[tensor::READ].view_mut(), &frame.stack.beside);
-        for (head, by) in trace.heads.iter().zip(&mut own.heads) {
-            by.add_up(head);
+        add(tensors[tensor::READ].view_mut(), &frame.stack.others);
+        for (head, d) in trace.heads.iter().zip(&mut gradient.heads) {
+            d.add_up(head);
         }
-        let learned = own.heads.iter().flat_map(HeadGradient::learned);
+        let learned = gradient.heads.iter().flat_map(HeadGradient::learned);
         for (to, from) in tensors[tensor::LEARNED..].iter_mut().zip(learned) {
             add(to.view_mut(), from);
         }
         if let Some(recorder) = recorder {
-            own.record_start(trace, recorder);
+            gradient.record_start(trace, recorder);
         }
     }
 }
@@ -199,32 +199,32 @@ impl NtmConfig {
         trace: &Trace<R>,
         t: usize,
         upstream: &Upstream<R>,
-        Gradients { frame, own }: &mut Gradients<R, Scratch<R>>,
+        Gradients { frame, memory }: &mut Gradients<R, Scratch<R>>,
         mut recorder: GradientRecorder<'_, R>,
     ) {
-        let Scratch { by, window, after } = own;
         let MemoryGradient {
             memory: d_memory,
             heads: gradients,
             rows: scratch,
             write,
-        } = by;
-        let (d_reads, count) = (&frame.stack.beside, self.read_heads);
+        } = &mut memory.gradient;
+        let (d_reads, count) = (&frame.stack.others, self.read_heads);
         let (readers, writers) = trace.heads.split_at(count);
         let is_written_first = self.is_written_first();
-        let seen = window.at(trace, writers, t, R::from_f64(self.similarity_epsilon));
+        let epsilon = R::from_f64(self.similarity_epsilon);
+        let rows = memory.window.at(trace, writers, t, epsilon);
         let mut heads = 0..trace.heads.len();
         if is_written_first {
-            let seen = after.at(writers, t, seen);
-            memory::reads_backward(readers, t, seen.columns, gradients, d_reads, d_memory);
-            let back = Back {
+            let rows = memory.after.at(writers, t, rows);
+            memory::reads_backward(readers, t, rows.columns, gradients, d_reads, d_memory);
+            let step = BackwardStep {
                 t,
-                seen,
+                visible_rows: rows,
                 d_memory: &mut *d_memory,
                 scratch: &mut *scratch,
             };
             let recorder = recorder.as_deref_mut();
-            heads_backward(trace, 0..count, gradients, upstream, recorder, back);
+            heads_backward(trace, 0..count, gradients, upstream, recorder, step);
             heads.start = count;
         }
         if let Some(recorder) = &mut recorder {
@@ -239,24 +239,24 @@ impl NtmConfig {
                 reader,
                 writer,
                 t,
-                seen.columns,
+                rows.columns,
                 d_memory,
                 (d_reads, &mut d_reader.weighting),
                 WriteGradient::of(d_writer),
             );
         } else {
-            memory::writes_backward(writers, t, seen.columns, d_writers, d_memory, write);
+            memory::writes_backward(writers, t, rows.columns, d_writers, d_memory, write);
             if !is_written_first {
-                memory::reads_backward(readers, t, seen.columns, d_readers, d_reads, d_memory);
+                memory::reads_backward(readers, t, rows.columns, d_readers, d_reads, d_memory);
             }
         }
-        let back = Back {
+        let step = BackwardStep {
             t,
-            seen,
+            visible_rows: rows,
             d_memory,
             scratch,
         };
-        heads_backward(trace, heads, gradients, upstream, recorder, back);
+        heads_backward(trace, heads, gradients, upstream, recorder, step);
     }
 }
 

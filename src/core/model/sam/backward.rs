@@ -84,7 +84,7 @@ impl SamConfig {
         &self,
         trace: &Trace<R>,
         (head, t): (usize, usize),
-        by: &mut Gradients<R, Scratch<R>>,
+        gradients: &mut Gradients<R, Scratch<R>>,
         recorder: GradientRecorder<'_, R>,
     ) {
         let (m, k, of) = (self.columns, self.read_rows, &trace.heads[head]);
@@ -94,8 +94,8 @@ impl SamConfig {
             memory,
             weights: later,
             of_head: [d_weights, d_scaled],
-        } = &mut by.own;
-        let d_read = &by.frame.stack.beside[head * m..][..m];
+        } = &mut gradients.memory;
+        let d_read = &gradients.frame.stack.others[head * m..][..m];
         let slots = rows
             .row(t)
             .iter()
@@ -109,7 +109,7 @@ impl SamConfig {
         let (strength, cosines) = (of.strength[t], cosines.row(t));
         let z = trace.raw.row(t)[self.raw(head)][m];
         let [d_strength, d_z] = weigh_backward(weights.row(t), cosines, z, d_weights, d_scaled);
-        let d_raw = &mut by.frame.raw.row_mut(t)[self.raw(head)];
+        let d_raw = &mut gradients.frame.raw.row_mut(t)[self.raw(head)];
         let (d_key, d_raw_strength) = d_raw.split_at_mut(m);
         d_raw_strength[0] = d_z;
         let norm = norm_of(key, self.similarity_epsilon);
@@ -142,7 +142,7 @@ impl SamConfig {
         &self,
         trace: &Trace<R>,
         (head, t): (usize, usize),
-        by: &mut Gradients<R, Scratch<R>>,
+        gradients: &mut Gradients<R, Scratch<R>>,
         recorder: GradientRecorder<'_, R>,
     ) {
         let (m, k, pair) = (self.columns, self.read_rows, self.pair(&trace.heads, head));
@@ -153,8 +153,8 @@ impl SamConfig {
             memory,
             weights: later,
             ..
-        } = &mut by.own;
-        let d_raw = &mut by.frame.raw.row_mut(t)[self.raw(self.heads + head)];
+        } = &mut gradients.memory;
+        let d_raw = &mut gradients.frame.raw.row_mut(t)[self.raw(self.heads + head)];
         let (d_add, d_gates) = d_raw.split_at_mut(m);
         let slots = self
             .written(pair, t)
@@ -179,8 +179,8 @@ impl SamConfig {
         let d_gamma = alpha * (d_before - d_least);
         d_gates[0] = gate_backward(alpha, d_alpha);
         d_gates[1] = gate_backward(gamma, d_gamma);
-        let tape =
-            trace.own.at(AT_EARLIER).row(t)[head * (k + 1) * m..][..(k + 1) * m].chunks_exact(m);
+        let tape = trace.kind_arrays.at(AT_EARLIER).row(t)[head * (k + 1) * m..][..(k + 1) * m]
+            .chunks_exact(m);
         // The last one first: a row may have been written twice.
         for (place, earlier) in tape.enumerate().rev() {
             let row = self.written(pair, t).nth(place);
@@ -203,20 +203,20 @@ impl SamConfig {
     pub(super) fn rows_backward<R: Real>(
         &self,
         trace: &Trace<R>,
-        by: &Scratch<R>,
+        scratch: &Scratch<R>,
         to: &mut Matrix<R>,
         recorder: GradientRecorder<'_, R>,
     ) {
         let (m, mut to) = (self.columns, to.view_mut());
-        let slots = (0..).zip(by.memory.chunks_exact(m));
-        let rows = slots.map(|(slot, by)| (trace.sparse.row_of(slot), by));
+        let slots = (0..).zip(scratch.memory.chunks_exact(m));
+        let rows = slots.map(|(slot, d)| (trace.sparse.row_of(slot), d));
         if !to.is_empty() {
-            rows.clone().for_each(|(row, by)| add(to.row_mut(row), by));
+            rows.clone().for_each(|(row, d)| add(to.row_mut(row), d));
         }
         if let Some(recorder) = recorder {
-            let mut initial = vec![R::ZERO; trace.own.at(AT_INITIAL).width()];
+            let mut initial = vec![R::ZERO; trace.kind_arrays.at(AT_INITIAL).width()];
             if !initial.is_empty() {
-                rows.for_each(|(row, by)| initial[row * m..][..m].copy_from_slice(by));
+                rows.for_each(|(row, d)| initial[row * m..][..m].copy_from_slice(d));
             }
             recorder.record_array(trace, Place::Machine, INITIAL_ROWS, 0, &initial);
         }

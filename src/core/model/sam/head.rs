@@ -8,7 +8,7 @@ use crate::model::trace::HeadTrace;
 
 kernel! {
     /// Sets what a head emits from its pre-activations: a vector with this number of columns, then strength or gates.
-    pub(super) fn emit<'a, R>(simd; columns: usize, raw: &'a [R], head: &'a mut HeadTrace<R>, t: usize) {
+    pub(super) fn set_emitted<'a, R>(simd; columns: usize, raw: &'a [R], head: &'a mut HeadTrace<R>, t: usize) {
         let (vector, scalars) = raw.split_at(columns);
         if head.is_write() {
             let [write, interpolation] = head.of_score.all_mut();

@@ -9,7 +9,7 @@ pub use crate::model::dnc::WRITE_GATE;
 use crate::model::kind::Kind;
 use crate::model::shape::{Shape, TensorSpec};
 use crate::model::sparse::{Initial, Plan, Search};
-use crate::model::spec::{Array, ArraySpec, Kept, Place, Range};
+use crate::model::spec::{Array, ArraySpec, Place, Range, Retention};
 
 /// The size and the variant of a machine with sparse access memory.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,10 +60,10 @@ pub const INTERPOLATION_GATE: Array = &ArraySpec::new("interpolation_gate", &["t
 pub const ROW: Array = &ArraySpec::new("row", &["t"], "i", Range::Row, "the row whose last access is longest ago, the lowest of several; another one for each head. It is erased first (Rae 2016, section 3.2)");
 /// M_0 where it is learned, [N, M].
 #[rustfmt::skip] // A row for every array.
-pub const INITIAL_ROWS: Array = &ArraySpec::new("initial_rows", &["j", "m"], "M_0", Range::Any, "memory before the first step, row after row, where it is learned").kept(Kept::Once);
+pub const INITIAL_ROWS: Array = &ArraySpec::new("initial_rows", &["j", "m"], "M_0", Range::Any, "memory before the first step, row after row, where it is learned").retention(Retention::Once);
 /// The memory rows that a recording shows, [N].
 #[rustfmt::skip] // A row for every array.
-pub const RECORDED_ROWS: Array = &ArraySpec::new("recorded_rows", &["n"], "", Range::Rows, "the memory rows that the episode reads or writes, in ascending order: a recording shows only these. Entry i is the number of the row that stands at place i of axis n").kept(Kept::Once);
+pub const RECORDED_ROWS: Array = &ArraySpec::new("recorded_rows", &["n"], "", Range::Rows, "the memory rows that the episode reads or writes, in ascending order: a recording shows only these. Entry i is the number of the row that stands at place i of axis n").retention(Retention::Once);
 /// The steps since every row was last accessed, as a step begins, [T, N].
 #[rustfmt::skip] // A row for every array.
 pub const AGE: Array = &ArraySpec::new("age", &["t", "n"], "", Range::AtLeast(1.0), "steps since the row was last accessed: its weights, of all heads, summed to more than δ. Row j counts as accessed at −N + j before the first step (Rae 2016, section 3.2)");
@@ -254,7 +254,7 @@ impl Kind for SamConfig {
         }
     }
 
-    fn is_passing(&self, place: Place, array: Array) -> bool {
+    fn needs_only_last_step(&self, place: Place, array: Array) -> bool {
         place != Place::Machine || [array::RAW, array::FEATURES, EARLIER].contains(&array)
     }
 

@@ -49,7 +49,7 @@ impl Sam<'_> {
     /// Returns the memory of a trace to the time before the first step.
     pub(super) fn reset<R: Real>(self, trace: &mut Trace<R>, like: Option<&Trace<R>>) {
         let changed = self.config.touched(trace.steps());
-        let given = trace.own.at(AT_INITIAL).as_slice();
+        let given = trace.kind_arrays.at(AT_INITIAL).as_slice();
         let like = like.map(|like| &like.sparse);
         let plan = (self.config.plan(), given);
         trace.sparse.reset(plan, changed, self.is_searching, like);
@@ -89,7 +89,7 @@ impl Sam<'_> {
 
     /// Row i set to 0, then + w^W·aᵀ, head after head; what stood in these rows goes to the tape.
     fn write<R: Real>(self, trace: &mut Trace<R>, t: usize) {
-        let earlier = trace.own.at_mut(AT_EARLIER);
+        let earlier = trace.kind_arrays.at_mut(AT_EARLIER);
         // A trace that was read has no tape.
         let is_taped = earlier.is_ring() || earlier.steps() > t;
         let tape = is_taped.then(|| earlier.row_mut(t).chunks_exact_mut(self.config.columns));
@@ -130,7 +130,8 @@ impl Sam<'_> {
 
 /// Takes the rows before the first step as they were recorded.
 fn set_initial<R: Real>(config: &SamConfig, trace: &mut Trace<R>) {
-    let (memory, recorded) = (&trace.memory_columns, trace.own.at(AT_RECORDED).as_slice());
+    let recorded = trace.kind_arrays.at(AT_RECORDED).as_slice();
+    let memory = &trace.memory_columns;
     if memory.steps() == 0 || recorded.is_empty() || !memory.row(0)[0].is_finite() {
         return;
     }

@@ -16,7 +16,7 @@ mod backward;
 mod head;
 mod kind;
 mod memory;
-mod missed;
+mod search_misses;
 mod shown;
 mod tests;
 
@@ -37,7 +37,7 @@ pub use kind::{
     AGE, COSINES, INITIAL_ROWS, INTERPOLATION_GATE, RECORDED_ROWS, ROW, ROWS, SamConfig, WEIGHTS,
     WRITE_GATE,
 };
-pub use missed::{Missed, missed};
+pub use search_misses::{SearchMisses, search_misses};
 pub use shown::{initial_rows, row_number};
 
 use kind::{AT_INITIAL, AT_ROW, AT_ROWS};
@@ -162,7 +162,7 @@ impl MemoryMachine for SamConfig {
     fn begin<R: Real>(&self, tensors: &[Matrix<R>], traces: &mut [Trace<R>]) {
         for at in 0..traces.len() {
             let (before, trace) = traces.split_at_mut(at);
-            let initial = trace[0].own.at_mut(AT_INITIAL).as_mut_slice();
+            let initial = trace[0].kind_arrays.at_mut(AT_INITIAL).as_mut_slice();
             let rows = initial.chunks_exact_mut(self.columns).enumerate();
             rows.for_each(|(row, to)| to.copy_from_slice(tensors[0].row(row)));
             self.searching().reset(&mut trace[0], before.first());
@@ -171,7 +171,7 @@ impl MemoryMachine for SamConfig {
 
     fn activate<R: Real>(&self, raw: &[R], first: usize, heads: &mut [HeadTrace<R>], t: usize) {
         for (head, of) in (first..).zip(heads) {
-            head::emit(self.columns, &raw[self.raw(head)], of, t);
+            head::set_emitted(self.columns, &raw[self.raw(head)], of, t);
         }
     }
 
@@ -205,10 +205,10 @@ impl MemoryMachine for SamConfig {
         backward::Scratch::new(self)
     }
 
-    fn reset<R: Real>(&self, trace: &Trace<R>, by: &mut Gradients<R, backward::Scratch<R>>) {
+    fn reset<R: Real>(&self, trace: &Trace<R>, gradients: &mut Gradients<R, backward::Scratch<R>>) {
         // What the heads emit is added up.
-        by.frame.raw.clear(trace.steps());
-        by.own.reset(trace, self);
+        gradients.frame.raw.clear(trace.steps());
+        gradients.memory.reset(trace, self);
     }
 
     fn access_memory_backward<R: Real>(
@@ -216,24 +216,24 @@ impl MemoryMachine for SamConfig {
         trace: &Trace<R>,
         t: usize,
         _: &Upstream<R>,
-        by: &mut Gradients<R, backward::Scratch<R>>,
+        gradients: &mut Gradients<R, backward::Scratch<R>>,
         mut recorder: GradientRecorder<'_, R>,
     ) {
         for head in 0..self.heads {
-            self.read_backward(trace, (head, t), by, recorder.as_deref_mut());
+            self.read_backward(trace, (head, t), gradients, recorder.as_deref_mut());
         }
         for head in (0..self.heads).rev() {
-            self.write_backward(trace, (head, t), by, recorder.as_deref_mut());
+            self.write_backward(trace, (head, t), gradients, recorder.as_deref_mut());
         }
     }
 
     fn begin_backward<R: Real>(
         &self,
         trace: &Trace<R>,
-        by: &mut Gradients<R, backward::Scratch<R>>,
+        gradients: &mut Gradients<R, backward::Scratch<R>>,
         tensors: &mut [Matrix<R>],
         recorder: GradientRecorder<'_, R>,
     ) {
-        self.rows_backward(trace, &by.own, &mut tensors[0], recorder);
+        self.rows_backward(trace, &gradients.memory, &mut tensors[0], recorder);
     }
 }

@@ -33,10 +33,10 @@ pub fn row_number<R: Real>(trace: &Trace<R>, row: usize) -> usize {
 /// The rows that a recording shows, row after row, as they are before the first step by configuration or weights.
 pub fn initial_rows<R: Real>(config: &SamConfig, trace: &Trace<R>) -> Vec<R> {
     let mut memory = SparseMemory::default();
-    let given = trace.own.at(AT_INITIAL).as_slice();
+    let given = trace.kind_arrays.at(AT_INITIAL).as_slice();
     memory.reset((config.plan(), given), 0, false, None);
     let mut rows = Vec::new();
-    for &row in trace.own.at(AT_RECORDED).as_slice() {
+    for &row in trace.kind_arrays.at(AT_RECORDED).as_slice() {
         let row = memory.row(config.row_of(row));
         rows.extend_from_slice(&row[..config.columns]);
     }
@@ -66,7 +66,7 @@ impl SamConfig {
             }
         }
         trace.resize(steps);
-        let recorded = trace.own.at_mut(AT_RECORDED).as_mut_slice();
+        let recorded = trace.kind_arrays.at_mut(AT_RECORDED).as_mut_slice();
         for (to, &row) in recorded.iter_mut().zip(&rows) {
             *to = R::from_f64(row as f64);
         }
@@ -116,14 +116,15 @@ impl Sam<'_> {
     fn set_ages<R: Real>(self, trace: &mut Trace<R>, head: usize, t: usize) {
         self.before(trace, t);
         let to = trace.heads[head].of_score.at_mut(AT_AGE).row_mut(t);
-        for (to, &row) in to.iter_mut().zip(trace.own.at(AT_RECORDED).as_slice()) {
+        let recorded = trace.kind_arrays.at(AT_RECORDED).as_slice();
+        for (to, &row) in to.iter_mut().zip(recorded) {
             *to = R::from_f64(trace.sparse.age(self.config.row_of(row), t) as f64);
         }
     }
 
     /// The weighting of a head, from its weights.
     fn scatter<R: Real>(self, trace: &mut Trace<R>, head: usize, t: usize) {
-        let (config, recorded) = (self.config, trace.own.at(AT_RECORDED));
+        let (config, recorded) = (self.config, trace.kind_arrays.at(AT_RECORDED));
         let mut weighting = vec![R::ZERO; recorded.width()];
         let mut add = |row: usize, weight: R| {
             if let Some(place) = place(recorded, row) {
@@ -146,7 +147,7 @@ impl Sam<'_> {
     fn set_memory<R: Real>(self, trace: &mut Trace<R>, t: usize) {
         self.after(trace, t);
         let to = trace.memory_columns.row_mut(t + 1);
-        let recorded = trace.own.at(AT_RECORDED).as_slice();
+        let recorded = trace.kind_arrays.at(AT_RECORDED).as_slice();
         for (place, &row) in recorded.iter().enumerate() {
             let values = trace.sparse.row(self.config.row_of(row));
             let to = to.iter_mut().skip(place).step_by(recorded.len());
@@ -160,7 +161,8 @@ impl Sam<'_> {
         let of = &mut trace.heads[head];
         let (key, to) = (of.key.row(t), of.similarity.row_mut(t));
         let norm = norm_of(key, self.config.similarity_epsilon);
-        for (to, &row) in to.iter_mut().zip(trace.own.at(AT_RECORDED).as_slice()) {
+        let recorded = trace.kind_arrays.at(AT_RECORDED).as_slice();
+        for (to, &row) in to.iter_mut().zip(recorded) {
             *to = cosine(key, norm, trace.sparse.row(self.config.row_of(row)));
         }
     }

@@ -6,7 +6,7 @@ use std::slice::from_mut;
 use ndarray::Array2;
 
 use super::kind::{AGE, AT_EARLIER, AT_RECORDED, COSINES, ROW, ROWS, WEIGHTS};
-use super::{SamConfig, missed};
+use super::{SamConfig, search_misses};
 use crate::keys::Words;
 use crate::math::Answer;
 use crate::math::check::random_vector;
@@ -279,7 +279,7 @@ fn the_tape_has_the_bits_of_a_memory_that_is_kept_at_every_step() {
         // Backwards: what stood in the rows before, the last write first.
         let mut now = memory.pop().unwrap();
         for t in (0..steps).rev() {
-            let tape = trace.own.at(AT_EARLIER).row(t).chunks_exact(m);
+            let tape = trace.kind_arrays.at(AT_EARLIER).row(t).chunks_exact(m);
             let written = (0..config.heads)
                 .flat_map(|head| config.written(config.pair(&trace.heads, head), t));
             let all: Vec<_> = written.map(|(row, _)| row).zip(tape).collect();
@@ -404,7 +404,7 @@ fn exact_search_misses_nothing_and_few_rows_are_missed_by_their_hashes() {
         let model = Model::<f32>::new(config.clone(), 3);
         let mut trace = Trace::new(&model.config);
         model.run(&input(50, 1), Draw::default(), &mut trace);
-        let found = missed(&config, &trace).unwrap();
+        let found = search_misses(&config, &trace).unwrap();
         assert_eq!((found.reads, found.rows), (100, 300));
         let share = found.other_rows as f64 / found.rows as f64;
         assert!(
@@ -428,7 +428,7 @@ fn a_recording_shows_the_rows_that_its_episode_reads_or_writes() {
         model.run(&input(steps, 1), Draw::default(), &mut trace);
         let (mut whole, by) = (trace.clone(), crate::model::Upstream::new(&model.config));
         model.show(&mut trace);
-        let recorded = trace.own.at(AT_RECORDED).as_slice().to_vec();
+        let recorded = trace.kind_arrays.at(AT_RECORDED).as_slice().to_vec();
         let [count, m] = trace.memory_size();
         assert!(count == recorded.len() && count > 20 && count <= 40 + rows / 10);
         assert!(recorded.is_sorted() && trace.memory(0).nrows() == count);
@@ -459,7 +459,7 @@ fn a_recording_shows_the_rows_that_its_episode_reads_or_writes() {
                 rule.compute(&mut again, t);
             }
         }
-        again.own = trace.own.clone();
+        again.kind_arrays = trace.kind_arrays.clone();
         assert!(again == trace);
         // What is shown changes no derivative.
         let mut ones = [by, crate::model::Upstream::new(&model.config)];

@@ -8,9 +8,9 @@ use crate::math::vectors::{vector_product, vector_product_backward};
 use crate::model::head::HeadGradient;
 use crate::model::kind::Kind;
 use crate::model::slots::{Arrays, SlotsGradient};
-use crate::model::spec::{Array, ArraySpec, Kept, LEARNED};
+use crate::model::spec::{Array, ArraySpec, Retention, LEARNED};
 use crate::model::trace::HeadTrace;
-use crate::model::window::Back;
+use crate::model::window::BackwardStep;
 
 /// W_k, [K, A].
 #[rustfmt::skip] // A row for every array.
@@ -24,9 +24,9 @@ pub const ADDITIVE_VECTOR: Array = &ArraySpec::new("additive_vector", &["a"], "v
 /// W_kᵀ·k, [T, A].
 const QUERY: Array = &ArraySpec::scratch("additive_query");
 /// The units for every row, for the backward pass, [T, A·N], where they are no more than the memory itself.
-const UNITS: Array = &ArraySpec::scratch("additive_units").kept(Kept::WithMemory);
+const UNITS: Array = &ArraySpec::scratch("additive_units").retention(Retention::WithMemory);
 /// Scratch of the layer.
-const LAYER: Array = &ArraySpec::scratch("additive_layer").kept(Kept::Once);
+const LAYER: Array = &ArraySpec::scratch("additive_layer").retention(Retention::Once);
 
 pub(super) struct Additive;
 
@@ -73,24 +73,24 @@ impl<R: Real> ScoreFunction<R> for Additive {
         units(of_row.row(0), vector).forward(query, rows.columns, values, similarity);
     }
 
-    fn backward(&self, head: &HeadTrace<R>, by: &mut HeadGradient<R>, to: &mut Back<'_, R>) {
+    fn backward(&self, head: &HeadTrace<R>, d: &mut HeadGradient<R>, to: &mut BackwardStep<'_, R>) {
         let [of_key, of_row, vector, query, kept, _] = head.of_score.all::<6>();
-        let ([d_of_key, ..], [d_query, sums, scratch]) = by.of_score.all_mut::<3, 3>();
+        let ([d_of_key, ..], [d_query, sums, scratch]) = d.of_score.all_mut::<3, 3>();
         let kept = (kept.steps() > to.t).then(|| kept.row(to.t));
         let gradient = UnitsGradient {
             start: query.row(to.t),
-            d_energies: &by.weighting,
+            d_energies: &d.weighting,
             d_start: &mut *d_query,
             sums,
             d_memory: &mut *to.d_memory,
         };
-        units(of_row.row(0), vector).backward(gradient, to.seen.columns, kept, scratch);
+        units(of_row.row(0), vector).backward(gradient, to.visible_rows.columns, kept, scratch);
         let product = (head.key.row(to.t), of_key.row(0));
-        vector_product_backward(product, d_query, &mut by.key, d_of_key);
+        vector_product_backward(product, d_query, &mut d.key, d_of_key);
     }
 
-    fn add_up(&self, by: &mut SlotsGradient<R>) {
-        let ([_, d_of_row, d_vector], [_, sums, _]) = by.all_mut::<3, 3>();
+    fn add_up(&self, gradient: &mut SlotsGradient<R>) {
+        let ([_, d_of_row, d_vector], [_, sums, _]) = gradient.all_mut::<3, 3>();
         if !sums.is_empty() {
             units::add_up(sums, d_of_row, d_vector);
         }

@@ -6,7 +6,7 @@ use crate::math::Real;
 use crate::model::head::HeadGradient;
 use crate::model::slots::Arrays;
 use crate::model::trace::HeadTrace;
-use crate::model::window::{Back, Seen};
+use crate::model::window::{BackwardStep, VisibleRows};
 
 pub(super) struct Cosine;
 
@@ -18,8 +18,8 @@ impl<R: Real> ScoreFunction<R> for Cosine {
         cosines(head, rows.columns, rows.epsilon, rows.norms);
     }
 
-    fn backward(&self, head: &HeadTrace<R>, by: &mut HeadGradient<R>, to: &mut Back<'_, R>) {
-        backward([of(head, to.t, by)], to);
+    fn backward(&self, head: &HeadTrace<R>, d: &mut HeadGradient<R>, to: &mut BackwardStep<'_, R>) {
+        backward([of(head, to.t, d)], to);
     }
 
     fn forward_pair(&self, heads: [&mut HeadTrace<R>; 2], t: usize, rows: &mut Rows<'_, R>) {
@@ -30,27 +30,27 @@ impl<R: Real> ScoreFunction<R> for Cosine {
     fn backward_pair(
         &self,
         [first, second]: [&HeadTrace<R>; 2],
-        [by_first, by_second]: [&mut HeadGradient<R>; 2],
-        to: &mut Back<'_, R>,
+        [d_first, d_second]: [&mut HeadGradient<R>; 2],
+        to: &mut BackwardStep<'_, R>,
     ) {
-        backward([of(first, to.t, by_first), of(second, to.t, by_second)], to);
+        backward([of(first, to.t, d_first), of(second, to.t, d_second)], to);
     }
 }
 
-fn backward<R: Real, const H: usize>(heads: [CosineGradient<'_, R>; H], to: &mut Back<'_, R>) {
-    let Seen { columns, norms, epsilon } = to.seen;
+fn backward<R: Real, const H: usize>(heads: [CosineGradient<'_, R>; H], to: &mut BackwardStep<'_, R>) {
+    let VisibleRows { columns, norms, epsilon } = to.visible_rows;
     cosines_backward(heads, columns, (norms, epsilon), to.d_memory, to.scratch);
 }
 
 fn of<'a, R: Real>(
     head: &'a HeadTrace<R>,
     t: usize,
-    by: &'a mut HeadGradient<R>,
+    d: &'a mut HeadGradient<R>,
 ) -> CosineGradient<'a, R> {
     CosineGradient {
         key: head.key.row(t),
         similarity: head.similarity.row(t),
-        d_similarity: &mut by.weighting,
-        d_key: &mut by.key,
+        d_similarity: &mut d.weighting,
+        d_key: &mut d.key,
     }
 }

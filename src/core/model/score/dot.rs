@@ -6,7 +6,7 @@ use crate::math::vectors::{vector_product, vector_product_backward};
 use crate::model::head::HeadGradient;
 use crate::model::slots::Arrays;
 use crate::model::trace::HeadTrace;
-use crate::model::window::Back;
+use crate::model::window::BackwardStep;
 
 pub(super) struct Dot;
 
@@ -18,8 +18,8 @@ impl<R: Real> ScoreFunction<R> for Dot {
         vector_product(key, rows.columns, similarity);
     }
 
-    fn backward(&self, head: &HeadTrace<R>, by: &mut HeadGradient<R>, to: &mut Back<'_, R>) {
-        let product = (head.key.row(to.t), to.seen.columns);
-        vector_product_backward(product, &by.weighting, &mut by.key, to.d_memory);
+    fn backward(&self, head: &HeadTrace<R>, d: &mut HeadGradient<R>, to: &mut BackwardStep<'_, R>) {
+        let product = (head.key.row(to.t), to.visible_rows.columns);
+        vector_product_backward(product, &d.weighting, &mut d.key, to.d_memory);
     }
 }

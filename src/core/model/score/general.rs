@@ -8,7 +8,7 @@ use crate::model::kind::Kind;
 use crate::model::slots::Arrays;
 use crate::model::spec::{Array, ArraySpec, LEARNED};
 use crate::model::trace::HeadTrace;
-use crate::model::window::Back;
+use crate::model::window::BackwardStep;
 
 /// W, [K, M].
 #[rustfmt::skip] // A row for every array.
@@ -40,12 +40,12 @@ impl<R: Real> ScoreFunction<R> for General {
         vector_product(query.row(t), rows.columns, head.similarity.row_mut(t));
     }
 
-    fn backward(&self, head: &HeadTrace<R>, by: &mut HeadGradient<R>, to: &mut Back<'_, R>) {
+    fn backward(&self, head: &HeadTrace<R>, d: &mut HeadGradient<R>, to: &mut BackwardStep<'_, R>) {
         let [weight, query] = head.of_score.all();
-        let ([d_weight], [d_query]) = by.of_score.all_mut();
-        let product = (query.row(to.t), to.seen.columns);
-        vector_product_backward(product, &by.weighting, d_query, to.d_memory);
+        let ([d_weight], [d_query]) = d.of_score.all_mut();
+        let product = (query.row(to.t), to.visible_rows.columns);
+        vector_product_backward(product, &d.weighting, d_query, to.d_memory);
         let product = (head.key.row(to.t), weight.row(0));
-        vector_product_backward(product, d_query, &mut by.key, d_weight);
+        vector_product_backward(product, d_query, &mut d.key, d_weight);
     }
 }

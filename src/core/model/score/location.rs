@@ -7,7 +7,7 @@ use crate::model::head::HeadGradient;
 use crate::model::slots::Arrays;
 use crate::model::spec::{Array, ArraySpec, LEARNED};
 use crate::model::trace::HeadTrace;
-use crate::model::window::Back;
+use crate::model::window::BackwardStep;
 
 /// W, [K, N].
 #[rustfmt::skip] // A row for every array.
@@ -28,9 +28,9 @@ impl<R: Real> ScoreFunction<R> for Location {
         vector_product(head.key.row(t), weight.row(0), similarity);
     }
 
-    fn backward(&self, head: &HeadTrace<R>, by: &mut HeadGradient<R>, to: &mut Back<'_, R>) {
-        let ([weight], ([d_weight], [])) = (head.of_score.all(), by.of_score.all_mut());
+    fn backward(&self, head: &HeadTrace<R>, d: &mut HeadGradient<R>, to: &mut BackwardStep<'_, R>) {
+        let ([weight], ([d_weight], [])) = (head.of_score.all(), d.of_score.all_mut());
         let product = (head.key.row(to.t), weight.row(0));
-        vector_product_backward(product, &by.weighting, &mut by.key, d_weight);
+        vector_product_backward(product, &d.weighting, &mut d.key, d_weight);
     }
 }

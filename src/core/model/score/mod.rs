@@ -7,7 +7,7 @@ use super::head::HeadGradient;
 use super::kind::Kind;
 use super::slots::{Arrays, SlotsGradient};
 use super::trace::HeadTrace;
-use super::window::Back;
+use super::window::BackwardStep;
 use crate::math::Real;
 
 /// What a head sees: the memory, column after column [M·N], ε under the roots of the norms of its rows, and these norms
@@ -31,7 +31,7 @@ pub(super) trait ScoreFunction<R: Real>: Arrays {
 
     /// Sets the gradient w.r.t. the key and adds to that w.r.t. the memory, from that w.r.t. the similarities in
     /// [`HeadGradient::weighting`].
-    fn backward(&self, head: &HeadTrace<R>, by: &mut HeadGradient<R>, to: &mut Back<'_, R>);
+    fn backward(&self, head: &HeadTrace<R>, d: &mut HeadGradient<R>, to: &mut BackwardStep<'_, R>);
 
     /// [`ScoreFunction::forward`] of two heads, which may share a pass over the memory.
     fn forward_pair(
@@ -49,15 +49,15 @@ pub(super) trait ScoreFunction<R: Real>: Arrays {
         &self,
         heads: [&HeadTrace<R>; 2],
         gradients: [&mut HeadGradient<R>; 2],
-        to: &mut Back<'_, R>,
+        to: &mut BackwardStep<'_, R>,
     ) {
-        for (head, by) in heads.into_iter().zip(gradients) {
-            self.backward(head, by, to);
+        for (head, d) in heads.into_iter().zip(gradients) {
+            self.backward(head, d, to);
         }
     }
 
     /// Adds what the scratch has summed over an episode to the gradients w.r.t. the learned arrays.
-    fn add_up(&self, _by: &mut SlotsGradient<R>) {}
+    fn add_up(&self, _gradient: &mut SlotsGradient<R>) {}
 }
 
 macro_rules! functions {
@@ -94,7 +94,7 @@ pub(super) fn forward<R: Real>(heads: &mut [HeadTrace<R>], t: usize, rows: &mut 
         .filter(|head| !head.of_weighting.is_empty())
     {
         let weighting = head.mechanism.weighting.function();
-        weighting.see(head, t, rows.columns);
+        weighting.set_row_array(head, t, rows.columns);
     }
 }
 
@@ -116,8 +116,8 @@ pub(super) fn similarities<R: Real>(heads: &mut [HeadTrace<R>], t: usize, rows: 
     }
     for head in heads {
         let similarity = head.similarity.row_mut(t);
-        let seen = head.mechanism.sees.count(t, similarity.len());
-        similarity[seen..].fill(R::ZERO);
+        let visible_rows = head.mechanism.sees.count(t, similarity.len());
+        similarity[visible_rows..].fill(R::ZERO);
     }
 }
 
@@ -125,25 +125,25 @@ pub(super) fn similarities<R: Real>(heads: &mut [HeadTrace<R>], t: usize, rows: 
 pub(super) fn backward<R: Real>(
     heads: &[HeadTrace<R>],
     gradients: &mut [HeadGradient<R>],
-    mut to: Back<'_, R>,
+    mut to: BackwardStep<'_, R>,
 ) {
     for (pair, gradients) in heads.chunks(2).zip(gradients.chunks_mut(2)) {
         let score = pair[0].mechanism.score;
         match (pair, gradients) {
-            ([first, second], [by_first, by_second]) if second.mechanism.score == score => {
-                let (heads, by) = ([first, second], [by_first, by_second]);
-                score.function().backward_pair(heads, by, &mut to);
+            ([first, second], [d_first, d_second]) if second.mechanism.score == score => {
+                let (heads, both) = ([first, second], [d_first, d_second]);
+                score.function().backward_pair(heads, both, &mut to);
             }
             (heads, gradients) => {
-                for (head, by) in heads.iter().zip(gradients) {
-                    head.mechanism.score.function().backward(head, by, &mut to);
+                for (head, d) in heads.iter().zip(gradients) {
+                    head.mechanism.score.function().backward(head, d, &mut to);
                 }
             }
         }
     }
     let heads = heads.iter().zip(gradients);
-    for (head, by) in heads.filter(|(head, _)| !head.of_weighting.is_empty()) {
+    for (head, d) in heads.filter(|(head, _)| !head.of_weighting.is_empty()) {
         let weighting = head.mechanism.weighting.function();
-        weighting.see_backward(head, by, &mut to);
+        weighting.row_array_backward(head, d, &mut to);
     }
 }

@@ -6,7 +6,7 @@ use crate::math::Real;
 use crate::model::head::HeadGradient;
 use crate::model::slots::Arrays;
 use crate::model::trace::HeadTrace;
-use crate::model::window::Back;
+use crate::model::window::BackwardStep;
 
 pub(super) struct ScaledDot;
 
@@ -20,10 +20,10 @@ impl<R: Real> ScoreFunction<R> for ScaledDot {
         similarity.iter_mut().for_each(|score| *score *= scale);
     }
 
-    fn backward(&self, head: &HeadTrace<R>, by: &mut HeadGradient<R>, to: &mut Back<'_, R>) {
+    fn backward(&self, head: &HeadTrace<R>, d: &mut HeadGradient<R>, to: &mut BackwardStep<'_, R>) {
         let scale = scale(head);
-        by.weighting.iter_mut().for_each(|by| *by *= scale);
-        Dot.backward(head, by, to);
+        d.weighting.iter_mut().for_each(|value| *value *= scale);
+        Dot.backward(head, d, to);
     }
 }
 

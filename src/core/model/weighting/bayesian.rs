@@ -21,10 +21,10 @@ use crate::model::kind::Kind;
 use crate::model::machine::Terms;
 use crate::model::shape::Start;
 use crate::model::slots::{Arrays, SlotsGradient};
-use crate::model::spec::{Array, ArraySpec, Kept, LEARNED, Range};
+use crate::model::spec::{Array, ArraySpec, LEARNED, Range, Retention};
 use crate::model::stage::Stage;
 use crate::model::trace::{HeadTrace, NoiseMode};
-use crate::model::window::Back;
+use crate::model::window::BackwardStep;
 
 /// Euler's γ.
 const EULER: f64 = 0.577_215_664_901_532_9;
@@ -319,7 +319,7 @@ pub const PRIOR: Array = &ArraySpec::new("prior", &["t", "n"], "m", Range::AtLea
 #[rustfmt::skip]
 pub const DIVERGENCE: Array = &ArraySpec::new("divergence", &["t"], "KL", Range::Any, "Σ_i KL divergence of the weight of row i from its prior, nats (Fan et al. 2020)");
 /// Scratch of the layer of the prior.
-const LAYER: Array = &ArraySpec::scratch("prior_layer").kept(Kept::Once);
+const LAYER: Array = &ArraySpec::scratch("prior_layer").retention(Retention::Once);
 
 /// The forms of a head whose weights are random variables with a prior.
 #[derive(Clone, Copy)]
@@ -362,7 +362,7 @@ impl Stages for Bayesian {
         (stage == Stage::Divergence).then_some((DIVERGENCE, needs))
     }
 
-    fn seen(&self) -> Option<Array> {
+    fn row_array(&self) -> Option<Array> {
         Some(PRIOR)
     }
 
@@ -379,7 +379,7 @@ impl<R: Real> WeightingFunction<R> for Bayesian {
     }
 
     /// The mean of the prior for every row of the memory.
-    fn see(&self, head: &mut HeadTrace<R>, t: usize, columns: &[R]) {
+    fn set_row_array(&self, head: &mut HeadTrace<R>, t: usize, columns: &[R]) {
         let form = head.mechanism.parameters.prior;
         let [_, weight, bias, vector, layer, prior, _] = head.of_weighting.all_mut();
         let (scratch, prior) = (layer.row_mut(0), prior.row_mut(t));
@@ -389,9 +389,14 @@ impl<R: Real> WeightingFunction<R> for Bayesian {
     }
 
     /// From the gradient w.r.t. z, from which the prior is computed.
-    fn see_backward(&self, head: &HeadTrace<R>, by: &mut HeadGradient<R>, to: &mut Back<'_, R>) {
+    fn row_array_backward(
+        &self,
+        head: &HeadTrace<R>,
+        d: &mut HeadGradient<R>,
+        to: &mut BackwardStep<'_, R>,
+    ) {
         let [_, weight, bias, vector, ..]: &[_; 7] = head.of_weighting.all();
-        let ([_, d_bias, _], [_, d_z, d_start, sums, scratch]) = by.of_weighting.all_mut();
+        let ([_, d_bias, _], [_, d_z, d_start, sums, scratch]) = d.of_weighting.all_mut();
         let gradient = UnitsGradient {
             start: bias.row(0),
             d_energies: d_z,
@@ -400,7 +405,7 @@ impl<R: Real> WeightingFunction<R> for Bayesian {
             d_memory: to.d_memory,
         };
         let units = head.mechanism.parameters.prior.units(weight, vector);
-        units.backward(gradient, to.seen.columns, None, scratch);
+        units.backward(gradient, to.visible_rows.columns, None, scratch);
         add(&mut d_bias[..], &d_start[..]);
     }
 
@@ -413,9 +418,9 @@ impl<R: Real> WeightingFunction<R> for Bayesian {
         head: &HeadTrace<R>,
         t: usize,
         terms: &Terms<R>,
-        by: &mut HeadGradient<R>,
+        d: &mut HeadGradient<R>,
     ) {
-        bayesian_content_backward(*self, head, t, terms.divergence, by);
+        bayesian_content_backward(*self, head, t, terms.divergence, d);
     }
 
     fn divergence(&self, head: &mut HeadTrace<R>, t: usize) {
@@ -424,8 +429,8 @@ impl<R: Real> WeightingFunction<R> for Bayesian {
         to[t] = divergence;
     }
 
-    fn add_up(&self, by: &mut SlotsGradient<R>) {
-        let ([d_weight, _, d_vector], [_, _, _, sums, _]) = by.all_mut();
+    fn add_up(&self, gradient: &mut SlotsGradient<R>) {
+        let ([d_weight, _, d_vector], [_, _, _, sums, _]) = gradient.all_mut();
         units::add_up(sums, d_weight, d_vector);
     }
 }
@@ -477,12 +482,12 @@ kernel! {
 kernel! {
     /// Sets the gradients w.r.t. the score, β and the prior, from that w.r.t. w^c plus `weight` times the divergence.
     fn bayesian_content_backward<'a, R>(
-        simd; of: Bayesian, head: &'a HeadTrace<R>, t: usize, weight: R, by: &'a mut HeadGradient<R>,
+        simd; of: Bayesian, head: &'a HeadTrace<R>, t: usize, weight: R, d: &'a mut HeadGradient<R>,
     ) {
         let (similarity, beta) = (head.similarity.row(t), strength(head, t));
-        let ([_, _, _], [d_logits, d_z, ..]) = by.of_weighting.all_mut::<3, 5>();
+        let ([_, _, _], [d_logits, d_z, ..]) = d.of_weighting.all_mut::<3, 5>();
         of.divergence_from(head, t).backward(simd, weight, d_logits, d_z);
-        let (w_c, d_w) = (head.content.row(t), &mut by.weighting);
+        let (w_c, d_w) = (head.content.row(t), &mut d.weighting);
         let mean = dot(simd, w_c, d_w);
         let mut d_beta = Pack::splat(simd, R::ZERO);
         each_pack!(simd, at in w_c => {
@@ -491,7 +496,7 @@ kernel! {
             d_beta += at.new_or(sum * at.load(similarity), R::ZERO);
             at.store(d_w, sum * beta);
         });
-        by.strength = d_beta.sum();
+        d.strength = d_beta.sum();
     }
 }
 

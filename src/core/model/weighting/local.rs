@@ -19,7 +19,7 @@ use crate::model::spec::Range::AtLeast;
 use crate::model::spec::{Array, ArraySpec, LEARNED};
 use crate::model::stage::Stage;
 use crate::model::trace::{HeadTrace, NoiseMode};
-use crate::model::window::Back;
+use crate::model::window::BackwardStep;
 
 /// p_t = min(t, n − 1) of local-m: step t looks at row t, later steps stay on the last row.
 #[inline(always)]
@@ -241,14 +241,19 @@ impl<R: Real> WeightingFunction<R> for Local {
         head: &HeadTrace<R>,
         t: usize,
         _: &Terms<R>,
-        by: &mut HeadGradient<R>,
+        d: &mut HeadGradient<R>,
     ) {
-        local_content_backward(head, t, by);
+        local_content_backward(head, t, d);
     }
 
-    fn see_backward(&self, head: &HeadTrace<R>, by: &mut HeadGradient<R>, to: &mut Back<'_, R>) {
+    fn row_array_backward(
+        &self,
+        head: &HeadTrace<R>,
+        d: &mut HeadGradient<R>,
+        to: &mut BackwardStep<'_, R>,
+    ) {
         if *self == Self::LocalPredictive {
-            predict_backward(head, to.t, by);
+            predict_backward(head, to.t, d);
         }
     }
 }
@@ -273,12 +278,12 @@ kernel! {
 kernel! {
     /// Adds to the gradients w.r.t. the key and the weights, from that w.r.t. a predicted centre.
     fn predict_backward<'a, R>(
-        simd; head: &'a HeadTrace<R>, t: usize, by: &'a mut HeadGradient<R>,
+        simd; head: &'a HeadTrace<R>, t: usize, d: &'a mut HeadGradient<R>,
     ) {
         let [_, _, centre] = head.of_weighting.all();
-        let ([d_weight, d_vector], []) = by.of_weighting.all_mut();
-        let to = [&mut by.key[..], d_weight, d_vector];
-        position(head, t).backward(simd, centre[t], by.centre, to);
+        let ([d_weight, d_vector], []) = d.of_weighting.all_mut();
+        let to = [&mut d.key[..], d_weight, d_vector];
+        position(head, t).backward(simd, centre[t], d.centre, to);
     }
 }
 
@@ -315,12 +320,12 @@ kernel! {
 kernel! {
     /// Sets the gradients w.r.t. the score, β and the centre, from that w.r.t. w^c.
     fn local_content_backward<'a, R>(
-        simd; head: &'a HeadTrace<R>, t: usize, by: &'a mut HeadGradient<R>,
+        simd; head: &'a HeadTrace<R>, t: usize, d: &'a mut HeadGradient<R>,
     ) {
         let (window, beta) = (head.own_window(t), strength(head, t));
         let (similarity, w_c) = (head.similarity.row(t), head.content.row(t));
-        (by.strength, by.centre) =
-            window.content_backward(simd, beta, similarity, w_c, &mut by.weighting);
+        (d.strength, d.centre) =
+            window.content_backward(simd, beta, similarity, w_c, &mut d.weighting);
     }
 }
 

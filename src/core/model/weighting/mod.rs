@@ -15,7 +15,7 @@ use super::slots::{Arrays, SlotsGradient};
 use super::spec::Array;
 use super::stage::Stage;
 use super::trace::{HeadTrace, NoiseMode};
-use super::window::Back;
+use super::window::BackwardStep;
 use crate::math::Real;
 
 /// The stages of a weighting, beside those of the paper.
@@ -27,7 +27,7 @@ pub(super) trait Stages: Arrays {
     }
 
     /// The array that is made of the rows of the memory and of learned arrays.
-    fn seen(&self) -> Option<Array> {
+    fn row_array(&self) -> Option<Array> {
         None
     }
 
@@ -50,10 +50,15 @@ pub(super) trait WeightingFunction<R: Real>: Stages {
     }
 
     /// Sets what it makes of the rows of the memory, column after column.
-    fn see(&self, _head: &mut HeadTrace<R>, _t: usize, _columns: &[R]) {}
+    fn set_row_array(&self, _head: &mut HeadTrace<R>, _t: usize, _columns: &[R]) {}
 
-    /// Adds to the gradients w.r.t. key and memory that through [`WeightingFunction::see`] and the centre.
-    fn see_backward(&self, _head: &HeadTrace<R>, _by: &mut HeadGradient<R>, _to: &mut Back<'_, R>) {
+    /// Adds to the gradients w.r.t. key and memory that through [`WeightingFunction::set_row_array`] and the centre.
+    fn row_array_backward(
+        &self,
+        _head: &HeadTrace<R>,
+        _d: &mut HeadGradient<R>,
+        _to: &mut BackwardStep<'_, R>,
+    ) {
     }
 
     /// [`Stage::Centre`].
@@ -68,7 +73,7 @@ pub(super) trait WeightingFunction<R: Real>: Stages {
         _head: &HeadTrace<R>,
         _t: usize,
         _terms: &Terms<R>,
-        _by: &mut HeadGradient<R>,
+        _d: &mut HeadGradient<R>,
     ) {
     }
 
@@ -90,7 +95,7 @@ pub(super) trait WeightingFunction<R: Real>: Stages {
     }
 
     /// Adds what the scratch has summed over an episode to the gradients w.r.t. the learned arrays.
-    fn add_up(&self, _by: &mut SlotsGradient<R>) {}
+    fn add_up(&self, _d: &mut SlotsGradient<R>) {}
 }
 
 macro_rules! functions {

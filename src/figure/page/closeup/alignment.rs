@@ -77,7 +77,7 @@ impl<'a> Pane<'a, '_> {
 
     /// How much each step of the question counts in an answer, above its column.
     fn importance(&self, on: &mut Surface<'_>, area: &Area, first: usize, steps: usize) {
-        let mut own = self.now.trace().own.arrays();
+        let mut own = self.now.trace().kind_arrays.arrays();
         let Some((_, shares)) = own.find(|(array, _)| array.name == "importance") else {
             return;
         };

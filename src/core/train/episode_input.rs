@@ -1,11 +1,11 @@
 //! Episodes as machines see them.
 
-use crate::model::Given;
+use crate::model::EpisodeInput;
 use crate::model::equations::{Document, Offer};
 use crate::task::{AskedFor, Episode, Task};
 
 /// An episode in which a machine with feedback is given its own answers.
-impl<'a> From<&'a Episode> for Given<'a> {
+impl<'a> From<&'a Episode> for EpisodeInput<'a> {
     fn from(episode: &'a Episode) -> Self {
         Self {
             input: &episode.input,
@@ -17,8 +17,8 @@ impl<'a> From<&'a Episode> for Given<'a> {
 }
 
 /// An episode in which a machine with feedback is given the targets instead (teacher forcing).
-pub fn forced(episode: &Episode) -> Given<'_> {
-    Given {
+pub fn forced(episode: &Episode) -> EpisodeInput<'_> {
+    EpisodeInput {
         forced: Some(&episode.target),
         ..episode.into()
     }

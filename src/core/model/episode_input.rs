@@ -6,7 +6,7 @@ use crate::math::Answer;
 
 /// An episode as a machine sees it.
 #[derive(Clone, Copy, Debug)]
-pub struct Given<'a> {
+pub struct EpisodeInput<'a> {
     /// Input x_t, [T, X].
     pub input: &'a Array2<f32>,
     /// Steps before the answer.
@@ -17,7 +17,7 @@ pub struct Given<'a> {
     pub answer: Answer,
 }
 
-/// How an episode is run: [`Given`], without its arrays.
+/// How an episode is run: [`EpisodeInput`], without its arrays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Setting {
     /// Steps before the answer, or all where a machine says so: an encoder reads their inputs.
@@ -29,7 +29,7 @@ pub struct Setting {
 }
 
 /// An input alone: all of it is the source.
-impl<'a> From<&'a Array2<f32>> for Given<'a> {
+impl<'a> From<&'a Array2<f32>> for EpisodeInput<'a> {
     fn from(input: &'a Array2<f32>) -> Self {
         Self {
             input,

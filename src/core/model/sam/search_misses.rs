@@ -8,7 +8,7 @@ use crate::model::trace::Trace;
 
 /// The rows of a recorded episode, beside those that exact search would have chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Missed {
+pub struct SearchMisses {
     /// Reads: steps times heads.
     pub reads: usize,
     /// Reads with another row than exact search would have chosen.
@@ -21,7 +21,7 @@ pub struct Missed {
 
 /// Searches again, exactly, in the memory of every step of a recorded episode, as it follows from the recorded arrays.
 /// `None` where it began with another memory than that of the configuration: its other rows are not known.
-pub fn missed<R: Real>(config: &SamConfig, trace: &Trace<R>) -> Option<Missed> {
+pub fn search_misses<R: Real>(config: &SamConfig, trace: &Trace<R>) -> Option<SearchMisses> {
     let is_known = |place: usize, row: &[R]| {
         let recorded = trace.memory_columns.row(0).iter().skip(place);
         recorded.step_by(trace.memory_size()[0]).eq(row)
@@ -33,7 +33,7 @@ pub fn missed<R: Real>(config: &SamConfig, trace: &Trace<R>) -> Option<Missed> {
     let (mut trace, sam) = (trace.clone(), config.searching());
     sam.reset(&mut trace, None);
     let mut exact = vec![R::ZERO; config.read_rows];
-    let mut missed = Missed::default();
+    let mut search_misses = SearchMisses::default();
     for (t, head) in (0..trace.steps()).flat_map(|t| (0..config.heads).map(move |head| (t, head))) {
         sam.after(&mut trace, t);
         let key = trace.heads[head].key.row(t);
@@ -41,10 +41,10 @@ pub fn missed<R: Real>(config: &SamConfig, trace: &Trace<R>) -> Option<Missed> {
         let rows = trace.heads[head].series(ROWS);
         let rows = rows.map_or(&[][..], |rows| rows.row(t));
         let others = rows.iter().filter(|row| !exact.contains(row)).count();
-        missed.reads += 1;
-        missed.other_reads += usize::from(others > 0);
-        missed.rows += rows.len();
-        missed.other_rows += others;
+        search_misses.reads += 1;
+        search_misses.other_reads += usize::from(others > 0);
+        search_misses.rows += rows.len();
+        search_misses.other_rows += others;
     }
-    Some(missed)
+    Some(search_misses)
 }

@@ -123,9 +123,9 @@ pub const FAINT: f32 = 0.7;
 ///
 /// Until a write head touches a row it holds almost only its initial values, and a match with it means little.
 #[derive(Clone, Debug)]
-pub struct Written(Vec<usize>);
+pub struct FirstWriteSteps(Vec<usize>);
 
-impl Written {
+impl FirstWriteSteps {
     /// A pass over the weightings of the write heads.
     pub fn of(trace: &Trace) -> Self {
         let writes = trace.heads.iter().any(HeadTrace::is_write);

@@ -163,9 +163,9 @@ pub(crate) fn added(mut terms: Vec<Term>) -> String {
     terms.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
     let rest: f32 = terms.iter().skip(TERMS).map(|term| term.1).sum();
     let others = terms.len().saturating_sub(TERMS);
-    let description = terms.into_iter().take(TERMS).map(|term| term.0);
+    let largest = terms.into_iter().take(TERMS).map(|term| term.0);
     let rest = (others > 0).then(|| format!("{} from {others} others", n(rest)));
-    description.chain(rest).collect::<Vec<_>>().join("\n+ ")
+    largest.chain(rest).collect::<Vec<_>>().join("\n+ ")
 }
 
 /// Σ a·b, a name for each number of the first and of the second.
@@ -425,26 +425,26 @@ pub type Fact = (&'static str, String, f32);
 /// the divergence of a Bayesian head.
 pub fn facts(at: &InStep<'_>) -> Vec<Fact> {
     let (head, step) = (at.head, at.step);
-    let mut description: Vec<Fact> = Vec::new();
+    let mut facts: Vec<Fact> = Vec::new();
     if let Some(window) = at.window() {
         let rows = window.rows(head.similarity.width());
         let seen = format!("centre: window of rows {} to {}", rows.start, rows.end - 1);
-        description.push(("p", seen, window.centre));
+        facts.push(("p", seen, window.centre));
     }
     if let Some(drawn) = at.draw() {
         if at.sampling == NoiseMode::Sampled {
             let (from, to) = (n(drawn.from), n(drawn.to));
             let words = format!("sampled: row {} is {from} to {to}", drawn.row);
-            description.push(("u", words, drawn.u));
+            facts.push(("u", words, drawn.u));
         }
         let words = format!("probability of row {}", drawn.row);
-        description.push(("α", words, drawn.chance));
+        facts.push(("α", words, drawn.chance));
         let bits = crate::figure::facts::heads::entropy(head.distribution.row(step));
-        description.push(("H", "entropy of α, bits".to_owned(), bits));
+        facts.push(("H", "entropy of α, bits".to_owned(), bits));
     }
     if let [divergence] = *at.own(bayesian::DIVERGENCE) {
         let words = "divergence from the prior m, nats, over all rows".to_owned();
-        description.push(("KL", words, divergence));
+        facts.push(("KL", words, divergence));
     }
-    description
+    facts
 }

@@ -74,14 +74,14 @@ pub struct Stretch {
     /// The step after its last.
     pub end: usize,
     /// Number of rows that the peak moves in every step; `None` while the weight is on many rows.
-    pub by: Option<isize>,
+    pub shift: Option<isize>,
 }
 
 impl Stretch {
     /// In words: `+1 ×20`, `stays ×3`, `jumps +27`, `many rows ×2`.
     pub fn words(&self, range: usize) -> String {
         let count = self.end - self.start;
-        let what = match self.by {
+        let what = match self.shift {
             None => "many rows".to_owned(),
             Some(0) => "stays".to_owned(),
             Some(by) if by.unsigned_abs() > range => format!("jumps {}", signed(by)),
@@ -105,13 +105,13 @@ fn stretches(head: &HeadTrace<f32>, steps: usize) -> Vec<Stretch> {
             .any(|weight| *weight != 0.0)
     };
     for step in (0..steps).filter(is_there) {
-        let by = move_in(head, step);
+        let shift = move_in(head, step);
         match stretches.last_mut() {
-            Some(last) if last.by == by && last.end == step => last.end = step + 1,
+            Some(last) if last.shift == shift && last.end == step => last.end = step + 1,
             _ => stretches.push(Stretch {
                 start: step,
                 end: step + 1,
-                by,
+                shift,
             }),
         }
     }
@@ -146,8 +146,8 @@ mod tests {
     #[test]
     fn jumps_require_known_shift_range() {
         let mut recording = recording();
-        let (start, end, by) = (0, 2, Some(5));
-        let far = Stretch { start, end, by };
+        let (start, end, shift) = (0, 2, Some(5));
+        let far = Stretch { start, end, shift };
         let head = &mut recording.trace.heads[0];
         assert_eq!(far.words(reach(head)), "jumps +5 ×2");
         head.shift.as_mut_slice().fill(ABSENT);

@@ -89,7 +89,7 @@ impl Gradients {
     }
 
     /// Returns the name of a gradient: `d loss / d w of W0`.
-    pub fn by(&self, what: &str) -> String {
+    pub fn wrt(&self, what: &str) -> String {
         format!("d {} / d {what}", self.name())
     }
 

@@ -31,13 +31,13 @@ pub struct WeightFlow {
     /// The weight that flows, 0 to 1.
     pub weight: f32,
     /// The number of rows that it moves.
-    pub by: isize,
+    pub shift: isize,
 }
 
 impl WeightFlow {
     /// True when it goes round the end of the memory: from the last rows to the first, or back.
     pub fn wraps(&self, rows: usize) -> bool {
-        let to = self.from.cast_signed() + self.by;
+        let to = self.from.cast_signed() + self.shift;
         !(0..rows.cast_signed()).contains(&to)
     }
 }
@@ -49,7 +49,7 @@ pub fn straight(weighting: &[f32], share: f32) -> Vec<WeightFlow> {
         from: row,
         to: row,
         weight: weight * share,
-        by: 0,
+        shift: 0,
     }))
 }
 
@@ -76,13 +76,13 @@ fn shifts(
     let sources = moved.iter().enumerate().filter(move |(_, w)| **w >= least);
     sources.flat_map(move |(from, weight)| {
         shift.iter().enumerate().map(move |(index, s)| {
-            let by = offset(index, range);
-            let to = (from.cast_signed() + by).rem_euclid(rows);
+            let shift = offset(index, range);
+            let to = (from.cast_signed() + shift).rem_euclid(rows);
             WeightFlow {
                 from,
                 to: to.cast_unsigned(),
                 weight: weight * s,
-                by,
+                shift,
             }
         })
     })
@@ -114,12 +114,12 @@ impl TemporalLinks {
         let links = matrix.iter().enumerate().filter(|link| *link.1 >= LINKED);
         let strongest = heaviest(links.map(|(at, &weight)| {
             let (to, from) = (at / rows, at % rows);
-            let by = to.cast_signed() - from.cast_signed();
+            let shift = to.cast_signed() - from.cast_signed();
             WeightFlow {
                 from,
                 to,
                 weight,
-                by,
+                shift,
             }
         }));
         Some(Arc::new(Self { matrix, strongest }))

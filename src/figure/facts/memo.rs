@@ -7,14 +7,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// The last `N` results, each with the key of everything that it depends on.
 #[derive(Debug)]
 pub struct Memo<K, V, const N: usize> {
-    kept: Mutex<VecDeque<(K, V)>>,
+    entries: Mutex<VecDeque<(K, V)>>,
     computed: AtomicUsize,
 }
 
 impl<K, V, const N: usize> Default for Memo<K, V, N> {
     fn default() -> Self {
-        let (kept, computed) = Default::default();
-        Self { kept, computed }
+        let (entries, computed) = Default::default();
+        Self { entries, computed }
     }
 }
 
@@ -28,20 +28,20 @@ impl<K, V, const N: usize> Clone for Memo<K, V, N> {
 impl<K: PartialEq, V: Clone, const N: usize> Memo<K, V, N> {
     /// Returns the result for a key; computes it where it is not among the last ones.
     pub fn get(&self, key: K, compute: impl FnOnce() -> V) -> V {
-        let is_it = |kept: &&(K, V)| kept.0 == key;
-        if let Some((_, value)) = self.kept().iter().find(is_it) {
+        let is_it = |entries: &&(K, V)| entries.0 == key;
+        if let Some((_, value)) = self.lock().iter().find(is_it) {
             return value.clone();
         }
         let value = compute();
-        let mut kept = self.kept();
-        kept.truncate(N - 1);
-        kept.push_front((key, value.clone()));
+        let mut entries = self.lock();
+        entries.truncate(N - 1);
+        entries.push_front((key, value.clone()));
         self.computed.fetch_add(1, Ordering::Relaxed);
         value
     }
 
-    fn kept(&self) -> MutexGuard<'_, VecDeque<(K, V)>> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, VecDeque<(K, V)>> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the number of results computed so far.

@@ -628,7 +628,7 @@ impl<'a> Figure<'a> {
         let (label, name) = (head_label(trace, head), HeadName::of(trace, head));
         let (lanes, note) = match self.layer {
             None => (scalars(&trace.heads[head], trace.steps()), String::new()),
-            Some(by) => (by.scalars(head, trace.steps()), by.by("each of them")),
+            Some(by) => (by.scalars(head, trace.steps()), by.wrt("each of them")),
         };
         let lanes = lanes.into_iter();
         let lanes = lanes.map(|lane| (lane, Some(name))).collect();
@@ -763,8 +763,8 @@ mod tests {
     use crate::train::ABSENT;
 
     fn animated(figure: &Figure<'_>, format: Format, motion: Motion) -> Vec<u8> {
-        let description = async |_, _| ControlFlow::Continue(());
-        at_once(to_bytes(figure, format, 0.5, motion, description)).unwrap()
+        let report_progress = async |_, _| ControlFlow::Continue(());
+        at_once(to_bytes(figure, format, 0.5, motion, report_progress)).unwrap()
     }
 
     fn images(drawing: &Drawing) -> Vec<(&Area, &Image)> {
@@ -1331,7 +1331,7 @@ mod tests {
         let figure = Figure::new(&recording, Options::new(Layout::Paper));
         let drawn = |most: usize| {
             let mut heard = Vec::new();
-            let description = async |done, all| {
+            let report_progress = async |done, all| {
                 heard.push((done, all));
                 if done < most {
                     ControlFlow::Continue(())
@@ -1339,7 +1339,7 @@ mod tests {
                     ControlFlow::Break(())
                 }
             };
-            let drawn = to_bytes(&figure, Format::Gif, 0.2, Motion::new(20), description);
+            let drawn = to_bytes(&figure, Format::Gif, 0.2, Motion::new(20), report_progress);
             let drawn = at_once(drawn).is_some();
             (drawn, heard)
         };

@@ -228,13 +228,13 @@ mod tests {
         assert_eq!((last.width, last.height), usual);
         assert_eq!(learning.draw().marks, last.marks);
         let bytes = |format| {
-            let description = async |_, _| ControlFlow::Continue(());
+            let report_progress = async |_, _| ControlFlow::Continue(());
             at_once(to_bytes(
                 &learning,
                 format,
                 0.5,
                 Motion::new(10),
-                description,
+                report_progress,
             ))
             .unwrap()
         };

@@ -1,6 +1,6 @@
 //! The addressing of a head at a step: a column for each weighting, and lines for the flow between them.
 
-use crate::figure::facts::episode::{FAINT, Written};
+use crate::figure::facts::episode::{FAINT, FirstWriteSteps};
 use crate::figure::facts::links::{self, WeightFlow};
 use crate::figure::facts::moment::Moment;
 use crate::figure::facts::rows::{Axis, Span};
@@ -69,7 +69,7 @@ pub struct Bars<'a> {
     /// The row that a hard head drew, in the column that it drew from.
     pub drawn: Option<usize>,
     /// Rows drawn faint in a match: they were not written before this step, so that matching them means little.
-    pub faint: Option<(&'a Written, usize)>,
+    pub faint: Option<(&'a FirstWriteSteps, usize)>,
 }
 
 /// The largest of some values, in a few digits.
@@ -442,7 +442,7 @@ impl<'a> Addressing<'a> {
         let weight = link.weight.min(1.0);
         let ink = Ink::from(on.page.colours.head(self.name)).faded((0.25 + 0.6 * weight) * fade);
         let width = 0.8 + 1.2 * weight;
-        let down = (link.by > 0) != axis.upwards;
+        let down = (link.shift > 0) != axis.upwards;
         let far = (to[1] > from[1]) != down;
         if !(link.wraps(self.rows) && far) {
             return on.line(&[from, to], ink, width);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use ndarray::ArrayView2;
 
-use crate::figure::facts::episode::{SalientHead, Scales, Written, wrong_bits};
+use crate::figure::facts::episode::{FirstWriteSteps, SalientHead, Scales, wrong_bits};
 use crate::figure::facts::equations::{InStep, allocation_places};
 use crate::figure::facts::events::{Event, HeadLines, events};
 use crate::figure::facts::gradients::{Gradients, Layer};
@@ -36,7 +36,7 @@ use crate::train::Recording;
 const MOST_MOVING: usize = 2048;
 
 /// A quantity over time.
-pub struct Source<'a> {
+pub struct RecordedQuantity<'a> {
     /// The identity.
     pub id: PanelId,
     /// The title of its picture.
@@ -138,7 +138,7 @@ fn scale_of(
     })
 }
 
-impl<'a> Source<'a> {
+impl<'a> RecordedQuantity<'a> {
     /// The quantity of this picture, if the machine has it; with the scales of signed values, of bits and of
     /// weightings.
     pub fn new(
@@ -204,7 +204,7 @@ impl<'a> Source<'a> {
         };
         Self {
             scale: gradients.scale(array),
-            note: gradients.by(&what),
+            note: gradients.wrt(&what),
             verb: "",
             values: of(series).1,
             ..self
@@ -231,7 +231,7 @@ pub struct Facts {
     /// The scales of signed values.
     pub scales: Scales,
     /// The steps in which the memory rows were first written.
-    pub written: Written,
+    pub first_write_steps: FirstWriteSteps,
     /// Redundant heads: those that attend to the same rows.
     pub redundancies: Redundancies,
     /// The most informative head of each step.
@@ -264,7 +264,7 @@ impl Facts {
         Self {
             stages: Stages::of(trace, writes_first),
             scales: Scales::of(trace),
-            written: Written::of(trace),
+            first_write_steps: FirstWriteSteps::of(trace),
             redundancies: Redundancies::of(trace),
             salient: SalientHead::of(recording),
             heads: HeadLines::of_all(trace),
@@ -333,11 +333,11 @@ impl<'a> Catalogue<'a> {
         if moving { 1 + share } else { 0 }
     }
 
-    fn source(&self, id: PanelId) -> Option<Source<'a>> {
-        let source = Source::new(self.now.recording, &self.facts.scales, self.shades, id)?;
+    fn recorded(&self, id: PanelId) -> Option<RecordedQuantity<'a>> {
+        let found = RecordedQuantity::new(self.now.recording, &self.facts.scales, self.shades, id)?;
         Some(match self.layer {
-            Some(gradients) => source.derived(gradients),
-            None => source,
+            Some(gradients) => found.derived(gradients),
+            None => found,
         })
     }
 
@@ -352,10 +352,10 @@ impl<'a> Catalogue<'a> {
 
     /// A quantity over time.
     fn over_time(&self, id: PanelId) -> Option<Panel<'a>> {
-        let (source, steps) = (self.source(id)?, self.now.trace().steps());
-        let (recording, rows) = (self.now.recording, source.rows);
+        let (quantity, steps) = (self.recorded(id)?, self.now.trace().steps());
+        let (recording, rows) = (self.now.recording, quantity.rows);
         let asked = |t: usize| recording.episode.is_scored(t);
-        let mut cells = Cells::of([steps, rows], source.scale, source.values);
+        let mut cells = Cells::of([steps, rows], quantity.scale, quantity.values);
         cells.version.1 = self.layered();
         match id.picture {
             Picture::Error => cells.skipped = (0..steps).map(|t| !asked(t)).collect(),
@@ -375,7 +375,7 @@ impl<'a> Catalogue<'a> {
             let wrong = move |width| wrong_bits(recording, 0..steps, width);
             cells.outlined = Some(Box::new(wrong));
         }
-        let (down, natural, alt) = match source.row {
+        let (down, natural, alt) = match quantity.row {
             "row" => (self.down(), 190.0, "memory rows over time"),
             row => {
                 let (each, least, most) = match row {
@@ -387,17 +387,17 @@ impl<'a> Catalogue<'a> {
                 (Down::all(row, rows), natural, "over time")
             }
         };
-        let verb = if self.as_paper { "" } else { source.verb };
+        let verb = if self.as_paper { "" } else { quantity.verb };
         let content = match id.picture {
             // Derivatives are no shares of a whole.
             Picture::Modes if self.layer.is_none() => Content::Shares(cells),
             _ => Content::Cells(cells),
         };
         Some(Panel {
-            title: source.title.to_owned(),
-            name: source.name,
-            whose: source.whose,
-            note: source.note + verb + &truth,
+            title: quantity.title.to_owned(),
+            name: quantity.name,
+            whose: quantity.whose,
+            note: quantity.note + verb + &truth,
             alt: alt.to_owned() + &truth,
             symbols: &self.facts.symbols,
             across: Across::Steps(steps),
@@ -417,7 +417,7 @@ impl<'a> Catalogue<'a> {
     /// The picture that the machine describes, for every answer or for the step, by the weights of a head.
     fn patches(&self, id: PanelId) -> Option<Panel<'a>> {
         let (head, recording) = (id.of?, self.now.recording);
-        let weights = self.source(PanelId::of(Picture::Weightings, head))?;
+        let weights = self.recorded(PanelId::of(Picture::Weightings, head))?;
         let steps = recording.trace.steps();
         let shown = if id.now {
             self.now.step..self.now.step + 1
@@ -449,23 +449,23 @@ impl<'a> Catalogue<'a> {
 
     /// A quantity at the step.
     fn now(&self, id: PanelId) -> Option<Panel<'a>> {
-        let (source, step) = (self.source(id)?, self.now.step);
+        let (quantity, step) = (self.recorded(id)?, self.now.step);
         let whose = match id.of {
-            Some(_) => source.whose.clone(),
+            Some(_) => quantity.whose.clone(),
             None => "machine".to_owned(),
         };
-        let description = source.describe();
-        let values = source.values;
+        let description = quantity.describe();
+        let values = quantity.values;
         let value = move |row, _| values.at(step, row);
-        let mut cells = Cells::new([source.rows, 1], source.scale, value);
+        let mut cells = Cells::new([quantity.rows, 1], quantity.scale, value);
         cells.version = (step, self.layered());
         Some(Panel {
             name: format!("{whose} {description}"),
             title: description,
             whose,
-            note: source.note + source.verb,
+            note: quantity.note + quantity.verb,
             alt: "at this step".to_owned(),
-            across: Across::Columns(source.rows),
+            across: Across::Columns(quantity.rows),
             down: Down::all("", 1),
             natural: 14.0,
             ..Panel::new(id, Content::Cells(cells))
@@ -507,7 +507,7 @@ impl<'a> Catalogue<'a> {
             title: "Memory".to_owned(),
             name: "memory".to_owned(),
             whose: memory.name(),
-            note: gradients.map_or_else(|| memory.name(), |by| by.by("M")),
+            note: gradients.map_or_else(|| memory.name(), |gradients| gradients.wrt("M")),
             alt: "rows down, columns across".to_owned(),
             across: Across::Columns(columns),
             down: self.down(),
@@ -578,13 +578,13 @@ impl<'a> Catalogue<'a> {
 
     /// The usage of the rows at the moment, with their places in the order of allocation.
     fn usage(&self, id: PanelId) -> Option<Panel<'a>> {
-        let source = self.source(id)?;
+        let quantity = self.recorded(id)?;
         let done = steps_done(id, &self.now);
         let after = done.checked_sub(1);
-        let value = |row| after.map_or(0.0, |step| source.value(step, row));
-        let usage: Vec<f32> = (0..source.rows).map(value).collect();
+        let value = |row| after.map_or(0.0, |step| quantity.value(step, row));
+        let usage: Vec<f32> = (0..quantity.rows).map(value).collect();
         let places = allocation_places(&usage);
-        let mut cells = Cells::new([1, source.rows], source.scale, move |_, row| usage[row]);
+        let mut cells = Cells::new([1, quantity.rows], quantity.scale, move |_, row| usage[row]);
         cells.version = (done, self.layered());
         if self.layer.is_none() {
             cells.places = places;
@@ -592,10 +592,10 @@ impl<'a> Catalogue<'a> {
         let when = after.map_or("before step 0".to_owned(), |step| {
             format!("after step {step}")
         });
-        let note = format!("{} {when}", source.note);
+        let note = format!("{} {when}", quantity.note);
         Some(Panel {
-            name: source.name,
-            whose: source.whose,
+            name: quantity.name,
+            whose: quantity.whose,
             alt: format!("{note}; numbers: order of allocation"),
             note,
             down: self.down(),
@@ -681,7 +681,7 @@ impl<'a> Catalogue<'a> {
             place,
             parameter,
             description: match scale {
-                _ if let Some((by, _)) = layer => by.by(&format!("{} of {name}", column.symbol)),
+                _ if let Some((d, _)) = layer => d.wrt(&format!("{} of {name}", column.symbol)),
                 Scale::Signed(most) if column.is_unbounded() => {
                     let (what, most) = (column.describe(head), numbers::end_text(most));
                     format!("{what}\nbars from −{most} to {most}, the range of this episode")
@@ -697,7 +697,7 @@ impl<'a> Catalogue<'a> {
             to_come: place > now.place || place == now.place && now.through <= 0.0 && place > 0,
             moving,
             // A location score does not depend on whether the row was written.
-            faint: (by_content && layer.is_none()).then_some((&self.facts.written, by)),
+            faint: (by_content && layer.is_none()).then_some((&self.facts.first_write_steps, by)),
         })
     }
 

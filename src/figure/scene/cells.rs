@@ -158,16 +158,16 @@ impl<'a> Cells<'a> {
     }
 
     /// True where one is not finite, and where one was not recorded.
-    pub fn odd(&self) -> [bool; 2] {
+    pub fn has_unusual_values(&self) -> [bool; 2] {
         let rows: Vec<usize> = (0..self.rows).collect();
-        let (mut values, mut odd) = (vec![0.0; self.rows], [false; 2]);
+        let (mut values, mut unusual) = (vec![0.0; self.rows], [false; 2]);
         for column in (0..self.columns).filter(|&column| !self.is_skipped(column)) {
             self.values.column(column, &rows, &mut values);
             for &value in values.iter().filter(|value| !value.is_finite()) {
-                odd[usize::from(is_absent(value))] = true;
+                unusual[usize::from(is_absent(value))] = true;
             }
         }
-        odd
+        unusual
     }
 
     /// Returns all values, also those that are no numbers.

@@ -85,7 +85,7 @@ pub struct Moving {
     /// Source, target and amount.
     pub link: WeightFlow,
     /// The number of rows that it has moved.
-    pub by: f32,
+    pub moved: f32,
     /// The weight that lies before it in its row.
     pub before: f32,
 }
@@ -158,7 +158,7 @@ impl Moment<'_> {
         let mut moving: Vec<_> = links
             .map(|link| Moving {
                 link,
-                by: link.by as f32 * through,
+                moved: link.shift as f32 * through,
                 before: 0.0,
             })
             .collect();
@@ -169,7 +169,7 @@ impl Moment<'_> {
             *before = arrived[link.to];
             arrived[link.to] += link.weight;
         }
-        moving.sort_by_key(|Moving { link, .. }| (link.from, link.by));
+        moving.sort_by_key(|Moving { link, .. }| (link.from, link.shift));
         let mut left = vec![0.0; from.len()];
         for Moving { link, before, .. } in &mut moving {
             *before = between(left[link.from], *before, through);

@@ -305,7 +305,7 @@ impl<'a> Overlap<'a> {
         self.cells.print(on, at, PRINTED);
         self.labels(on, &at);
         if let Some(words) = &self.words {
-            self.tell(on, words);
+            self.paint_penalties(on, words);
         }
         if let Some(area) = self.sigma(at.area) {
             self.singular_values(on, &at, &area);
@@ -379,7 +379,7 @@ impl<'a> Overlap<'a> {
     }
 
     /// Writes the penalties of the step, one line per group: spread and shared add up to P.
-    fn tell(&self, on: &mut Surface<'_>, area: &Area) {
+    fn paint_penalties(&self, on: &mut Surface<'_>, area: &Area) {
         let columns = if area.width() > WHO + 2.0 * NUMBER {
             vec![("spread", 0), ("shared", 1), ("= P", 2)]
         } else {

@@ -78,8 +78,8 @@ pub trait Paint {
     fn clip(&mut self, _edges: Option<(f32, f32)>) {}
 
     /// True where a cell of a picture is not finite, and where one was not recorded.
-    fn odd(&mut self, cells: &Cells<'_>, _picture: PanelId) -> [bool; 2] {
-        cells.odd()
+    fn has_unusual_values(&mut self, cells: &Cells<'_>, _picture: PanelId) -> [bool; 2] {
+        cells.has_unusual_values()
     }
 
     /// Returns column and row of the outlined cells of a picture, for cells of this width.

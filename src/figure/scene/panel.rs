@@ -403,7 +403,7 @@ impl<'a> Panel<'a> {
             _ => None,
         };
         if let Some(cells) = cells.filter(|_| left + 60.0 < right) {
-            let [broken, absent] = on.paint.odd(cells, self.id);
+            let [broken, absent] = on.paint.has_unusual_values(cells, self.id);
             for (is_there, words, fill) in [
                 (broken, "not finite", on.page.colours.non_finite),
                 (absent, on.page.lacking, on.page.colours.raised),

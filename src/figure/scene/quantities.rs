@@ -36,7 +36,7 @@ impl<'a> Catalogue<'a> {
         let version = self.layer.map_or(0, Gradients::version);
         let is_norm = id.picture == Picture::Norms;
         let words = own.words();
-        let what = self.layer.map_or(words.clone(), |by| by.by(&words));
+        let what = self.layer.map_or(words.clone(), |d| d.wrt(&words));
         let panel = |cells: Cells<'a>, down: usize| Panel {
             title: own.array.name.to_owned(),
             name: words.clone(),

@@ -6,7 +6,7 @@ use crate::figure::facts::equations::{self, InStep};
 use crate::figure::facts::quantities::norm;
 use crate::figure::facts::scores::score_text;
 use crate::figure::facts::stages::columns_of;
-use crate::figure::scene::catalogue::Source;
+use crate::figure::scene::catalogue::RecordedQuantity;
 use crate::figure::scene::overlap::{self, Redundant};
 use crate::figure::{self, HeadName, PanelId, Picture, Scale, expected_shift, head_label, signed};
 use crate::math::Answer;
@@ -23,12 +23,12 @@ pub fn card(open: &Open, id: PanelId, column: usize, step: usize) -> Option<Card
         return quantity_card(open, id, column, step);
     }
     let shades = [Scale::Bits, Scale::weighting(false)];
-    let source = Source::new(recording, &open.facts.scales, shades, id)?;
+    let quantity = RecordedQuantity::new(recording, &open.facts.scales, shades, id)?;
     let steps = recording.trace.steps();
-    if step >= steps || column >= source.rows {
+    if step >= steps || column >= quantity.rows {
         return None;
     }
-    let value = source.value(step, column);
+    let value = quantity.value(step, column);
     let mut lines = Vec::new();
     let title = match id.of.and_then(|head| recording.trace.heads.get(head)) {
         None => {
@@ -49,7 +49,7 @@ pub fn card(open: &Open, id: PanelId, column: usize, step: usize) -> Option<Card
                     line("I", model, of.model as f32),
                 ]);
             }
-            format!("{} channel {column}", source.describe())
+            format!("{} channel {column}", quantity.describe())
         }
         Some(_) if id.picture == Picture::Overlap => {
             let (trace, heads) = (&recording.trace, [id.of?, column]);
@@ -57,32 +57,32 @@ pub fn card(open: &Open, id: PanelId, column: usize, step: usize) -> Option<Card
             let all = open.facts.redundancies.0.iter();
             lines.extend(all.map(|of| penalty(of, trace, step)));
             let name = HeadName::of(trace, column);
-            format!("{} with {name}, overlap", source.whose)
+            format!("{} with {name}, overlap", quantity.whose)
         }
         Some(_) if let Some(sum) = sum_of_row(id.picture) => {
             let at = InStep::of(&recording.trace, open.writes_first(), id.of?, step)?;
-            lines.push(line(source.symbol, sum(&at, column), value));
+            lines.push(line(quantity.symbol, sum(&at, column), value));
             let row = row_number(&recording.trace, column);
-            format!("{} {} of row {row}", source.whose, source.word)
+            format!("{} {} of row {row}", quantity.whose, quantity.word)
         }
         Some(trace) => {
             // The memory that this head sees.
             let seen = step + usize::from(open.writes_first() && !trace.is_write());
             let memory = recording.trace.memory_columns.row(seen);
-            lines.extend(of_head((trace, memory), &source, column, step)?);
+            lines.extend(of_head((trace, memory), &quantity, column, step)?);
             if id.picture == Picture::Shifts {
                 let by = signed(figure::offset(column, trace.shift.width() / 2));
-                format!("{} shift by {by}", source.whose)
+                format!("{} shift by {by}", quantity.whose)
             } else {
-                format!("{} {} column {column}", source.whose, source.describe())
+                format!("{} {} column {column}", quantity.whose, quantity.describe())
             }
         }
     };
-    let names = ("step", &[source.word][..]);
+    let names = ("step", &[quantity.word][..]);
     Some(Card {
         title,
         lines,
-        table: Table::counted(names, steps, |t| [source.value(t, column)]),
+        table: Table::counted(names, steps, |t| [quantity.value(t, column)]),
     })
 }
 
@@ -177,11 +177,12 @@ fn of_machine(
 
 fn of_head(
     (head, memory): (&HeadTrace<f32>, &[f32]),
-    source: &Source<'_>,
+    quantity: &RecordedQuantity<'_>,
     column: usize,
     step: usize,
 ) -> Option<Vec<Line>> {
-    let (picture, symbol, value) = (source.id.picture, source.symbol, source.value(step, column));
+    let (picture, symbol) = (quantity.id.picture, quantity.symbol);
+    let value = quantity.value(step, column);
     let weighting = head.weighting.row(step);
     let rows = weighting.len();
     let at = |row: usize| memory.get(column * rows + row).copied().unwrap_or(f32::NAN);

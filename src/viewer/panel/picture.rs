@@ -460,7 +460,7 @@ pub fn weightings_menu(
     let names: Vec<_> = columns.iter().map(|column| column.array.name).collect();
     let label = head_label(view.trace(), index);
     let gradients = view.state.layer();
-    let whose = gradients.map_or_else(|| label.clone(), |by| by.by(&label));
+    let whose = gradients.map_or_else(|| label.clone(), |gradients| gradients.wrt(&label));
     // What is copied is what is shown.
     let value = |row: usize, stage: usize| match gradients {
         None => columns[stage].values(head, step)[row],

@@ -28,7 +28,7 @@ pub struct Textures {
     /// The pass that is being drawn.
     pass: u64,
     /// Whether pictures have values that are not finite or not recorded.
-    odd: Memo<u64, [bool; 2], 64>,
+    checks: Memo<u64, [bool; 2], 64>,
     /// The outlined cells of pictures.
     outlined: Memo<u64, Vec<(usize, usize)>, 16>,
     /// Images uploaded to the graphics card so far.
@@ -92,7 +92,7 @@ impl Textures {
 
     /// Returns the number of facts about pictures computed so far.
     pub fn computed(&self) -> usize {
-        self.odd.computed() + self.outlined.computed()
+        self.checks.computed() + self.outlined.computed()
     }
 }
 
@@ -212,9 +212,9 @@ impl Paint for Canvas<'_> {
         self.painter.set_clip_rect(self.whole.intersect(edges));
     }
 
-    fn odd(&mut self, cells: &Cells<'_>, picture: PanelId) -> [bool; 2] {
+    fn has_unusual_values(&mut self, cells: &Cells<'_>, picture: PanelId) -> [bool; 2] {
         let key = self.key(cells, picture);
-        self.textures.odd.get(key, || cells.odd())
+        self.textures.checks.get(key, || cells.has_unusual_values())
     }
 
     fn outlined(&mut self, cells: &Cells<'_>, picture: PanelId, width: f32) -> Vec<(usize, usize)> {

@@ -57,7 +57,7 @@ impl Pane<'_, '_> {
         let arrives = within(placed.through, OVER) * lighter(placed.through);
         let total = self.head.weighting.width() as f32;
         for moving in self.now.shifted(self.head) {
-            let row = moving.link.from as f32 + moving.by;
+            let row = moving.link.from as f32 + moving.moved;
             let mut spans = vec![self.view.span(row)];
             if self.view.is_whole() {
                 // Both ends are in view: what leaves at the one comes in at the other.
@@ -67,9 +67,9 @@ impl Pane<'_, '_> {
             for place in spans.into_iter().filter_map(|span| self.view.clip(span)) {
                 let bar = Self::bar_at(placed, bars, place, values);
                 on.rect(bar, Ink::from(self.hue).faded(arrives));
-                if bar.width() >= 3.0 && moving.link.by != 0 {
+                if bar.width() >= 3.0 && moving.link.shift != 0 {
                     // The edge that goes first.
-                    let ahead = moving.link.by > 0;
+                    let ahead = moving.link.shift > 0;
                     let y = if ahead { bar.bottom } else { bar.top };
                     let ink = Ink::from(self.page.colours.strong).faded(arrives);
                     on.line(&bar.level(y), ink, 2.0);
@@ -94,7 +94,7 @@ impl Pane<'_, '_> {
         let moved = motion::before(self.head, to.column, self.now.step);
         for link in links::shifted(self.head, self.now.step, moved) {
             let y = self.view.span(link.from as f32).center();
-            let by = link.by as f32 * height;
+            let by = link.shift as f32 * height;
             let ink = Ink::from(self.hue).faded((0.3 + 0.6 * link.weight.min(1.0)) * seen);
             // Of a whole memory both ends are in view.
             let rings = if self.view.is_whole() { 3 } else { 1 };

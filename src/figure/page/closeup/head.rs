@@ -10,8 +10,8 @@ use crate::model::sam::row_number;
 
 impl<'a> Pane<'a, '_> {
     /// The numbers of the rows, between the weightings and the memory; the head at its row.
-    pub(super) fn spine(&self, on: &mut Surface<'_>, places: &mut Vec<PlacedPanel<'a>>) {
-        let (colours, area) = (self.page.colours, self.area.spine);
+    pub(super) fn row_labels(&self, on: &mut Surface<'_>, places: &mut Vec<PlacedPanel<'a>>) {
+        let (colours, area) = (self.page.colours, self.area.row_labels);
         let size = self.size(12.0).max(self.plan.letters);
         for slot in self.view.slots() {
             let looked_at = self.now.attention(self.head, slot.row).clamp(0.0, 1.0);

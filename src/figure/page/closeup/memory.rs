@@ -102,7 +102,7 @@ impl<'a> Pane<'a, '_> {
         }
         let moving = self.now.shifted(self.head).into_iter();
         for moving in moving.filter(|moving| slides && moving.link.weight >= SLIDES) {
-            let row = moving.link.from as f32 + moving.by;
+            let row = moving.link.from as f32 + moving.moved;
             if let Some(place) = self.view.clip(self.view.span(row)) {
                 self.lit(on, place, moving.link.weight);
             }
@@ -113,13 +113,13 @@ impl<'a> Pane<'a, '_> {
             panel.id.of = Some(self.area.head);
             places.push(panel.along(area, self.view.axis()));
         }
-        self.beside(on, places);
+        self.links_and_usage(on, places);
         self.strips(on, places);
     }
 
     /// Paints the order of writing and the usage of the rows left of the memory.
-    fn beside(&self, on: &mut Surface<'_>, places: &mut Vec<PlacedPanel<'a>>) {
-        for (id, area) in self.area.beside.iter().flatten() {
+    fn links_and_usage(&self, on: &mut Surface<'_>, places: &mut Vec<PlacedPanel<'a>>) {
+        for (id, area) in self.area.links_and_usage.iter().flatten() {
             let Some(mut panel) = self.seen.panel(*id) else {
                 continue;
             };
@@ -150,7 +150,7 @@ impl<'a> Pane<'a, '_> {
             let style = self.letters(12.0, self.page.colours.emphasis(acts)).end();
             let apart = self.size(8.0).max(4.0);
             let at = [area.left - apart, area.centre()];
-            let room = self.area.spine.width() - apart - 2.0;
+            let room = self.area.row_labels.width() - apart - 2.0;
             fitting(on, &vector.words, (at, style, room));
             let id = PanelId::of(vector.picture, self.area.head).now();
             places.extend(self.seen.panel(id).map(|panel| panel.at(area)));

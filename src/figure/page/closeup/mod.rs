@@ -202,8 +202,8 @@ impl<'a> CloseUp<'a, '_> {
             right += width + 16.0;
             (left + width <= end && y <= last).then_some([left, y])
         };
-        let [links, usage] = pane.map_or([None; 2], |pane| pane.beside);
-        let writes = pane.is_some() && !self.seen.facts.written.is_empty();
+        let [links, usage] = pane.map_or([None; 2], |pane| pane.links_and_usage);
+        let writes = pane.is_some() && !self.seen.facts.first_write_steps.is_empty();
         let words = [
             (links.is_some(), "arrow: written next, link 0.1 or more"),
             (usage.is_some(), "grey: usage; number: order of allocation"),
@@ -245,7 +245,7 @@ impl<'a> CloseUp<'a, '_> {
         of.source(on, places);
         of.columns(on, places);
         of.memory(on, places);
-        of.spine(on, places);
+        of.row_labels(on, places);
         of.travelling(on);
     }
 }

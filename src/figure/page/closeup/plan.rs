@@ -63,11 +63,11 @@ pub(super) struct PaneArea {
     /// Free room left of them, at the rows.
     pub(super) before: Option<Area>,
     /// Row numbers and the sign of the head.
-    pub(super) spine: Area,
+    pub(super) row_labels: Area,
     /// The memory at the rows.
     pub(super) memory: Area,
     /// The order of writing and the usage of the rows left of it, where the machine has them and there is room.
-    pub(super) beside: [Option<(PanelId, Area)>; 2],
+    pub(super) links_and_usage: [Option<(PanelId, Area)>; 2],
     /// Number of rows that fit, perhaps all.
     pub(super) rows: usize,
     /// The key, above the memory.
@@ -104,8 +104,8 @@ impl Plan {
             let each = (between.width() + gap) / heads.len().max(1) as f32 - gap;
             let vectors = heads.iter().map(|&head| vectors(&trace.heads[head]));
             // The meaning of what stands beside the memory needs as much room below the columns.
-            let beside = beside_memory(trace).iter().flatten().count();
-            let vectors = vectors.max().unwrap_or(0).max(beside);
+            let words = beside_memory(trace).iter().flatten().count();
+            let vectors = vectors.max().unwrap_or(0).max(words);
             let panes = heads.iter().enumerate().map(|(index, &head)| {
                 let left = between.left + index as f32 * (each + gap);
                 let whole = between.across(left, left + each);
@@ -169,7 +169,7 @@ impl PaneArea {
         let bottom = top + height * rows as f32;
         // Beside another head there is less room, and words need some of it.
         let alone = whole.width() > of(640.0);
-        let (spine, share) = match alone {
+        let (label_width, share) = match alone {
             false => (of(46.0).max(30.0), 0.3),
             true if scale < SMALL => (of(66.0).max(32.0), 0.36),
             true => (of(66.0).max(32.0), 0.42),
@@ -177,18 +177,18 @@ impl PaneArea {
         let memory = (whole.width() * share).min(wide as f32 * of(30.0));
         let right = whole.right - heads;
         let memory = whole.across(right - memory, right).down(top, bottom);
-        let numbers = memory.across(memory.left - spine, memory.left);
+        let numbers = memory.across(memory.left - label_width, memory.left);
         let columns = whole.across(whole.left, numbers.left);
         let mut left = memory.left;
         let widths = [of(30.0), of(18.0)];
         let pictures = beside_memory(trace).into_iter().zip(widths);
-        let beside = pictures.map(|(id, width)| {
+        let links_and_usage = pictures.map(|(id, width)| {
             let id = id.filter(|_| memory.width() >= of(BESIDE_MEMORY))?;
             let area = memory.across(left, left + width);
             left = area.right + of(4.0);
             Some((id, area))
         });
-        let beside: Vec<_> = beside.collect();
+        let links_and_usage: Vec<_> = links_and_usage.collect();
         let memory = memory.across(left, memory.right);
         // A few columns need not fill a wide page.
         let count = columns_of(is_there).count().max(1) as f32;
@@ -205,9 +205,9 @@ impl PaneArea {
             head,
             before: Some(before).filter(|area| area.width() >= BESIDE),
             columns: columns.across(left, columns.right).down(top, bottom),
-            spine: numbers,
+            row_labels: numbers,
             rows,
-            beside: [beside[0], beside[1]],
+            links_and_usage: [links_and_usage[0], links_and_usage[1]],
             key: (is_there.key.width() > 0).then_some(key),
             vectors: strips.collect(),
             memory,

@@ -48,9 +48,9 @@ impl<'a> CloseUp<'a, '_> {
             (above, least, beside) = (20.0, 16.0, 0.0);
         }
         let head = self.plan.panes.first().map(|pane| pane.head);
-        let description = self.now.caption(head);
+        let caption = self.now.caption(head);
         let (mut left, y) = (top.left, top.top + above + self.size(17.0).max(10.0));
-        if let Some(head) = description.head {
+        if let Some(head) = caption.head {
             let name = HeadName::of(self.now.trace(), head);
             let half = self.size(9.0).max(6.0);
             let ink = self.page.colours.head(name);
@@ -59,7 +59,7 @@ impl<'a> CloseUp<'a, '_> {
         }
         let style = Style::new(24.0, self.page.colours.strong).bold();
         let room = top.right - beside - left;
-        let lines_of = |size| lines(&description.text, &Style { size, ..style }, room);
+        let lines_of = |size| lines(&caption.text, &Style { size, ..style }, room);
         let mut size = self.size(24.0).max(least);
         let mut broken = lines_of(size);
         // Where it would be small to be on one line it is on two.

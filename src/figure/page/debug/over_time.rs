@@ -19,7 +19,7 @@ impl Painting<'_, '_> {
     /// Phases and step numbers: the top of the time axis.
     pub(super) fn ruler(&mut self, y: Span) {
         let numbers = Span::new(y.min + PHASES, y.max);
-        self.beside("step", numbers.center());
+        self.gutter_label("step", numbers.center());
         self.in_time(|this| {
             this.phases(Span::new(y.min, numbers.min));
             this.step_numbers(numbers.center());
@@ -69,7 +69,7 @@ impl Painting<'_, '_> {
             (Picture::Output, bands.output),
         ] {
             if let Some(name) = self.over_time(PanelId::new(picture), y) {
-                self.beside(&name, y.center());
+                self.gutter_label(&name, y.center());
             }
         }
     }
@@ -103,7 +103,7 @@ impl Painting<'_, '_> {
             // Below the symbols.
             let y = Span::new(bands.others.min + 8.0, bands.others.max);
             self.picture(panel.at(area(self.columns.time, y)));
-            self.beside("picture", y.min + 8.0);
+            self.gutter_label("picture", y.min + 8.0);
             return self.row_numbers(axis);
         }
         self.row_numbers(axis);
@@ -160,7 +160,7 @@ impl Painting<'_, '_> {
         };
         let whole = self.columns.whole;
         self.in_time(|this| axes::symbols(&mut this.on, all, ([whole.min, whole.max], y), done));
-        self.beside("symbol", y);
+        self.gutter_label("symbol", y);
     }
 
     fn lane(&mut self, head: usize, axis: &Axis) {
@@ -234,8 +234,8 @@ impl Painting<'_, '_> {
             let top = room.top + (index / across) as f32 * height;
             self.thumbnail(head, Area::new(left, top, width - 6.0, height - 5.0));
         }
-        self.beside("other", room.top + 8.0);
-        self.beside("heads", room.top + 21.0);
+        self.gutter_label("other", room.top + 8.0);
+        self.gutter_label("heads", room.top + 21.0);
     }
 
     fn thumbnail(&mut self, head: usize, room: Area) {
@@ -277,14 +277,14 @@ impl Painting<'_, '_> {
         ] {
             let Some(head) = head else { continue };
             if self.over_time(PanelId::of(picture, head), y).is_some() {
-                self.beside(what, y.center() - 6.0);
-                self.beside(&self.label(head), y.center() + 7.0);
+                self.gutter_label(what, y.center() - 6.0);
+                self.gutter_label(&self.label(head), y.center() + 7.0);
             }
         }
     }
 
     /// A word in the gutter, beside a picture.
-    pub(super) fn beside(&mut self, text: &str, y: f32) {
+    pub(super) fn gutter_label(&mut self, text: &str, y: f32) {
         let at = [self.columns.time.min - 8.0, y];
         self.on.text(text, at, self.quiet(NAME).end());
     }

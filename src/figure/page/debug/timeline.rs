@@ -132,7 +132,7 @@ impl Painting<'_, '_> {
         }
         self.on.frame(all, colours.line);
         let scale = format!("{} bits", numbers::short(most, 1));
-        self.beside("loss", y.max - 8.0);
+        self.gutter_label("loss", y.max - 8.0);
         let at = [self.columns.time.min - 8.0, y.min + 8.0];
         self.on.text(scale.as_str(), at, self.quiet(10.0).end());
         let alt = format!("phases and loss of every step, up to {scale}; drag to move in time");
@@ -203,7 +203,7 @@ impl Painting<'_, '_> {
         let range = reach(&self.trace().heads[head]);
         self.stretches(head, (stretches, range), y);
         let label = self.label(head);
-        self.beside(&format!("{label} moves"), y.center());
+        self.gutter_label(&format!("{label} moves"), y.center());
         let mut stretches = stretches.iter();
         let now = stretches.find(|stretch| (stretch.start..stretch.end).contains(&self.step()));
         if let Some(now) = now {
@@ -238,7 +238,7 @@ impl Painting<'_, '_> {
                 }
             }
             // A jump is worth a mark where its words do not fit.
-            let jumps = stretch.by.is_some_and(|by| by.unsigned_abs() > range);
+            let jumps = stretch.shift.is_some_and(|by| by.unsigned_abs() > range);
             if jumps && marked.is_next(band.middle()) {
                 let ends = [[band.middle(), y.min], [band.middle(), y.max]];
                 self.on.line(&ends, self.hue(head), 2.0);
@@ -257,7 +257,7 @@ impl Painting<'_, '_> {
         let plot = area(self.columns.time, y);
         let shown = &scalar.values[self.of.span.clone()];
         lanes::one(&mut self.on, (shown, scalar.scale), head, &plot);
-        self.beside(&format!("{label} {}", scalar.of.symbol), y.center());
+        self.gutter_label(&format!("{label} {}", scalar.of.symbol), y.center());
         let value = scalar.values[self.step()];
         // Gradients are often small.
         let value = match self.of.seen.layer {

@@ -11,7 +11,7 @@ use tapescope::learn::{Run, RunProgress, RunUpdate, Snapshots};
 use tapescope::model::{Model, NtmConfig};
 use tapescope::task::{Copy, Task};
 use tapescope::train::{AuxLosses, Quantity, State, Update};
-use tapescope::viewer::command::{Edit, Episode, Learn, List, Look, Play, Rows};
+use tapescope::viewer::command::{Edit, Episode, Learn, List, Play, Rows, ViewCommand};
 use tapescope::viewer::{App, Command, Machine, NoFiles, Options, RunUpdates, WindowLayout};
 
 /// Frames measured of each kind.
@@ -98,7 +98,7 @@ fn measure(rows: usize, columns: usize, length: usize) {
     }
     let name = |what: &str| format!("{rows}×{columns}, {steps} steps, {what}, moving");
     for list in [List::Instructions, List::Provenance, List::Events] {
-        app.apply(&ctx, vec![Look::List(list).into()]);
+        app.apply(&ctx, vec![ViewCommand::List(list).into()]);
         report(&name(list.name()), &steps_moving(&ctx, &mut app));
     }
     app.apply(
@@ -114,10 +114,10 @@ fn measure(rows: usize, columns: usize, length: usize) {
         frame(&ctx, &mut app, nowhere);
     }
     // Paper, paper with row 0 at the top, close-up.
-    app.apply(&ctx, vec![Command::Look(Look::NextLayout); 3]);
+    app.apply(&ctx, vec![Command::View(ViewCommand::NextLayout); 3]);
     assert_eq!(app.layout(), WindowLayout::CloseUp);
     for pinned in [None, Some(0)] {
-        let pin = pinned.map(|head| Command::Look(Look::Pin(head)));
+        let pin = pinned.map(|head| Command::View(ViewCommand::Pin(head)));
         app.apply(&ctx, pin.into_iter().collect());
         let heads = if pinned.is_some() { 2 } else { 1 };
         let name = format!("{rows}×{columns}, {steps} steps, close-up of {heads}, moving");
@@ -261,7 +261,7 @@ fn measure_learning() {
                 assert!(app.layer().is_some(), "{what}");
                 report(&name(&format!("{what}, gradients, news")), &frames);
             }
-            app.apply(&ctx, vec![Command::Look(Look::NextLayout)]);
+            app.apply(&ctx, vec![Command::View(ViewCommand::NextLayout)]);
         }
     }
 }

@@ -103,7 +103,8 @@ use tapescope::player::Loop;
 use tapescope::task::{AssociativeRecall, Copy, Count, Ngrams, RepeatCopy, Task};
 use tapescope::train::{ABSENT, Recording};
 use tapescope::viewer::command::{
-    Ask, Compare, Edit, Episode, File, Learn, Look, Play, Replacement, Rows, Subject, Tour, Window,
+    Compare, DialogCommand, Edit, Episode, File, Learn, Play, Replacement, Rows, Subject, Tour,
+    ViewCommand, Window,
 };
 use tapescope::viewer::{
     App, Command, Disk, ExternalEpisode, FetchCallback, FilePurpose, Files, Machine, OpenedFile,
@@ -968,7 +969,7 @@ fn nothing_is_uploaded_while_nothing_changes() {
 fn nothing_is_computed_while_nothing_changes() {
     let mut harness = paused();
     // A pinned value, and the pointer on an answer.
-    act(&mut harness, Look::Select(Target::Row(2)));
+    act(&mut harness, ViewCommand::Select(Target::Row(2)));
     let output = harness.get_by_label_contains("output: over time").rect();
     harness.hover_at(output.center());
     harness.run_steps(3);
@@ -1032,7 +1033,7 @@ fn two_heads_expand_and_all_heads_view_works() {
     harness.get_by_label_contains("W0 sharpen: ");
     harness.get_by_label_contains("W0 moves: row ");
     assert!(!says(&harness, "R0 sharpen: "));
-    act(&mut harness, Look::Pin(0));
+    act(&mut harness, ViewCommand::Pin(0));
     harness.get_by_label_contains("R0 sharpen: ");
     harness.get_by_label_contains("W0 sharpen: ");
     harness.get_by_label_contains("W1 now: ");
@@ -1042,7 +1043,7 @@ fn two_heads_expand_and_all_heads_view_works() {
         (harness.state().view.focus, harness.state().view.pinned),
         (0, Some(2))
     );
-    act(&mut harness, Look::Pin(2));
+    act(&mut harness, ViewCommand::Pin(2));
     assert_eq!(harness.state().view.pinned, None);
     press(&mut harness, Key::Num0);
     harness.get_by_label("FINAL WEIGHTING OF ALL 4 HEADS");
@@ -1066,7 +1067,7 @@ fn many_heads_are_thumbnails_to_choose_from() {
     click(&mut harness, "thumbnail of R3: memory rows over time");
     assert_eq!(harness.state().view.focus, 3);
     // A second head is not expanded where it could not be read.
-    act(&mut harness, Look::Pin(9));
+    act(&mut harness, ViewCommand::Pin(9));
     harness.set_size(Vec2::new(700.0, 600.0));
     harness.run_steps(2);
     harness.get_by_label("R3  NO ROOM FOR W1");
@@ -1076,7 +1077,7 @@ fn many_heads_are_thumbnails_to_choose_from() {
 fn every_clicked_item_has_a_card() {
     let mut harness = paused();
     act(&mut harness, Play::Seek(8));
-    act(&mut harness, Look::Focus(1));
+    act(&mut harness, ViewCommand::Focus(1));
     for (picture, title) in [
         ("W0 key k: at this step", "W0 key k column "),
         ("W0 erase e: at this step", "W0 erase e column "),
@@ -1249,7 +1250,7 @@ fn large_memory_scrolls_follows_and_selects() {
     let first = harness.state().view.row_zoom.first;
     assert!((1900..2000).contains(&first), "{first}");
     // The selection walks round the end and is brought on screen.
-    act(&mut harness, Look::Select(Target::Row(4095)));
+    act(&mut harness, ViewCommand::Select(Target::Row(4095)));
     press(&mut harness, Key::ArrowDown);
     assert_eq!(harness.state().card().unwrap().title, "W0 row 0");
     assert_eq!(harness.state().view.row_zoom.first, 0);
@@ -1515,7 +1516,7 @@ fn pinned_value_stays_and_updates() {
 fn row_card_shows_equations() {
     let mut harness = paused();
     press(&mut harness, Key::Num2);
-    act(&mut harness, Look::Select(Target::Row(3)));
+    act(&mut harness, ViewCommand::Select(Target::Row(3)));
     harness.get_by_label("W0 row 3");
     let (open, step) = (
         harness.state().session.open.clone().unwrap(),
@@ -1551,7 +1552,7 @@ fn card_table_can_be_copied() {
     assert_eq!(text.lines().count(), 17);
     harness.run_steps(1);
     harness.get_by_label("16 rows and 7 columns copied as TSV.");
-    act(&mut harness, Look::Select(Target::Step));
+    act(&mut harness, ViewCommand::Select(Target::Step));
     harness.get_by_label("Copy NumPy").click();
     let text = copied(&mut harness);
     assert!(
@@ -1746,7 +1747,7 @@ fn the_list_of_events_goes_to_their_steps() {
 #[test]
 fn click_in_paper_layout_pins_value() {
     let mut harness = paused();
-    act(&mut harness, Look::NextLayout);
+    act(&mut harness, ViewCommand::NextLayout);
     let mut click_in = |picture: &str| {
         let picture = harness.get_by_label_contains(picture).rect();
         let place = picture.left_top() + Vec2::new(picture.width() * 0.5, picture.height() * 0.3);

@@ -109,23 +109,23 @@ impl App {
         match options.open {
             Some((path, Some(opened))) => {
                 let outcome = Outcome::Opened(files.absolute(path), opened);
-                app.tell(Command::Done(outcome));
+                app.update(Command::Done(outcome));
             }
-            Some((path, None)) => app.tell(File::Open(path).into()),
+            Some((path, None)) => app.update(File::Open(path).into()),
             None => {
                 let effects = app.state.begin();
                 app.perform(effects);
             }
         }
         if !options.learn.is_empty() {
-            app.tell(Replacement::Begin(options.learn).into());
+            app.update(Replacement::Begin(options.learn).into());
         }
         // It comes behind the first one.
         if let Some(path) = large {
-            app.tell(Compare::With(path).into());
+            app.update(Compare::With(path).into());
         }
         for outcome in app.worker.outcomes() {
-            app.tell(Command::Done(outcome));
+            app.update(Command::Done(outcome));
         }
         app
     }
@@ -242,7 +242,7 @@ impl App {
                     let (job, learns) = self.threads.perform(action);
                     job.into_iter().for_each(|job| self.worker.start(job));
                     if let Err(sentence) = learns {
-                        self.tell(Command::Learn(Learn::Refused(sentence)));
+                        self.update(Command::Learn(Learn::Refused(sentence)));
                     }
                 }
                 Effect::Close => {
@@ -265,18 +265,18 @@ impl App {
         let passed = now - self.time.replace(now).unwrap_or(now);
         let longest = self.next_change.unwrap_or(0.0) + LONGEST_LATE;
         let seconds = passed.clamp(0.0, longest) as f32;
-        self.tell(Command::Play(Play::Pass(seconds)));
+        self.update(Command::Play(Play::Pass(seconds)));
         let busy = self.worker.can_be_given_up().next().is_some();
-        self.tell(Command::Window(Window::Busy(busy)));
+        self.update(Command::Window(Window::Busy(busy)));
         let dark = |theme| theme == egui::Theme::Dark;
-        self.tell(Command::Window(Window::Lit {
+        self.update(Command::Window(Window::ThemeChanged {
             dark: dark(ctx.theme()),
             system: ctx.system_theme().map(dark),
         }));
         self.before_closing(ctx);
         let wanted = self.state.expects_news();
-        if let (Some(description), false) = (self.threads.updates(now, wanted), self.held) {
-            self.tell(Command::Learn(Learn::Updates(description)));
+        if let (Some(updates), false) = (self.threads.updates(now, wanted), self.held) {
+            self.update(Command::Learn(Learn::Updates(updates)));
         }
         if let (Some(job), false) = (self.threads.run_state(), self.held) {
             self.worker.start(job);
@@ -285,10 +285,10 @@ impl App {
             self.state.toasts.add(Kind::Notice, problem);
         }
         if let Some(sentence) = self.threads.failure() {
-            self.tell(Command::Learn(Learn::Refused(sentence)));
+            self.update(Command::Learn(Learn::Refused(sentence)));
         }
         if self.is_opening() && is_taken_over(ctx) {
-            self.tell(Command::Play(Play::TakeOver));
+            self.update(Command::Play(Play::TakeOver));
         }
         let held = Held {
             dialog: self.dialog.is_some(),
@@ -306,7 +306,7 @@ impl App {
             self.state.history.begin_gesture();
         }
         if idle && self.stroke.is_some() {
-            self.tell(Command::Edit(Edit::EndStroke));
+            self.update(Command::Edit(Edit::EndStroke));
         }
         self.apply(ctx, Vec::new());
     }
@@ -378,12 +378,12 @@ impl App {
         if closes && self.would_lose() {
             ctx.send_viewport_cmd(ViewportCommand::CancelClose);
             self.closes = false;
-            self.tell(Replacement::Close.into());
+            self.update(Replacement::Close.into());
         }
     }
 
     /// Commands that no user issued and that have no effect outside.
-    fn tell(&mut self, command: Command) {
+    fn update(&mut self, command: Command) {
         let effects = self.state.apply(command);
         self.perform(effects);
     }
@@ -411,7 +411,7 @@ impl App {
         }
         let nothing = self.session.open.is_none() && !self.worker.busy();
         if nothing && !self.welcome.shown {
-            self.tell(Window::ToggleWelcome.into());
+            self.update(Window::ToggleWelcome.into());
             ctx.request_repaint();
         }
         if self.closes && self.state.is_unsaved() {
@@ -435,7 +435,7 @@ impl App {
         let size = ctx.content_rect().size();
         if size.x >= 200.0 && size.y >= 160.0 {
             let room = frame::room(&self.state, size);
-            self.tell(Command::Window(Window::Sized {
+            self.update(Command::Window(Window::Sized {
                 width: size.x,
                 height: size.y,
                 room,

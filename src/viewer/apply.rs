@@ -14,7 +14,7 @@ mod search;
 mod tour;
 mod window;
 
-use super::command::{Command, Edit, Look, Play};
+use super::command::{Command, Edit, Play, ViewCommand};
 use super::state::{Effect, Job, State, TrainingAction, WindowLayout};
 use crate::figure::facts::numbers;
 
@@ -67,19 +67,19 @@ impl State {
         }
         let usual = self.usual_speed();
         let (step, speed) = (self.player.step(), self.player.speed());
-        let is_layout = command == Command::Look(Look::NextLayout);
+        let is_layout = command == Command::View(ViewCommand::NextLayout);
         let is_heard = self.tour().is_some_and(|tour| tour.hears(&command));
         let heard = is_heard.then(|| command.clone());
         match command {
             Command::Play(play) => self.play(play),
-            Command::Look(look) => self.look(look),
+            Command::View(command) => self.change_view(command),
             Command::Rows(rows) => self.move_rows(rows),
             Command::Steps(steps) => self.move_steps(steps),
             Command::Episode(episode) => self.request(episode),
             Command::Edit(edit) => self.edit(edit),
             Command::Compare(compare) => self.compare(compare),
             Command::File(file) => self.file(file),
-            Command::Ask(ask) => self.ask(ask),
+            Command::Dialog(command) => self.change_dialog(command),
             Command::Window(window) => self.window(window),
             Command::Tour(tour) => self.guide(tour),
             Command::Learn(learn) => self.learn(learn),
@@ -177,18 +177,18 @@ impl State {
     }
 
     /// Applies commands about the view.
-    fn look(&mut self, look: Look) {
-        match look {
+    fn change_view(&mut self, command: ViewCommand) {
+        match command {
             // Selecting it again unpins it.
-            Look::Focus(head) if self.view.keeps(head) => self.view.chosen = false,
-            Look::Focus(head) => self.select_head(head),
-            Look::Pin(head) => self.pin(head),
-            Look::AllHeads => self.view.all_heads = !self.view.all_heads,
-            Look::NextScale => self.view.log_scale = !self.view.log_scale,
-            Look::NextLayout => self.settings.layout = Some(self.next_layout()),
-            Look::Select(target) => self.view.selected = Some(target),
-            Look::Deselect => self.view.selected = None,
-            Look::List(list) => {
+            ViewCommand::Focus(head) if self.view.is_pinned(head) => self.view.chosen = false,
+            ViewCommand::Focus(head) => self.select_head(head),
+            ViewCommand::Pin(head) => self.pin(head),
+            ViewCommand::AllHeads => self.view.all_heads = !self.view.all_heads,
+            ViewCommand::NextScale => self.view.log_scale = !self.view.log_scale,
+            ViewCommand::NextLayout => self.settings.layout = Some(self.next_layout()),
+            ViewCommand::Select(target) => self.view.selected = Some(target),
+            ViewCommand::Deselect => self.view.selected = None,
+            ViewCommand::List(list) => {
                 self.view.list = list;
                 // The list needs room that a close-up does not leave.
                 if self.lines() == 0 && !self.shows_learner() {

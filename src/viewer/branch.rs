@@ -82,7 +82,7 @@ pub struct ValueChoice {
     /// The interventions, without their steps.
     pub changes: Vec<String>,
     /// True where they are completed in the dialog first.
-    pub asks: bool,
+    pub opens_dialog: bool,
 }
 
 impl ValueChoice {
@@ -90,13 +90,13 @@ impl ValueChoice {
         Self {
             name: name.into(),
             changes: vec![change],
-            asks: false,
+            opens_dialog: false,
         }
     }
 
     fn asking(name: impl Into<String>, change: String) -> Self {
         Self {
-            asks: true,
+            opens_dialog: true,
             ..Self::new(name, change)
         }
     }

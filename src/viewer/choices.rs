@@ -1,6 +1,6 @@
 //! The choices of the command palette, with the reason where one is unavailable.
 
-use super::command::{Ask, Command, Episode, Look, Subject, Window};
+use super::command::{Command, DialogCommand, Episode, Subject, ViewCommand, Window};
 use super::glossary;
 use super::keys::{self, TABLE};
 use super::state::{FAILURES, State, Theme};
@@ -35,7 +35,7 @@ impl State {
             blocked,
         };
         // The list itself is not on the list.
-        let list = Command::Ask(Ask::For(Subject::Commands));
+        let list = Command::Dialog(DialogCommand::For(Subject::Commands));
         let table = TABLE.iter().filter(|entry| entry.command != list);
         let table = table.map(|entry| Choice {
             name: entry.name.to_owned(),
@@ -60,7 +60,7 @@ impl State {
         });
         let heads = (0..self.heads()).zip(self.trace().into_iter().cycle());
         let heads = heads.map(|(head, trace)| {
-            let (does, help) = if self.view.keeps(head) {
+            let (does, help) = if self.view.is_pinned(head) {
                 ("Unpin", "the most active head is selected instead")
             } else {
                 ("Select", "its stages and numbers; stays selected")
@@ -68,7 +68,7 @@ impl State {
             let name = format!("{does} head {}", head_label(trace, head));
             Choice {
                 key: keys::head_key(head).unwrap_or_default(),
-                ..choice(name, help, Look::Focus(head).into(), None)
+                ..choice(name, help, ViewCommand::Focus(head).into(), None)
             }
         });
         let look = self.settings.look;
@@ -86,7 +86,7 @@ impl State {
         let terms = glossary::terms().map(|term| {
             let name = format!("Glossary: {}", term.title());
             let link = term.link.map(|link| Episode::Link(link).into());
-            let command = link.unwrap_or(Ask::For(Subject::Glossary).into());
+            let command = link.unwrap_or(DialogCommand::For(Subject::Glossary).into());
             choice(name, term.meaning, command, None)
         });
         let all = table.chain(machines).chain(failures).chain(heads);

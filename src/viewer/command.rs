@@ -16,7 +16,7 @@ pub enum Command {
     /// About time.
     Play(Play),
     /// About the selection and how it is shown.
-    Look(Look),
+    View(ViewCommand),
     /// About the rows on screen.
     Rows(Rows),
     /// About the steps on screen.
@@ -30,7 +30,7 @@ pub enum Command {
     /// Commands about files and the clipboard.
     File(File),
     /// About dialogs.
-    Ask(Ask),
+    Dialog(DialogCommand),
     /// About the window itself.
     Window(Window),
     /// About the tour.
@@ -51,7 +51,7 @@ impl Command {
                 | Self::Learn(Learn::Updates(_))
                 | Self::Window(
                     Window::Sized { .. }
-                        | Window::Lit { .. }
+                        | Window::ThemeChanged { .. }
                         | Window::Busy(_)
                         | Window::HoldMessages
                 )
@@ -102,7 +102,7 @@ pub enum Play {
 
 /// The selection and how it is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Look {
+pub enum ViewCommand {
     /// Look at this head.
     Focus(usize),
     /// Expands this head next to the selected one, or unpins it.
@@ -280,7 +280,7 @@ pub enum File {
 
 /// Dialogs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ask {
+pub enum DialogCommand {
     /// Show the dialog about this; that of all commands and that of the keys are hidden again.
     For(Subject),
     /// Set the text of the dialog's line.
@@ -346,7 +346,7 @@ pub enum Window {
         room: f32,
     },
     /// The colours that are on, and those of the system where they are known.
-    Lit {
+    ThemeChanged {
         /// Light on dark.
         dark: bool,
         /// The setting of the system.
@@ -410,7 +410,7 @@ pub enum Learn {
     Discard(usize),
     /// Perform the command, and discard the unsaved run.
     EndUnsaved,
-    /// The result.
+    /// Updates of the runs.
     Updates(RunUpdates),
 }
 
@@ -420,17 +420,25 @@ impl From<Replacement> for Command {
     }
 }
 
+/// Opens the dialog about a subject.
+impl From<Subject> for Command {
+    fn from(subject: Subject) -> Self {
+        Self::Dialog(DialogCommand::For(subject))
+    }
+}
+
 /// Converts the parts of [`Command`] into it.
 macro_rules! commands {
-    ($($about:ident),*) => {$(
-        impl From<$about> for Command {
-            fn from(about: $about) -> Self {
-                Self::$about(about)
+    ($($about:ident: $part:ident),*) => {$(
+        impl From<$part> for Command {
+            fn from(part: $part) -> Self {
+                Self::$about(part)
             }
         }
     )*};
 }
 
 commands!(
-    Play, Look, Rows, Steps, Episode, Edit, Compare, File, Ask, Window, Tour, Learn
+    Play: Play, View: ViewCommand, Rows: Rows, Steps: Steps, Episode: Episode, Edit: Edit, Compare: Compare,
+    File: File, Dialog: DialogCommand, Window: Window, Tour: Tour, Learn: Learn
 );

@@ -5,8 +5,8 @@ use egui::{
 };
 
 use super::command::{
-    Ask, Command, Compare, Edit, Episode, File, Learn, Look, Play, Replacement, Rows, Steps,
-    Subject, Tour, Window,
+    Command, Compare, DialogCommand, Edit, Episode, File, Learn, Play, Replacement, Rows, Steps,
+    Subject, Tour, ViewCommand, Window,
 };
 use super::inspect::Form;
 use super::precondition::Precondition;
@@ -99,7 +99,7 @@ pub enum Group {
     /// To other steps and stages.
     Time,
     /// The selection and how it is shown.
-    Look,
+    View,
     /// Another episode, and files.
     Episode,
     /// The window itself.
@@ -116,7 +116,7 @@ impl Group {
         match self {
             Self::Play => "Play",
             Self::Time => "Move in time",
-            Self::Look => "View",
+            Self::View => "View",
             Self::Episode => "Episode and files",
             Self::Window => "Window",
             Self::Compare => "Compare",
@@ -193,7 +193,7 @@ pub static TABLE: [Entry; 106] = [
     entry(Group::Time, Precondition::Episode, Command::Play(Play::Stage(-1)), "Go to previous stage", &[key(Key::Comma)], "", ""),
     entry(Group::Time, Precondition::StepBefore, Command::Play(Play::First), "Go to first step", &[key(Key::Home)], "", ""),
     entry(Group::Time, Precondition::StepAfter, Command::Play(Play::Last), "Go to last step", &[key(Key::End)], "", ""),
-    entry(Group::Time, Precondition::Episode, Command::Ask(Ask::For(Subject::Step)), "Go to step", &[key(Key::G)], "a number, +5, −1 or a phase", "jump seek"),
+    entry(Group::Time, Precondition::Episode, Command::Dialog(DialogCommand::For(Subject::Step)), "Go to step", &[key(Key::G)], "a number, +5, −1 or a phase", "jump seek"),
     entry(Group::Play, Precondition::Episode, Command::Play(Play::Faster(-1)), "Play slower", &[key(Key::OpenBracket)], "half the speed; at low speed stage by stage", ""),
     entry(Group::Play, Precondition::Episode, Command::Play(Play::Faster(1)), "Play faster", &[key(Key::CloseBracket)], "twice the speed", ""),
     entry(Group::Play, Precondition::Episode, Command::Play(Play::NormalSpeed), "Reset speed", &[key(Key::Backslash)], "4 steps per second; slower in the close-up", ""),
@@ -202,47 +202,47 @@ pub static TABLE: [Entry; 106] = [
     entry(Group::Play, Precondition::Episode, Command::Play(Play::LoopOut), "Set loop end", &[key(Key::O)], "", ""),
     entry(Group::Time, Precondition::EventAfter, Command::Play(Play::Event(1)), "Go to next event", &[key(Key::PageDown)], "a phase, a jump of a head, a wrong bit", ""),
     entry(Group::Time, Precondition::EventBefore, Command::Play(Play::Event(-1)), "Go to previous event", &[key(Key::PageUp)], "", ""),
-    entry(Group::Time, Precondition::Episode, Command::Ask(Ask::For(Subject::Condition)), "Find step", &[control(Key::F), key(Key::Slash)], "the steps in which a condition holds; playback pauses there", "search condition breakpoint expression until"),
-    entry(Group::Episode, Precondition::Machine, Command::Ask(Ask::For(Subject::Report)), "Measure many episodes", &[key(Key::Q)], "a quantity in every step, wrong bits, and what each part contributes", "population lesion evaluate statistics bands worst"),
+    entry(Group::Time, Precondition::Episode, Command::Dialog(DialogCommand::For(Subject::Condition)), "Find step", &[control(Key::F), key(Key::Slash)], "the steps in which a condition holds; playback pauses there", "search condition breakpoint expression until"),
+    entry(Group::Episode, Precondition::Machine, Command::Dialog(DialogCommand::For(Subject::Report)), "Measure many episodes", &[key(Key::Q)], "a quantity in every step, wrong bits, and what each part contributes", "population lesion evaluate statistics bands worst"),
     entry(Group::Time, Precondition::Match, Command::Play(Play::Match(1)), "Go to next match", &[key(Key::F3), key(Key::J)], "the next step in which the condition holds; after the last comes the first", "search breakpoint"),
     entry(Group::Time, Precondition::Match, Command::Play(Play::Match(-1)), "Go to previous match", &[shift(Key::F3), shift(Key::J)], "", "search breakpoint"),
     entry(Group::Episode, Precondition::Search, Command::Episode(Episode::NextMatch), "Find next episode", &[], "the next of 100 seeds in which the condition holds", "search condition seed"),
-    entry(Group::Time, Precondition::Condition, Command::Ask(Ask::Condition(String::new())), "Clear condition", &[], "no marks, and playback goes on", "search breakpoint remove"),
-    entry(Group::Look, Precondition::Episode, Command::Look(Look::NextLayout), "Change layout", &[key(Key::V)], "close-up, all stages, paper (Figure 6)", "view paper close-up arrangement"),
-    entry(Group::Look, Precondition::Episode, Command::Window(Window::TogglePresent), "Toggle presentation", &[key(Key::P)], "large pictures without panels; Esc leaves", "fullscreen projector slides"),
-    entry(Group::Look, Precondition::Memory, Command::Look(Look::List(List::Instructions)), "List instructions", &[], "what the selected head does, such as STAY, SHIFT or JUMP", "disassembly program loop"),
-    entry(Group::Look, Precondition::Memory, Command::Look(Look::List(List::Provenance)), "List provenance", &[], "the writes that made a read or a pinned output bit, and the reads of a write", "origin source influence why"),
-    entry(Group::Look, Precondition::Memory, Command::Look(Look::AllHeads), "Show all heads", &[key(Key::Num0)], "side by side; Shift+click adds a second head", ""),
-    entry(Group::Look, Precondition::Memory, Command::Rows(Rows::ToggleTouched), "Show touched rows only", &[key(Key::U)], "hide rows that no head touches", ""),
-    entry(Group::Look, Precondition::RowsLeftOut, Command::Rows(Rows::Fit), "Fit all rows", &[key(Key::Z)], "", "zoom reset"),
-    entry(Group::Look, Precondition::StepsLeftOut, Command::Steps(Steps::All), "Fit all steps", &[shift(Key::Z)], "the mouse wheel zooms over the pictures", ""),
-    entry(Group::Look, Precondition::Memory, Command::Rows(Rows::Taller(1)), "Make rows taller", &[key(Key::Plus), key(Key::Equals)], "the mouse wheel scrolls them", "zoom"),
-    entry(Group::Look, Precondition::SomeRows, Command::Rows(Rows::Taller(-1)), "Make rows shorter", &[key(Key::Minus)], "", ""),
-    entry(Group::Look, Precondition::LowRows, Command::Rows(Rows::ToggleFollow), "Follow head", &[key(Key::F)], "keep its rows on screen", ""),
-    entry(Group::Look, Precondition::Memory, Command::Rows(Rows::Select(1)), "Select next row", &[key(Key::ArrowDown)], "after the last row comes the first", ""),
-    entry(Group::Look, Precondition::Memory, Command::Rows(Rows::Select(-1)), "Select previous row", &[key(Key::ArrowUp)], "", ""),
-    entry(Group::Look, Precondition::Memory, Command::Rows(Rows::Extend(1)), "Extend to next row", &[shift(Key::ArrowDown)], "select several rows", ""),
-    entry(Group::Look, Precondition::Memory, Command::Rows(Rows::Extend(-1)), "Extend to previous row", &[shift(Key::ArrowUp)], "", ""),
-    entry(Group::Look, Precondition::Weightings, Command::Look(Look::NextScale), "Toggle log scale", &[key(Key::N)], "of weightings", "scale of weightings logarithm"),
+    entry(Group::Time, Precondition::Condition, Command::Dialog(DialogCommand::Condition(String::new())), "Clear condition", &[], "no marks, and playback goes on", "search breakpoint remove"),
+    entry(Group::View, Precondition::Episode, Command::View(ViewCommand::NextLayout), "Change layout", &[key(Key::V)], "close-up, all stages, paper (Figure 6)", "view paper close-up arrangement"),
+    entry(Group::View, Precondition::Episode, Command::Window(Window::TogglePresent), "Toggle presentation", &[key(Key::P)], "large pictures without panels; Esc leaves", "fullscreen projector slides"),
+    entry(Group::View, Precondition::Memory, Command::View(ViewCommand::List(List::Instructions)), "List instructions", &[], "what the selected head does, such as STAY, SHIFT or JUMP", "disassembly program loop"),
+    entry(Group::View, Precondition::Memory, Command::View(ViewCommand::List(List::Provenance)), "List provenance", &[], "the writes that made a read or a pinned output bit, and the reads of a write", "origin source influence why"),
+    entry(Group::View, Precondition::Memory, Command::View(ViewCommand::AllHeads), "Show all heads", &[key(Key::Num0)], "side by side; Shift+click adds a second head", ""),
+    entry(Group::View, Precondition::Memory, Command::Rows(Rows::ToggleTouched), "Show touched rows only", &[key(Key::U)], "hide rows that no head touches", ""),
+    entry(Group::View, Precondition::RowsLeftOut, Command::Rows(Rows::Fit), "Fit all rows", &[key(Key::Z)], "", "zoom reset"),
+    entry(Group::View, Precondition::StepsLeftOut, Command::Steps(Steps::All), "Fit all steps", &[shift(Key::Z)], "the mouse wheel zooms over the pictures", ""),
+    entry(Group::View, Precondition::Memory, Command::Rows(Rows::Taller(1)), "Make rows taller", &[key(Key::Plus), key(Key::Equals)], "the mouse wheel scrolls them", "zoom"),
+    entry(Group::View, Precondition::SomeRows, Command::Rows(Rows::Taller(-1)), "Make rows shorter", &[key(Key::Minus)], "", ""),
+    entry(Group::View, Precondition::LowRows, Command::Rows(Rows::ToggleFollow), "Follow head", &[key(Key::F)], "keep its rows on screen", ""),
+    entry(Group::View, Precondition::Memory, Command::Rows(Rows::Select(1)), "Select next row", &[key(Key::ArrowDown)], "after the last row comes the first", ""),
+    entry(Group::View, Precondition::Memory, Command::Rows(Rows::Select(-1)), "Select previous row", &[key(Key::ArrowUp)], "", ""),
+    entry(Group::View, Precondition::Memory, Command::Rows(Rows::Extend(1)), "Extend to next row", &[shift(Key::ArrowDown)], "select several rows", ""),
+    entry(Group::View, Precondition::Memory, Command::Rows(Rows::Extend(-1)), "Extend to previous row", &[shift(Key::ArrowUp)], "", ""),
+    entry(Group::View, Precondition::Weightings, Command::View(ViewCommand::NextScale), "Toggle log scale", &[key(Key::N)], "of weightings", "scale of weightings logarithm"),
     entry(Group::Episode, Precondition::StepBefore, Command::Episode(Episode::Restart), "Restart episode", &[key(Key::R)], "same seed, from its first step", "rewind reset same seed"),
     entry(Group::Episode, Precondition::Machine, Command::Episode(Episode::NextSeed), "Go to next seed", &[shift(Key::R)], "another episode of this machine", "random new"),
-    entry(Group::Look, Precondition::Draws, Command::Episode(Episode::AnotherDraw), "Sample again", &[key(Key::A)], "the same episode with other random numbers", ""),
-    entry(Group::Look, Precondition::Draws, Command::Episode(Episode::Spread), "Show spread of samples", &[key(Key::S)], "mean, 5–95 % band and uncertainty of many samples", "uncertainty variance epistemic aleatoric"),
-    entry(Group::Look, Precondition::Recording, Command::Episode(Episode::Gradients(Quantity::Loss)), "Toggle gradients", &[key(Key::Y)], "show gradients of the loss; right-click an output bit for its own", "derivatives saliency backpropagation influence importance"),
-    entry(Group::Look, Precondition::Draws, Command::Episode(Episode::Sampling(NoiseMode::Mean)), "Use most likely rows", &[shift(Key::A)], "nothing is sampled; random weights take their mean", ""),
-    entry(Group::Look, Precondition::Draws, Command::Episode(Episode::Sampling(NoiseMode::Expected)), "Use expected weighting", &[], "a hard head attends to all rows by their probability", ""),
+    entry(Group::View, Precondition::Draws, Command::Episode(Episode::AnotherDraw), "Sample again", &[key(Key::A)], "the same episode with other random numbers", ""),
+    entry(Group::View, Precondition::Draws, Command::Episode(Episode::Spread), "Show spread of samples", &[key(Key::S)], "mean, 5–95 % band and uncertainty of many samples", "uncertainty variance epistemic aleatoric"),
+    entry(Group::View, Precondition::Recording, Command::Episode(Episode::Gradients(Quantity::Loss)), "Toggle gradients", &[key(Key::Y)], "show gradients of the loss; right-click an output bit for its own", "derivatives saliency backpropagation influence importance"),
+    entry(Group::View, Precondition::Draws, Command::Episode(Episode::Sampling(NoiseMode::Mean)), "Use most likely rows", &[shift(Key::A)], "nothing is sampled; random weights take their mean", ""),
+    entry(Group::View, Precondition::Draws, Command::Episode(Episode::Sampling(NoiseMode::Expected)), "Use expected weighting", &[], "a hard head attends to all rows by their probability", ""),
     entry(Group::Episode, Precondition::Editable, Command::Edit(Edit::Toggle), "Edit input", &[key(Key::E)], "Space or a click flips a bit or chooses a symbol, dragging paints bits", "flip bits symbols change"),
-    entry(Group::Episode, Precondition::Recording, Command::Ask(Ask::For(Subject::Value)), "Set value", &[key(Key::B)], "while the episode runs; its future is computed again, as B", "branch intervene intervention override counterfactual gate what if change"),
+    entry(Group::Episode, Precondition::Recording, Command::Dialog(DialogCommand::For(Subject::Value)), "Set value", &[key(Key::B)], "while the episode runs; its future is computed again, as B", "branch intervene intervention override counterfactual gate what if change"),
     entry(Group::Episode, Precondition::Branch, Command::Edit(Edit::EndBranch), "End branch", &[], "remove all values that were set", "interventions clear revert"),
     entry(Group::Episode, Precondition::Nothing, Command::Window(Window::ToggleWelcome), "Open start page", &[key(Key::W)], "all machines, recent files", ""),
     entry(Group::Episode, Precondition::Nothing, Command::Window(Window::ToggleFamily), "Show attention mechanisms", &[], "each with a picture, its equation, its paper and an episode", "family uncertainty papers lecture"),
-    entry(Group::Episode, Precondition::Nothing, Command::Ask(Ask::For(Subject::File(FilePurpose::Open))), "Open file", &[control(Key::O)], "a trace (.json, .json.gz, .npz) or weights; or drop a file", "load import file"),
-    entry(Group::Episode, Precondition::Episode, Command::Ask(Ask::For(Subject::File(FilePurpose::Save))), "Save trace", &[control(Key::S)], "the episode on screen, as .json, .json.gz or .npz", "export download json"),
-    entry(Group::Episode, Precondition::Episode, Command::Ask(Ask::For(Subject::File(FilePurpose::Figure(Format::Png)))), "Save figure as PNG", &[control_shift(Key::E), control(Key::E)], "or as .svg, or as .gif with every step", "export image picture screenshot"),
-    entry(Group::Episode, Precondition::Episode, Command::Ask(Ask::For(Subject::File(FilePurpose::Figure(Format::Svg)))), "Save figure as SVG", &[KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::ALT), Key::E)], "axes and text as vectors", "export image picture vector"),
-    entry(Group::Episode, Precondition::Episode, Command::Ask(Ask::For(Subject::File(FilePurpose::Motion))), "Save animation", &[key(Key::M)], "the close-up in motion: the marked part, or eight steps", "export gif movie video"),
+    entry(Group::Episode, Precondition::Nothing, Command::Dialog(DialogCommand::For(Subject::File(FilePurpose::Open))), "Open file", &[control(Key::O)], "a trace (.json, .json.gz, .npz) or weights; or drop a file", "load import file"),
+    entry(Group::Episode, Precondition::Episode, Command::Dialog(DialogCommand::For(Subject::File(FilePurpose::Save))), "Save trace", &[control(Key::S)], "the episode on screen, as .json, .json.gz or .npz", "export download json"),
+    entry(Group::Episode, Precondition::Episode, Command::Dialog(DialogCommand::For(Subject::File(FilePurpose::Figure(Format::Png)))), "Save figure as PNG", &[control_shift(Key::E), control(Key::E)], "or as .svg, or as .gif with every step", "export image picture screenshot"),
+    entry(Group::Episode, Precondition::Episode, Command::Dialog(DialogCommand::For(Subject::File(FilePurpose::Figure(Format::Svg)))), "Save figure as SVG", &[KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::ALT), Key::E)], "axes and text as vectors", "export image picture vector"),
+    entry(Group::Episode, Precondition::Episode, Command::Dialog(DialogCommand::For(Subject::File(FilePurpose::Motion))), "Save animation", &[key(Key::M)], "the close-up in motion: the marked part, or eight steps", "export gif movie video"),
     entry(Group::Episode, Precondition::UnderWay, Command::File(File::GiveUp), "Cancel", &[control(Key::Period)], "or Esc: stop recording, reading or drawing", "abort stop give up"),
-    entry(Group::Compare, Precondition::Episode, Command::Ask(Ask::For(Subject::File(FilePurpose::Compare))), "Compare with file", &[control(Key::D)], "another trace or weights, on one clock", "diff"),
+    entry(Group::Compare, Precondition::Episode, Command::Dialog(DialogCommand::For(Subject::File(FilePurpose::Compare))), "Compare with file", &[control(Key::D)], "another trace or weights, on one clock", "diff"),
     entry(Group::Compare, Precondition::Another, Command::Compare(Compare::KeepAsA), "Keep as A", &[key(Key::K)], "the next machine, seed or changed bit is B", ""),
     entry(Group::Compare, Precondition::NtmBeside, Command::Compare(Compare::WithNtm), "Compare with NTM", &[], "its weightings beside this alignment, on the same episode", "attention encoder decoder neural turing machine"),
     entry(Group::Compare, Precondition::Pair, Command::Compare(Compare::Swap), "Swap A and B", &[key(Key::X)], "all layouts show the other episode", ""),
@@ -265,8 +265,8 @@ pub static TABLE: [Entry; 106] = [
     entry(Group::Learn, Precondition::Learning, Command::Learn(Learn::MoveSnapshot(1)), "Go to next training snapshot", &[shift(Key::Period)], "the last one is the machine now", ""),
     entry(Group::Learn, Precondition::Finding, Command::Learn(Learn::MoveFinding(-1)), "Go to previous finding", &[shift(Key::PageUp)], "with the training snapshot of that time", ""),
     entry(Group::Learn, Precondition::Finding, Command::Learn(Learn::MoveFinding(1)), "Go to next finding", &[shift(Key::PageDown)], "", ""),
-    entry(Group::Learn, Precondition::Learning, Command::Ask(Ask::For(Subject::File(FilePurpose::Run))), "Save run", &[], SAVE, "checkpoint weights export"),
-    entry(Group::Learn, Precondition::Recoverable, Command::Ask(Ask::For(Subject::Recovery)), "Recover runs", &[], "unsaved ones of a killed program", "crash unsaved"),
+    entry(Group::Learn, Precondition::Learning, Command::Dialog(DialogCommand::For(Subject::File(FilePurpose::Run))), "Save run", &[], SAVE, "checkpoint weights export"),
+    entry(Group::Learn, Precondition::Recoverable, Command::Dialog(DialogCommand::For(Subject::Recovery)), "Recover runs", &[], "unsaved ones of a killed program", "crash unsaved"),
     entry(Group::Learn, Precondition::Learning, Command::Learn(Learn::Replace(Replacement::Nothing)), "Stop training", &[], "the machine stays on screen", ""),
     entry(Group::Episode, Precondition::Value, Command::File(File::CopyTable(Form::Tsv)), "Copy as TSV", &[control(Key::C)], "the pinned value, or all rows", ""),
     entry(Group::Episode, Precondition::Value, Command::File(File::CopyTable(Form::NumPy)), "Copy as NumPy", &[control_shift(Key::C)], "", ""),
@@ -281,15 +281,15 @@ pub static TABLE: [Entry; 106] = [
     entry(Group::Window, Precondition::Smaller, Command::Window(Window::Larger(1)), "Zoom in", &[control(Key::Plus), control(Key::Equals)], "", ""),
     entry(Group::Window, Precondition::Larger, Command::Window(Window::Larger(-1)), "Zoom out", &[control(Key::Minus)], "", ""),
     entry(Group::Window, Precondition::Resized, Command::Window(Window::NormalSize), "Reset zoom", &[control(Key::Num0)], "", ""),
-    entry(Group::Look, Precondition::Nothing, Command::Window(Window::ToggleMotion), "Toggle reduced motion", &[], "no animation, no automatic playback", ""),
-    entry(Group::Window, Precondition::Nothing, Command::Ask(Ask::For(Subject::Settings)), "Open settings", &[control(Key::Comma)], "theme, colours, size, motion", ""),
-    entry(Group::Look, Precondition::Nothing, Command::Ask(Ask::For(Subject::Messages)), "Show messages", &[], "all messages so far, to copy", ""),
-    entry(Group::Look, Precondition::Heads, Command::Tour(Tour::Start), "Start tour", &[], "two machines in small steps; resumes where you left off", "help introduction tutorial"),
-    entry(Group::Look, Precondition::Nothing, Command::Ask(Ask::For(Subject::Glossary)), "Show glossary", &[], "every term in one sentence, with an episode that shows it", ""),
-    entry(Group::Look, Precondition::Nothing, Command::Ask(Ask::For(Subject::About)), "About Tapescope", &[], "version and licences", ""),
-    entry(Group::Window, Precondition::Nothing, Command::Ask(Ask::For(Subject::Commands)), "Find command", &[control(Key::K), control(Key::P)], "every command by name", ""),
-    entry(Group::Window, Precondition::Nothing, Command::Ask(Ask::For(Subject::Keys)), "Show keys", &[key(Key::Questionmark), key(Key::F1)], "this list", "shortcuts help"),
-    entry(Group::Window, Precondition::Clutter, Command::Ask(Ask::Escape), "Close", &[key(Key::Escape)], "dialog, pinned value, messages", ""),
+    entry(Group::View, Precondition::Nothing, Command::Window(Window::ToggleMotion), "Toggle reduced motion", &[], "no animation, no automatic playback", ""),
+    entry(Group::Window, Precondition::Nothing, Command::Dialog(DialogCommand::For(Subject::Settings)), "Open settings", &[control(Key::Comma)], "theme, colours, size, motion", ""),
+    entry(Group::View, Precondition::Nothing, Command::Dialog(DialogCommand::For(Subject::Messages)), "Show messages", &[], "all messages so far, to copy", ""),
+    entry(Group::View, Precondition::Heads, Command::Tour(Tour::Start), "Start tour", &[], "two machines in small steps; resumes where you left off", "help introduction tutorial"),
+    entry(Group::View, Precondition::Nothing, Command::Dialog(DialogCommand::For(Subject::Glossary)), "Show glossary", &[], "every term in one sentence, with an episode that shows it", ""),
+    entry(Group::View, Precondition::Nothing, Command::Dialog(DialogCommand::For(Subject::About)), "About Tapescope", &[], "version and licences", ""),
+    entry(Group::Window, Precondition::Nothing, Command::Dialog(DialogCommand::For(Subject::Commands)), "Find command", &[control(Key::K), control(Key::P)], "every command by name", ""),
+    entry(Group::Window, Precondition::Nothing, Command::Dialog(DialogCommand::For(Subject::Keys)), "Show keys", &[key(Key::Questionmark), key(Key::F1)], "this list", "shortcuts help"),
+    entry(Group::Window, Precondition::Clutter, Command::Dialog(DialogCommand::Escape), "Close", &[key(Key::Escape)], "dialog, pinned value, messages", ""),
 ];
 
 /// The entry of a command, if it has one.
@@ -342,7 +342,7 @@ pub fn key_of(command: &Command) -> Option<String> {
 
 /// Tells how a file is opened.
 pub fn how_to_open() -> String {
-    let open = Ask::For(Subject::File(FilePurpose::Open));
+    let open = DialogCommand::For(Subject::File(FilePurpose::Open));
     let key = key_of(&open.into()).unwrap_or_default();
     format!("Open a trace or weights with {key}, or drop a file here.")
 }
@@ -430,8 +430,10 @@ pub fn take_keys(ctx: &Context, held: Held) -> Vec<Command> {
     let menu_open = egui::Popup::is_any_open(ctx);
     let (free, taken) = (!typing && !held.dialog, keys_of_widget(ctx));
     let counts = |command: &Command| match command {
-        Command::Ask(Ask::Escape | Ask::For(Subject::Commands)) => !menu_open,
-        Command::Ask(Ask::For(Subject::Keys)) => !typing,
+        Command::Dialog(DialogCommand::Escape | DialogCommand::For(Subject::Commands)) => {
+            !menu_open
+        }
+        Command::Dialog(DialogCommand::For(Subject::Keys)) => !typing,
         _ => free,
     };
     let mut commands = Vec::new();
@@ -463,7 +465,7 @@ fn bound(held: Held) -> Vec<(KeyboardShortcut, Command)> {
     let table = TABLE.iter().filter(|entry| !(held.editing && waits(entry)));
     let keys = table.flat_map(|entry| entry.keys().map(|key| (key, entry.command.clone())));
     let heads = head_keys().enumerate();
-    let heads = heads.map(|(head, key)| (key, Look::Focus(head).into()));
+    let heads = heads.map(|(head, key)| (key, ViewCommand::Focus(head).into()));
     let editing = edit_keys().into_iter().filter(|_| held.editing);
     let mut bound: Vec<_> = keys.chain(heads).chain(editing).collect();
     bound.sort_by_key(|(KeyboardShortcut { modifiers, .. }, _)| {
@@ -545,7 +547,7 @@ mod tests {
             "Go 10 steps forward  (Shift+→)"
         );
         assert_eq!(
-            tooltip(&Command::Ask(Ask::For(Subject::File(FilePurpose::Open)))),
+            tooltip(&Subject::File(FilePurpose::Open).into()),
             "Open file  (Ctrl+O)"
         );
         assert_eq!(

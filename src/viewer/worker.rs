@@ -166,7 +166,7 @@ impl Worker {
         if is_first {
             let (outbox, called) = (self.outbox.clone(), name.to_owned());
             let answer = move |fetched: Result<Machine, String>| {
-                outbox(Outcome::FetchCallback(called, fetched.map(Arc::new)));
+                outbox(Outcome::Fetched(called, fetched.map(Arc::new)));
             };
             self.files.fetch(name, Box::new(answer));
         }
@@ -258,7 +258,7 @@ impl Worker {
         for outcome in &outcomes {
             match outcome {
                 Outcome::Chosen(..) | Outcome::NotChosen => self.choosing = false,
-                Outcome::FetchCallback(name, fetched) => self.fetched(name, fetched),
+                Outcome::Fetched(name, fetched) => self.fetched(name, fetched),
                 Outcome::Copied(_) => {}
                 _ => self.waiting -= 1,
             }

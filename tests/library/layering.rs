@@ -428,7 +428,7 @@ fn state_descriptions_and_commands_know_no_window() {
     }
     assert!(is_catch_all("    other => {") && is_catch_all("other if ok => x,"));
     assert!(
-        !is_catch_all("Ask::Leave => {")
+        !is_catch_all("Move::Leave => {")
             && !is_catch_all("(a, b) => x,")
             && !is_catch_all("true => x,")
     );

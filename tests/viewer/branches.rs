@@ -11,7 +11,7 @@ fn set(text: &str) -> Edit {
 /// The read head in step 2.
 fn at_read_head() -> Screen {
     let mut harness = paused();
-    act(&mut harness, Look::Focus(0));
+    act(&mut harness, ViewCommand::Focus(0));
     act(&mut harness, Play::Seek(2));
     harness
 }
@@ -97,7 +97,7 @@ fn menus_offer_what_a_target_has() {
     click(&mut harness, "Set values of R0");
     click(&mut harness, "Gate 1: focus by content");
     assert_eq!(gate(&harness), 1.0);
-    act(&mut harness, Look::Select(Target::Row(3)));
+    act(&mut harness, ViewCommand::Select(Target::Row(3)));
     click(&mut harness, "Set pinned value");
     click(&mut harness, "Set row 3 to 0");
     let memory = recording(&harness).trace.memory(3);
@@ -114,7 +114,7 @@ fn menus_offer_what_a_target_has() {
         Target::Unit { layer: 0, unit: 3 },
         Target::Head(1),
     ] {
-        act(&mut harness, Look::Select(target));
+        act(&mut harness, ViewCommand::Select(target));
         for choice in harness.state().value_choices(Some(target)) {
             for text in choice.changes {
                 act(&mut harness, set(&format!("4:{text}")));

@@ -13,8 +13,8 @@ fn prepared() -> Screen {
         Command::Episode(Episode::Size(4)),
         Command::Play(Play::Faster(1)),
         Command::Play(Play::Seek(4)),
-        Command::Look(Look::Select(Target::Row(3))),
-        Command::Look(Look::Focus(0)),
+        Command::View(ViewCommand::Select(Target::Row(3))),
+        Command::View(ViewCommand::Focus(0)),
     ] {
         act(&mut harness, command);
     }
@@ -185,7 +185,7 @@ fn key_list_is_complete_and_fits_smallest_window() {
     press(&mut harness, Key::F1);
     let labels: Vec<_> = harness.root().children_recursive().collect();
     for choice in harness.state().choices() {
-        if choice.key.is_empty() || matches!(choice.command, Command::Look(Look::Focus(_))) {
+        if choice.key.is_empty() || matches!(choice.command, Command::View(ViewCommand::Focus(_))) {
             continue;
         }
         let line = labels.iter().find(|node| {

@@ -126,7 +126,7 @@ fn the_pointer_reads_both_values_and_their_difference() {
 #[test]
 fn the_first_difference_is_one_key_away() {
     let mut harness = paused();
-    act(&mut harness, Look::Focus(0));
+    act(&mut harness, ViewCommand::Focus(0));
     open_other(&mut harness, "changed.json");
     let sentence = "First difference above 1e−6 at step 4, stage shift: write0.shifted[4, 7], A ";
     assert!(says(&harness, sentence));
@@ -172,7 +172,7 @@ fn a_card_without_time_has_a_line_for_every_channel_or_row() {
     let mut harness = two();
     let [a, b] = recordings(&harness);
     let number = |text: &str| text.replace('−', "-").parse::<f32>().unwrap();
-    act(&mut harness, Look::Select(Target::Step));
+    act(&mut harness, ViewCommand::Select(Target::Step));
     // Also at a step for which there is no channel.
     for step in [2, 9] {
         act(&mut harness, Play::Seek(step));
@@ -184,7 +184,8 @@ fn a_card_without_time_has_a_line_for_every_channel_or_row() {
             assert_eq!(number(&line.value), theirs[channel] - ours[channel]);
         }
     }
-    act(&mut harness, Look::Select(Target::Rows { from: 4, to: 2 }));
+    let rows = Target::Rows { from: 4, to: 2 };
+    act(&mut harness, ViewCommand::Select(rows));
     let card = harness.state().card().unwrap();
     let head = harness.state().view.focus;
     let [ours, theirs] = [&a, &b].map(|r| r.trace.heads[head].weighting.row(9).to_vec());
@@ -387,7 +388,7 @@ fn failed_comparison_changes_nothing() {
 #[test]
 fn a_comparison_ends_with_escape_and_comes_back_with_undo() {
     let mut harness = two();
-    act(&mut harness, Look::Select(Target::Row(3)));
+    act(&mut harness, ViewCommand::Select(Target::Row(3)));
     press(&mut harness, Key::Escape);
     assert_eq!(layout(&harness), WindowLayout::Compare);
     press(&mut harness, Key::Escape);
@@ -425,7 +426,7 @@ fn window_opens_on_comparison() {
 #[test]
 fn comparison_reports_unmatched_heads_lengths_and_arrays() {
     let mut harness = paused();
-    act(&mut harness, Look::Focus(1));
+    act(&mut harness, ViewCommand::Focus(1));
     open_other(&mut harness, "partial.json");
     assert!(says(&harness, "A: memory: M of step 0"));
     assert!(says(&harness, "B: memory: not recorded in B"));
@@ -442,7 +443,7 @@ fn comparison_reports_unmatched_heads_lengths_and_arrays() {
     assert!(
         says(&harness, "B − A: w of W0") && says(&harness, "read1 (12 arrays), read2 (12 arrays)")
     );
-    act(&mut harness, Look::Focus(2));
+    act(&mut harness, ViewCommand::Focus(2));
     assert!(says(&harness, "B: w of R2: B has no R2"));
     press(&mut harness, Key::X);
     open_other(&mut harness, "headless.json");
@@ -473,7 +474,7 @@ fn comparison_figure_can_be_saved() {
     let mut harness = window_of(LARGE, shelf.clone());
     open_other(&mut harness, "theirs.ntmtrace.json");
     act(&mut harness, File::Save("two.svg".into(), false));
-    act(&mut harness, Look::NextScale);
+    act(&mut harness, ViewCommand::NextScale);
     act(&mut harness, File::Save("log.svg".into(), false));
     let saved = ["two.svg", "log.svg"].map(PathBuf::from);
     assert_eq!(*shelf.saved.lock().unwrap(), saved);

@@ -61,14 +61,14 @@ fn pictures_of_other_machines_offer_numbers() {
     act(&mut harness, Rows::ToggleTouched);
     act(&mut harness, Rows::Taller(1));
     every_copy_format_is_offered(&mut harness, "all rows: drag to move the rows on screen");
-    act(&mut harness, Look::AllHeads);
+    act(&mut harness, ViewCommand::AllHeads);
     all_numbers_are_copied(&mut harness, 12);
 }
 
 #[test]
 fn paper_layout_offers_numbers() {
     let mut harness = paused();
-    act(&mut harness, Look::NextLayout);
+    act(&mut harness, ViewCommand::NextLayout);
     all_numbers_are_copied(&mut harness, 6);
 }
 

@@ -308,10 +308,11 @@ impl Files for Lecture {
 #[test]
 fn save_dialog_names_the_folder() {
     let mut screen = paused_with(Arc::new(Lecture));
-    act(&mut screen, Ask::For(Subject::File(FilePurpose::Save)));
+    act(&mut screen, Subject::File(FilePurpose::Save));
     let folder = std::env::temp_dir();
     assert!(says(&screen, &format!("Folder: {}", folder.display())));
-    act(&mut screen, Ask::Typed("week 3/trace.json".to_owned()));
+    let path = "week 3/trace.json".to_owned();
+    act(&mut screen, DialogCommand::Typed(path));
     assert!(says(&screen, &folder.join("week 3").display().to_string()));
 }
 
@@ -319,7 +320,7 @@ fn save_dialog_names_the_folder() {
 fn tiny_numbers_have_no_sign_and_probabilities_are_not_zero() {
     let mut screen = paused_with_file("minus.json");
     lay_out(&mut screen, WindowLayout::Debug);
-    act(&mut screen, Look::Focus(0));
+    act(&mut screen, ViewCommand::Focus(0));
     act(&mut screen, Play::Seek(1));
     assert!(says(&screen, "match: .000") && !says(&screen, "−.000"));
     let mut screen = paused_with_file("unlikely.json");
@@ -327,7 +328,7 @@ fn tiny_numbers_have_no_sign_and_probabilities_are_not_zero() {
     act(&mut screen, Play::Seek(3));
     let heads = &recording(&screen).trace.heads;
     let hard = heads.iter().position(|head| head.distribution.width() > 0);
-    act(&mut screen, Look::Focus(hard.unwrap()));
+    act(&mut screen, ViewCommand::Focus(hard.unwrap()));
     assert!(says(&screen, "probability less than 1 %"));
 }
 

@@ -137,7 +137,7 @@ fn figure_of(harness: &Screen, size: (f32, f32)) -> Vec<Mark> {
         step: Some(state.player.step()),
         ..state.figure()
     };
-    if let Some(two) = state.two(&options) {
+    if let Some(two) = state.comparison_figure(&options) {
         let (mut drawing, all) = (blank(size), Area::new(0.0, 0.0, size.0, size.1));
         two.figure().paint(&mut drawing, all);
         return drawing.marks;
@@ -326,7 +326,7 @@ fn every_layout_exports_what_it_shows() {
             if layout == 2 {
                 act(&mut harness, Compare::With("theirs.ntmtrace.json".into()));
             } else {
-                act(&mut harness, Look::NextLayout);
+                act(&mut harness, ViewCommand::NextLayout);
             }
         }
         act(&mut harness, Compare::End);
@@ -346,17 +346,17 @@ fn page_and_figure_agree_in_every_theme_size_and_view() {
         open(&mut harness, "3 reads 2 writes");
         act(&mut harness, Play::Seek(6));
         for look in [
-            Command::Look(Look::Focus(1)),
-            Command::Look(Look::Pin(4)),
-            Command::Look(Look::AllHeads),
-            Command::Look(Look::NextScale),
+            Command::View(ViewCommand::Focus(1)),
+            Command::View(ViewCommand::Pin(4)),
+            Command::View(ViewCommand::AllHeads),
+            Command::View(ViewCommand::NextScale),
             Command::Rows(Rows::ToggleTouched),
         ] {
             act(&mut harness, look.clone());
             for layout in 0..4 {
                 let what = format!("{size:?} {theme:?} {look:?}, layout {layout}");
                 assert!(agree(&mut harness, &what) >= 30, "{what}");
-                act(&mut harness, Look::NextLayout);
+                act(&mut harness, ViewCommand::NextLayout);
             }
         }
     }

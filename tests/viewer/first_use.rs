@@ -26,7 +26,7 @@ fn included(machine: &str, size: Vec2) -> Screen {
 fn headline_states_where_weight_went() {
     // The shift has two peaks, and so has what it moves: most of it is one row back in the end.
     let mut harness = paused_with_file("two peaks.json");
-    act(&mut harness, Look::Focus(1));
+    act(&mut harness, ViewCommand::Focus(1));
     act(&mut harness, Play::Seek(4));
     to_stage(&mut harness, "shift");
     harness.run_steps(12);
@@ -51,7 +51,7 @@ fn headline_describes_shown_head() {
         ("3 reads 1 writes", "erase", 2, "Read head R2 reads"),
     ] {
         let mut harness = paused_with_file(file);
-        act(&mut harness, Look::Focus(head));
+        act(&mut harness, ViewCommand::Focus(head));
         act(&mut harness, Play::Seek(4));
         to_stage(&mut harness, stage);
         harness.run_steps(12);
@@ -66,7 +66,7 @@ fn headline_describes_shown_head() {
 #[test]
 fn selected_head_always_has_headline() {
     let mut harness = paused_with_file("4 reads 1 writes");
-    act(&mut harness, Look::Focus(4));
+    act(&mut harness, ViewCommand::Focus(4));
     press(&mut harness, Key::P);
     assert!(says(&harness, "The write head"));
     let heads = (0..4).filter(|head| says(&harness, &format!("Read head R{head}")));
@@ -139,7 +139,7 @@ fn escape_leaves_tour_like_its_button() {
     let mut screen = included("copy", LARGE);
     act(&mut screen, Tour::Start);
     act(&mut screen, Tour::Next);
-    act(&mut screen, Look::Focus(0));
+    act(&mut screen, ViewCommand::Focus(0));
     press(&mut screen, Key::Escape);
     let state = screen.state();
     assert!(state.tour().is_none() && !state.view.chosen);

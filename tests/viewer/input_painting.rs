@@ -79,7 +79,7 @@ fn strokes_leave_no_gaps() {
 fn reading(machine: Machine) -> Screen {
     let mut screen = paused_on(machine);
     while screen.state().layout() != WindowLayout::Debug {
-        act(&mut screen, Look::NextLayout);
+        act(&mut screen, ViewCommand::NextLayout);
     }
     screen
 }
@@ -184,7 +184,7 @@ fn a_source_that_no_line_has_is_not_counted() {
             );
         }
         clipping::is_whole(&screen, &format!("an unknown answer, layout {layout}"));
-        act(&mut screen, Look::NextLayout);
+        act(&mut screen, ViewCommand::NextLayout);
     }
     act(&mut screen, Edit::Undo);
     act(&mut screen, Edit::Undo);
@@ -227,7 +227,7 @@ fn a_machine_says_what_is_wrong_with_its_file_and_runs_without_it() {
     screen.get_by_label(TARGET_NOT_KNOWN);
     act(&mut screen, Edit::Flip(0, 1));
     assert_eq!(source(&screen), [1, 1]);
-    act(&mut screen, Ask::Measure("loss".to_owned()));
+    act(&mut screen, DialogCommand::Measure("loss".to_owned()));
     assert!(says(&screen, "the file of its episodes is missing"));
 }
 

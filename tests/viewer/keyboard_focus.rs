@@ -99,19 +99,19 @@ fn pictures_are_reachable_by_keyboard() {
     is_whole(with(&[Command::Edit(Edit::Toggle)]), "the input is edited");
     is_whole(
         with(&[
-            Command::Look(Look::Pin(0)),
-            Command::Look(Look::Select(Target::Row(3))),
+            Command::View(ViewCommand::Pin(0)),
+            Command::View(ViewCommand::Select(Target::Row(3))),
         ]),
         "a head is pinned",
     );
     let tall = [
         Command::Rows(Rows::ToggleTouched),
         Command::Rows(Rows::Taller(1)),
-        Command::Look(Look::AllHeads),
+        Command::View(ViewCommand::AllHeads),
     ];
     is_whole(with(&tall), "a window of rows, all heads");
     is_whole(
-        with(&[Command::Look(Look::NextLayout)]),
+        with(&[Command::View(ViewCommand::NextLayout)]),
         "the figure of the paper",
     );
 }
@@ -142,14 +142,14 @@ fn pages_and_dialogs_are_reachable_by_keyboard() {
     );
     is_whole(with(&[Command::Tour(Tour::Start)]), "the tour");
     let dialogs = [
-        Command::Ask(Ask::For(Subject::Settings)),
-        Command::Ask(Ask::For(Subject::About)),
-        Command::Ask(Ask::For(Subject::File(FilePurpose::Compare))),
-        Command::Ask(Ask::For(Subject::Step)),
-        Command::Ask(Ask::For(Subject::Condition)),
-        Command::Ask(Ask::For(Subject::File(FilePurpose::Save))),
-        Command::Ask(Ask::For(Subject::Messages)),
-        Command::Ask(Ask::For(Subject::Keys)),
+        Command::Dialog(DialogCommand::For(Subject::Settings)),
+        Command::Dialog(DialogCommand::For(Subject::About)),
+        Command::Dialog(DialogCommand::For(Subject::File(FilePurpose::Compare))),
+        Command::Dialog(DialogCommand::For(Subject::Step)),
+        Command::Dialog(DialogCommand::For(Subject::Condition)),
+        Command::Dialog(DialogCommand::For(Subject::File(FilePurpose::Save))),
+        Command::Dialog(DialogCommand::For(Subject::Messages)),
+        Command::Dialog(DialogCommand::For(Subject::Keys)),
     ];
     let of = |command: Command| {
         let faults = faults(&mut with(std::slice::from_ref(&command)), true);
@@ -163,7 +163,7 @@ fn pages_and_dialogs_are_reachable_by_keyboard() {
 
 #[test]
 fn the_ring_of_a_primary_button_is_seen_on_it() {
-    let mut harness = with(&[Command::Ask(Ask::For(Subject::Step))]);
+    let mut harness = with(&[Command::Dialog(DialogCommand::For(Subject::Step))]);
     let ring = |harness: &Screen| {
         let go = harness.get_by_label("Go").rect();
         let accent = harness.ctx.global_style().visuals.hyperlink_color;

@@ -545,7 +545,7 @@ fn window_closes_after_existing_run_is_replaced() {
     changed(&mut screen);
     act(&mut screen, Replacement::Close);
     let path = folder.display().to_string();
-    act(&mut screen, tapescope::viewer::command::Ask::Typed(path));
+    act(&mut screen, DialogCommand::Typed(path));
     press(&mut screen, Key::Enter);
     screen.run_steps(3);
     assert!(says(&screen, "Replace folder"));
@@ -826,7 +826,7 @@ fn dialog_text(screen: &Screen) -> String {
 fn saving_offers_a_free_name_and_replaces_only_by_its_own_button() {
     let (mut screen, files) = with_taken(1..=1);
     let runs = || files.runs.lock().unwrap().clone();
-    let ask = Ask::For(Subject::File(FilePurpose::Run));
+    let ask = DialogCommand::For(Subject::File(FilePurpose::Run));
     act(&mut screen, ask.clone());
     assert_eq!(dialog_text(&screen), "runs/copy-1-2");
     press(&mut screen, Key::Enter);
@@ -835,7 +835,7 @@ fn saving_offers_a_free_name_and_replaces_only_by_its_own_button() {
     act(&mut screen, ask);
     assert_eq!(dialog_text(&screen), "runs/copy-1-3");
     // A typed name that is taken gives way to a free one; Enter saves under that.
-    act(&mut screen, Ask::Typed("runs/copy-1".to_owned()));
+    act(&mut screen, DialogCommand::Typed("runs/copy-1".to_owned()));
     press(&mut screen, Key::Enter);
     screen.run_steps(3);
     assert!(says(&screen, "runs/copy-1 already exists."));
@@ -860,7 +860,7 @@ fn ending_training_offers_a_free_name() {
 fn saving_one_of_several_runs_names_it_and_offers_all() {
     let (mut screen, files) = with_taken(1..=3);
     act(&mut screen, Learn::Run(1));
-    act(&mut screen, Ask::For(Subject::File(FilePurpose::Run)));
+    act(&mut screen, Subject::File(FilePurpose::Run));
     assert!(says(
         &screen,
         "Of the 3 runs this saves the one on screen, seed 2."

@@ -19,7 +19,7 @@ fn instructions_of_the_selected_head_are_folded_and_go_to_their_step() {
     let mut harness = paused();
     click(&mut harness, "Instructions");
     for head in [0, 1] {
-        act(&mut harness, Look::Focus(head));
+        act(&mut harness, ViewCommand::Focus(head));
         let found = Disassembly::of(recording(&harness), Order::ReadFirst, TOLERANCE);
         let phases = recording(&harness).episode.phases.clone();
         let folds = phases
@@ -45,8 +45,8 @@ fn instructions_of_the_selected_head_are_folded_and_go_to_their_step() {
 #[test]
 fn provenance_lists_the_shares_of_a_read_of_a_write_and_of_an_output_bit() {
     let mut harness = paused();
-    act(&mut harness, Look::List(List::Provenance));
-    act(&mut harness, Look::Focus(0));
+    act(&mut harness, ViewCommand::List(List::Provenance));
+    act(&mut harness, ViewCommand::Focus(0));
     act(&mut harness, Play::Seek(8));
     let config = harness
         .state()
@@ -81,7 +81,7 @@ fn provenance_lists_the_shares_of_a_read_of_a_write_and_of_an_output_bit() {
     let output = PanelId::new(Picture::Output);
     act(
         &mut harness,
-        Look::Select(Target::Value {
+        ViewCommand::Select(Target::Value {
             id: output,
             column: 1,
         }),
@@ -91,9 +91,9 @@ fn provenance_lists_the_shares_of_a_read_of_a_write_and_of_an_output_bit() {
             .1
             .starts_with(&format!("{bit:.0} % from"))
     );
-    act(&mut harness, Look::Deselect);
+    act(&mut harness, ViewCommand::Deselect);
     // Forward: each read that the write of step 1 reached has the share that the read says.
-    act(&mut harness, Look::Focus(1));
+    act(&mut harness, ViewCommand::Focus(1));
     act(&mut harness, Play::Seek(1));
     let writes = Writes::of(recording(&harness), &config).unwrap();
     let reached = listed(&harness);
@@ -118,7 +118,7 @@ fn provenance_lists_the_shares_of_a_read_of_a_write_and_of_an_output_bit() {
 #[test]
 fn lists_say_why_they_are_empty() {
     let mut harness = paused();
-    act(&mut harness, Look::List(List::Provenance));
+    act(&mut harness, ViewCommand::List(List::Provenance));
     act(&mut harness, Edit::Intervene("2:memory[0]=0".to_owned()));
     let words = &listed(&harness)[0].1;
     assert!(words.contains("memory was set"), "{words}");
@@ -128,9 +128,9 @@ fn lists_say_why_they_are_empty() {
 fn a_list_that_is_asked_for_gets_room() {
     let mut harness = paused();
     while harness.state().layout() != WindowLayout::CloseUp {
-        act(&mut harness, Look::NextLayout);
+        act(&mut harness, ViewCommand::NextLayout);
     }
     assert!(!has(&harness, "Instructions"));
-    act(&mut harness, Look::List(List::Instructions));
+    act(&mut harness, ViewCommand::List(List::Instructions));
     assert!(has(&harness, "Instructions") && !listed(&harness).is_empty());
 }

@@ -83,7 +83,7 @@ fn every_command_runs_on_a_machine_file() {
         let mut screen = opened_at(SMALL);
         act(&mut screen, choice.command);
         screen.run_steps(2);
-        act(&mut screen, Look::NextLayout);
+        act(&mut screen, ViewCommand::NextLayout);
         screen.run_steps(1);
     }
 }
@@ -95,12 +95,12 @@ fn a_machine_file_is_compared_and_opens_on_a_phone() {
     act(&mut screen, Episode::NextSeed);
     for _ in 0..5 {
         screen.run_steps(2);
-        act(&mut screen, Look::NextLayout);
+        act(&mut screen, ViewCommand::NextLayout);
     }
     let mut screen = opened_at(phone::PHONE);
     for _ in 0..5 {
         press(&mut screen, Key::Period);
-        act(&mut screen, Look::NextLayout);
+        act(&mut screen, ViewCommand::NextLayout);
     }
 }
 
@@ -170,7 +170,8 @@ fn a_click_pins_a_value_of_a_machine_file_with_its_equation() {
     for own in &open.facts.quantities {
         for picture in [Picture::Quantities, Picture::Norms] {
             let id = PanelId::new(picture).part(own.part);
-            act(&mut screen, Look::Select(Target::Value { id, column: 0 }));
+            let value = Target::Value { id, column: 0 };
+            act(&mut screen, ViewCommand::Select(value));
             let card = screen.state().card().unwrap();
             assert!(card.title.contains(own.array.name), "{}", card.title);
             let symbol = &card.lines[0].symbol;
@@ -190,7 +191,8 @@ fn a_value_of_a_machine_file_can_be_set() {
         .find(|own| own.is_memory())
         .unwrap();
     let id = PanelId::new(Picture::Quantities).part(memory.part);
-    act(&mut screen, Look::Select(Target::Value { id, column: 7 }));
+    let value = Target::Value { id, column: 7 };
+    act(&mut screen, ViewCommand::Select(value));
     let choices = screen.state().value_choices(screen.state().view.selected);
     assert_eq!(choices[0].changes, ["sheet[1,2]=0"]);
 }

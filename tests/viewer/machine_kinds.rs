@@ -41,14 +41,14 @@ pub fn walked_from(machine: Machine, step: usize) -> Vec<String> {
     for _ in 0..2 * stages {
         seen.push(stage(&harness));
         for head in 0..heads {
-            act(&mut harness, Look::Focus(head));
+            act(&mut harness, ViewCommand::Focus(head));
             for target in [
                 Target::Head(head),
                 Target::Row(1),
                 Target::Cell { row: 1, column: 0 },
                 Target::Step,
             ] {
-                act(&mut harness, Look::Select(target));
+                act(&mut harness, ViewCommand::Select(target));
             }
             clipping::is_whole(&harness, &format!("head {head} at {}", stage(&harness)));
         }
@@ -57,7 +57,7 @@ pub fn walked_from(machine: Machine, step: usize) -> Vec<String> {
     for layout in 0..3 {
         let what = format!("layout {layout}");
         assert!(export::is_exported_as_shown(&mut harness, &shelf, &raster, &what) >= 2);
-        act(&mut harness, Look::NextLayout);
+        act(&mut harness, ViewCommand::NextLayout);
     }
     seen.truncate(stages);
     seen
@@ -310,7 +310,7 @@ fn head_without_erase_shows_no_erase() {
     let mut harness = window_with(LARGE, options);
     press(&mut harness, Key::Space);
     for head in 0..3 {
-        act(&mut harness, Look::Focus(head));
+        act(&mut harness, ViewCommand::Focus(head));
         act(&mut harness, Play::Seek(2));
         for _ in 0..8 {
             for _ in 0..6 {
@@ -319,7 +319,7 @@ fn head_without_erase_shows_no_erase() {
                     text.to_lowercase().contains("erase").then_some(text)
                 });
                 assert_eq!(erases, None, "{}", stage(&harness));
-                act(&mut harness, Look::NextLayout);
+                act(&mut harness, ViewCommand::NextLayout);
             }
             press(&mut harness, Key::Period);
         }
@@ -365,7 +365,7 @@ fn episode_can_be_resampled_and_shown_as_mean() {
         let trace = &open.shown.recording.trace;
         (trace.heads[5].weighting.clone(), trace.sampling)
     };
-    act(&mut harness, Look::Focus(5));
+    act(&mut harness, ViewCommand::Focus(5));
     act(&mut harness, Play::Seek(3));
     let (likely, sampling) = weightings(&harness);
     assert_eq!(sampling, NoiseMode::Mean);
@@ -403,7 +403,7 @@ fn learned_parameter_has_readout() {
     };
     let mut harness = window_with(LARGE, options);
     press(&mut harness, Key::Space);
-    act(&mut harness, Look::Focus(1));
+    act(&mut harness, ViewCommand::Focus(1));
     // It stands at the end of the right panel.
     harness.hover_at(egui::pos2(LARGE.x - 100.0, 300.0));
     harness.event(egui::Event::MouseWheel {
@@ -451,7 +451,7 @@ fn samples_show_band_and_uncertainty() {
         act(harness, File::Save("figure.svg".into(), true));
         String::from_utf8(shelf.figures.lock().unwrap().pop().unwrap()).unwrap()
     };
-    act(&mut harness, Look::Focus(2));
+    act(&mut harness, ViewCommand::Focus(2));
     let last = harness.state().player.steps() - 1;
     act(&mut harness, Play::Seek(last));
     let without = svg(&mut harness);
@@ -473,7 +473,7 @@ fn samples_show_band_and_uncertainty() {
     let bit = PanelId::new(Picture::Output);
     act(
         &mut harness,
-        Look::Select(Target::Value { id: bit, column: 0 }),
+        ViewCommand::Select(Target::Value { id: bit, column: 0 }),
     );
     let card = harness.state().card().unwrap();
     assert!(

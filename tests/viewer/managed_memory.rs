@@ -157,7 +157,7 @@ fn arrows_are_the_strongest_links_of_the_trace_and_computed_once_a_step() {
         }
         assert!(found >= 2, "{layout:?}");
         // Pointing at what follows the links does not compute them again.
-        act(&mut screen, Look::Focus(0));
+        act(&mut screen, ViewCommand::Focus(0));
         let computed = |screen: &Screen| {
             let open = screen.state().session.open.as_ref().unwrap();
             open.facts.links.computed()
@@ -204,7 +204,7 @@ fn parts_beside_the_memory_are_explained_and_stay_on_screen() {
         for layout in [WindowLayout::Debug, WindowLayout::CloseUp] {
             lay_out(&mut screen, layout);
             for head in 0..3 {
-                act(&mut screen, Look::Focus(head));
+                act(&mut screen, ViewCommand::Focus(head));
                 clipping::is_whole(&screen, &format!("head {head} at {size}, {layout:?}"));
             }
             let [links, usage, memory] = ["order of writing: ", "usage of W0: ", "memory: "]
@@ -333,7 +333,7 @@ fn a_value_of_a_row_has_one_form_of_card_with_its_equation() {
     let trace = recording(&screen).trace.clone();
     let select = |screen: &mut Screen, picture, head, column| {
         let id = PanelId::of(picture, head);
-        act(screen, Look::Select(Target::Value { id, column }));
+        act(screen, ViewCommand::Select(Target::Value { id, column }));
         let card = screen.state().card().unwrap();
         assert_eq!(card.lines.len(), 1);
         let value: f32 = card.lines[0].value.replace('−', "-").parse().unwrap();
@@ -417,9 +417,9 @@ fn all_that_works_for_any_machine_works_for_these() {
         let mut screen = screen_with(machine, LARGE, WindowLayout::Debug);
         // The lists beside the timeline.
         for list in [List::Events, List::Instructions, List::Provenance] {
-            act(&mut screen, Look::List(list));
+            act(&mut screen, ViewCommand::List(list));
             for head in 0..recording(&screen).trace.heads.len() {
-                act(&mut screen, Look::Focus(head));
+                act(&mut screen, ViewCommand::Focus(head));
                 // What an untrained head has written need not be read.
                 let is_write = recording(&screen).trace.heads[head].is_write();
                 let is_empty = screen.state().list().is_empty();
@@ -517,7 +517,7 @@ fn a_read_along_the_links_is_told_as_one() {
     let open = state.session.open.as_ref().unwrap();
     let answers = open.shown.recording.episode.first_scored().unwrap() + 3;
     act(&mut screen, Play::Seek(answers));
-    act(&mut screen, Look::Focus(0));
+    act(&mut screen, ViewCommand::Focus(0));
     lay_out(&mut screen, WindowLayout::Debug);
     assert!(says(&screen, ": forward along the links ("));
     assert!(!says(&screen, "content weight"));

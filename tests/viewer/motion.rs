@@ -154,7 +154,7 @@ fn close_up_shows_selected_and_pinned_head() {
     let heads = |harness: &Screen| harness.state().figure().heads;
     press(&mut harness, Key::Num1);
     assert_eq!(heads(&harness), [0]);
-    act(&mut harness, Look::Pin(1));
+    act(&mut harness, ViewCommand::Pin(1));
     assert_eq!(heads(&harness), [0, 1]);
     press(&mut harness, Key::Num2);
     assert_eq!(heads(&harness)[0], 1);

@@ -68,7 +68,7 @@ fn penalty_is_shown_at_step_and_over_time() {
     assert!(readout.meaning.contains("training adds the mean"));
     // Of the heads that do what the one looked at does.
     for (head, who) in [(0, "reads"), (3, "writes")] {
-        act(&mut harness, Look::Focus(head));
+        act(&mut harness, ViewCommand::Focus(head));
         harness.get_by_label_contains(&format!("{who} redundancy of heads that "));
     }
 }

@@ -40,8 +40,8 @@ fn let_in(harness: &mut Screen) {
 #[test]
 fn undo_to_a_machine_with_more_heads_waits_for_them() {
     let mut harness = with_two_machines();
-    act(&mut harness, Look::Focus(2));
-    act(&mut harness, Look::Pin(1));
+    act(&mut harness, ViewCommand::Focus(2));
+    act(&mut harness, ViewCommand::Pin(1));
     act(&mut harness, Episode::Machine(1));
     assert_eq!(heads(&harness), 2);
     harness.state_mut().held = true;
@@ -113,7 +113,7 @@ fn figure_has_every_head_and_layout_in_name() {
     }
     act(
         &mut harness,
-        Ask::For(Subject::File(FilePurpose::Figure(Format::Svg))),
+        Subject::File(FilePurpose::Figure(Format::Svg)),
     );
     harness.get_by_label("Path").focus();
     harness.run_steps(1);
@@ -131,8 +131,8 @@ fn selection_moves_to_same_head_of_other_machine() {
     let mut harness = with_two_machines();
     let looked_at = |harness: &Screen| (harness.state().view.focus, harness.state().view.pinned);
     act(&mut harness, Episode::Machine(1));
-    act(&mut harness, Look::Focus(1));
-    act(&mut harness, Look::Pin(0));
+    act(&mut harness, ViewCommand::Focus(1));
+    act(&mut harness, ViewCommand::Pin(0));
     // W0 is the third of the heads there.
     act(&mut harness, Episode::Machine(0));
     assert_eq!(looked_at(&harness), (2, Some(0)));
@@ -156,7 +156,7 @@ fn dialog_results_are_commands() {
     harness.get_by_label_contains("3 of 13");
     let told = "This is its weighting";
     assert!(!says(&harness, told));
-    act(&mut harness, Ask::For(Subject::Step));
+    act(&mut harness, Subject::Step);
     type_into(&mut harness, "Step", "4");
     click(&mut harness, "Go");
     assert_eq!(step(&harness), 4);

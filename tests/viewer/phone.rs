@@ -102,7 +102,7 @@ fn episode_sheet_chooses_episode() {
         screen.get_by_label("Select head R0").scroll_to_me();
         screen.run_steps(3);
         click(&mut screen, "Select head R0");
-        assert!(screen.state().view.keeps(0));
+        assert!(screen.state().view.is_pinned(0));
         click(&mut screen, "Close dialog");
         assert!(screen.state().dialog.is_none());
         click(&mut screen, "Machine");
@@ -355,7 +355,7 @@ fn training_is_one_column() {
 fn panels_return_when_window_grows() {
     let mut screen = included(PHONE);
     assert_eq!(screen.state().layout(), WindowLayout::CloseUp);
-    act(&mut screen, Look::NextLayout);
+    act(&mut screen, ViewCommand::NextLayout);
     assert_eq!(screen.state().layout(), WindowLayout::CloseUp);
     screen.set_size(LARGE);
     screen.run_steps(3);
@@ -384,7 +384,7 @@ fn field_has_the_keyboard_when_a_key_opens_it() {
     screen.event(touch(egui::TouchPhase::Start));
     screen.event(touch(egui::TouchPhase::End));
     screen.run_steps(2);
-    act(&mut screen, Command::Ask(Ask::For(Subject::Step)));
+    act(&mut screen, Subject::Step);
     screen.event(egui::Event::Text("3".to_owned()));
     screen.run_steps(3);
     assert_eq!(typed(&screen).as_deref(), Some(""));

@@ -37,13 +37,13 @@ fn is_unique_in_all_layouts(screen: &mut Screen, what: &str) {
         is_unique(screen, what);
         press(screen, Key::V);
     }
-    act(screen, Look::Focus(0));
-    act(screen, Look::Pin(1));
+    act(screen, ViewCommand::Focus(0));
+    act(screen, ViewCommand::Pin(1));
     for _ in 0..2 {
         is_unique(screen, &format!("{what}, a head pinned"));
         press(screen, Key::V);
     }
-    act(screen, Look::AllHeads);
+    act(screen, ViewCommand::AllHeads);
     is_unique(screen, &format!("{what}, all heads"));
 }
 
@@ -159,8 +159,8 @@ fn the_strip_of_the_close_up_is_read_out_clicked_and_dragged() {
 #[test]
 fn both_memories_of_two_heads_in_the_close_up_are_read_out() {
     let mut screen = close_up();
-    act(&mut screen, Look::Focus(0));
-    act(&mut screen, Look::Pin(1));
+    act(&mut screen, ViewCommand::Focus(0));
+    act(&mut screen, ViewCommand::Pin(1));
     let all = screen.query_all_by_label_contains("memory: rows down");
     let memories: Vec<_> = all.map(|node| node.rect().center()).collect();
     assert_eq!(memories.len(), 2);
@@ -210,7 +210,7 @@ fn the_path_of_an_answer_is_drawn_in_every_layout() {
         screen.run_steps(3);
         assert_eq!(step(&screen), 30, "{layout:?}");
         assert_eq!(lines(&screen), 2, "{layout:?}");
-        act(&mut screen, Look::Deselect);
+        act(&mut screen, ViewCommand::Deselect);
     }
 }
 
@@ -219,7 +219,7 @@ fn stages_controller_and_signs_of_the_close_up_are_pointed_at_and_clicked() {
     let mut screen = close_up();
     click(&mut screen, "Stage shift");
     assert_eq!(stage(&screen), "shift");
-    act(&mut screen, Look::Focus(0));
+    act(&mut screen, ViewCommand::Focus(0));
     click(&mut screen, "Mark of W0");
     assert_eq!(screen.state().view.focus, 1);
     let rect = rect_of(&screen, "Controller");

@@ -134,7 +134,7 @@ fn run_that_cannot_be_read_does_not_keep_others_from_being_recovered() {
     assert!(says(&screen, &left[0].label), "the reason is a message");
     assert!(screen.state().dialog.is_none());
     // It is offered again where one asks for it.
-    act(&mut screen, Ask::For(Subject::Commands));
+    act(&mut screen, Subject::Commands);
     type_into(&mut screen, "Command", "recover runs");
     press(&mut screen, Key::Enter);
     screen.run_steps(2);
@@ -150,15 +150,15 @@ fn offer_to_recover_leaves_an_open_dialog_alone() {
         label: "Copy, seed 1: 100 of 4000 sequences".to_owned(),
     };
     let mut screen = window_at(root.path());
-    act(&mut screen, Ask::For(Subject::Settings));
+    act(&mut screen, Subject::Settings);
     act(
         &mut screen,
         Command::Done(tapescope::viewer::Outcome::Recoverable(vec![left.clone()])),
     );
     let dialog = screen.state().dialog.as_ref().unwrap();
     assert_eq!(dialog.subject, Subject::Settings);
-    act(&mut screen, Ask::Leave);
-    act(&mut screen, Ask::For(Subject::Recovery));
+    act(&mut screen, DialogCommand::Leave);
+    act(&mut screen, Subject::Recovery);
     assert!(says(&screen, &left.label));
 }
 

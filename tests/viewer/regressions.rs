@@ -165,7 +165,7 @@ fn comparison_timeline_is_below_pictures() {
 #[test]
 fn labels_do_not_repeat_numbers_or_titles() {
     let mut harness = paused();
-    act(&mut harness, Look::NextScale);
+    act(&mut harness, ViewCommand::NextScale);
     let shown: Vec<_> = texts(&harness)
         .map(|(text, _)| (text.pos.x, text.galley.text()))
         .collect();
@@ -223,15 +223,16 @@ fn file_is_replaced_only_after_confirmation() {
     let shelf = Arc::<Shelf>::default();
     let mut harness = paused_with(shelf.clone());
     let saved = || shelf.saved.lock().unwrap().len();
-    let figure = Ask::For(Subject::File(FilePurpose::Figure(Format::Svg)));
-    for (ask, typed, count) in [
+    let figure = DialogCommand::For(Subject::File(FilePurpose::Figure(Format::Svg)));
+    let save = DialogCommand::For(Subject::File(FilePurpose::Save));
+    for (command, typed, count) in [
         (&figure, "one.svg", 1),
         (&figure, "one.svg", 1),
-        (&Ask::For(Subject::File(FilePurpose::Save)), "one.json", 2),
-        (&Ask::For(Subject::File(FilePurpose::Save)), "one.json", 2),
+        (&save, "one.json", 2),
+        (&save, "one.json", 2),
     ] {
-        act(&mut harness, Command::Ask(ask.clone()));
-        act(&mut harness, Ask::Typed(typed.to_owned()));
+        act(&mut harness, Command::Dialog(command.clone()));
+        act(&mut harness, DialogCommand::Typed(typed.to_owned()));
         press(&mut harness, Key::Enter);
         assert_eq!(saved(), count, "{typed}");
         let is_asked = says(&harness, "already exists.");

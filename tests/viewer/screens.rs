@@ -30,7 +30,7 @@ const SCENES: &[Scene] = &[
         go_to(screen, 12, "output");
     }),
     ("paper", "copy", |screen| {
-        act(screen, Look::NextLayout);
+        act(screen, ViewCommand::NextLayout);
         go_to(screen, 12, "output");
     }),
     ("close-up", "copy", |screen| {
@@ -68,13 +68,13 @@ const SCENES: &[Scene] = &[
         go_to(screen, 12, "output");
     }),
     ("provenance", "copy", |screen| {
-        act(screen, Look::Focus(0));
-        act(screen, Look::List(List::Provenance));
+        act(screen, ViewCommand::Focus(0));
+        act(screen, ViewCommand::List(List::Provenance));
         go_to(screen, 30, "output");
     }),
     ("paper, row 0 on top", "copy", |screen| {
-        act(screen, Look::NextLayout);
-        act(screen, Look::NextLayout);
+        act(screen, ViewCommand::NextLayout);
+        act(screen, ViewCommand::NextLayout);
         go_to(screen, 30, "output");
     }),
     ("compare, another machine", "copy", |screen| {
@@ -90,16 +90,16 @@ const SCENES: &[Scene] = &[
     }),
     ("card", "copy", |screen| {
         go_to(screen, 25, "output");
-        act(screen, Look::Focus(0));
-        act(screen, Look::Select(Target::Row(13)));
+        act(screen, ViewCommand::Focus(0));
+        act(screen, ViewCommand::Select(Target::Row(13)));
     }),
     ("several heads", "associative_recall", |screen| {
         go_to(screen, 20, "output");
-        act(screen, Look::Pin(1));
+        act(screen, ViewCommand::Pin(1));
     }),
     ("all heads", "associative_recall", |screen| {
         go_to(screen, 20, "output");
-        act(screen, Look::AllHeads);
+        act(screen, ViewCommand::AllHeads);
     }),
     ("no heads", "copy_lstm", |screen| {
         go_to(screen, 20, "output");
@@ -112,7 +112,7 @@ const SCENES: &[Scene] = &[
         press_with(screen, Modifiers::COMMAND, Key::Comma);
     }),
     ("about", "copy", |screen| {
-        act(screen, Ask::For(Subject::About));
+        act(screen, Subject::About);
     }),
     ("go to step", "copy", |screen| press(screen, Key::G)),
     ("set value", "copy", |screen| {
@@ -125,7 +125,8 @@ const SCENES: &[Scene] = &[
         go_to(screen, 26, "output");
     }),
     ("find step", "copy", |screen| {
-        act(screen, Ask::Condition("answer and step < 25".to_owned()));
+        let condition = "answer and step < 25".to_owned();
+        act(screen, DialogCommand::Condition(condition));
         press(screen, Key::Slash);
     }),
     ("find step, error", "copy", |screen| {
@@ -135,20 +136,21 @@ const SCENES: &[Scene] = &[
     ("matches", "copy", |screen| {
         act(
             screen,
-            Ask::Condition("changes(argmax(read0.weighting))".to_owned()),
+            DialogCommand::Condition("changes(argmax(read0.weighting))".to_owned()),
         );
         act(screen, Play::Match(1));
     }),
     ("many episodes", "copy", |screen| {
         act(screen, Episode::Size(40));
-        act(screen, Ask::Measure("entropy(read0.weighting)".to_owned()));
+        let entropy = "entropy(read0.weighting)".to_owned();
+        act(screen, DialogCommand::Measure(entropy));
     }),
     ("parts removed", "copy", |screen| {
-        act(screen, Ask::Measure(String::new()));
+        act(screen, DialogCommand::Measure(String::new()));
     }),
     ("instructions", "repeat_copy", |screen| {
-        act(screen, Look::List(List::Instructions));
-        act(screen, Look::Focus(0));
+        act(screen, ViewCommand::List(List::Instructions));
+        act(screen, ViewCommand::Focus(0));
         go_to(screen, 30, "output");
     }),
     ("open", "copy", |screen| {
@@ -175,7 +177,7 @@ const SCENES: &[Scene] = &[
     }),
     ("messages", "copy", |screen| {
         act(screen, File::Open(PathBuf::from("missing.ntmtrace.json")));
-        act(screen, Ask::For(Subject::Messages));
+        act(screen, Subject::Messages);
     }),
     (FIRST, "copy", |_| ()),
     ("drawer", "copy", |screen| {
@@ -215,7 +217,7 @@ const SCENES: &[Scene] = &[
         screen.input_mut().hovered_files.push(file);
     }),
     ("logarithm, part in a loop", "repeat_copy", |screen| {
-        act(screen, Look::NextScale);
+        act(screen, ViewCommand::NextScale);
         act(screen, Play::LoopRange(Some((10, 20))));
         go_to(screen, 17, "output");
     }),
@@ -239,7 +241,7 @@ const SCENES: &[Scene] = &[
     }),
     ("ten heads side by side", "copy", |screen| {
         act(screen, File::Open(PathBuf::from("7 reads 3 writes")));
-        act(screen, Look::AllHeads);
+        act(screen, ViewCommand::AllHeads);
         go_to(screen, 5, "output");
     }),
     ("ten heads, overlap", "copy", |screen| {
@@ -340,7 +342,7 @@ const SCENES: &[Scene] = &[
         partway(screen, 12, "add", 0.5);
     }),
     ("several heads, shifting", "repeat_copy", |screen| {
-        act(screen, Look::AllHeads);
+        act(screen, ViewCommand::AllHeads);
         partway(screen, 17, "shift", 0.7);
     }),
     ("close-up, a draw", "copy", |screen| {
@@ -428,11 +430,11 @@ pub const ON_PHONE: &[Scene] = &[
     }),
     ("episode", "copy", |screen| {
         go_to(screen, 12, "output");
-        act(screen, Ask::For(Subject::Episode));
+        act(screen, Subject::Episode);
     }),
     ("more", "copy", |screen| {
         go_to(screen, 12, "output");
-        act(screen, Ask::For(Subject::More));
+        act(screen, Subject::More);
     }),
     ("learning", "copy", |screen| {
         learn_a_while(screen);
@@ -446,10 +448,10 @@ pub const ON_PHONE: &[Scene] = &[
     }),
     ("keys", "copy", |screen| press(screen, Key::F1)),
     ("save", "copy", |screen| {
-        act(screen, Ask::For(Subject::File(FilePurpose::Save)));
+        act(screen, Subject::File(FilePurpose::Save));
     }),
     ("settings", "copy", |screen| {
-        act(screen, Ask::For(Subject::Settings));
+        act(screen, Subject::Settings);
     }),
     ("problem", "copy", |screen| {
         act(screen, File::Open(PathBuf::from("missing.ntmtrace.json")));
@@ -469,10 +471,10 @@ fn go_to(screen: &mut Screen, step: usize, stage: &str) {
 
 fn close_up(screen: &mut Screen) {
     while screen.state().layout() != WindowLayout::CloseUp {
-        act(screen, Look::NextLayout);
+        act(screen, ViewCommand::NextLayout);
     }
     // What is said about the speed would lie over the left panel.
-    act(screen, Ask::Escape);
+    act(screen, DialogCommand::Escape);
 }
 
 /// In the middle of a stage that moves.
@@ -492,7 +494,7 @@ fn other_machine(screen: &mut Screen, name: &str, head: usize, stage: &str) {
     act(screen, File::Open(PathBuf::from(name)));
     // What is said about it.
     press(screen, Key::Escape);
-    act(screen, Look::Focus(head));
+    act(screen, ViewCommand::Focus(head));
     go_to(screen, 3, stage);
 }
 

@@ -82,7 +82,7 @@ fn chosen_head_stays_until_unpinned() {
     press_with(&mut harness, Modifiers::COMMAND, Key::Z);
     assert_eq!(label(&harness), "W0");
     // Two side by side stay, too.
-    act(&mut harness, Look::Pin(0));
+    act(&mut harness, ViewCommand::Pin(0));
     act(&mut harness, Play::Seek(steps - 1));
     let view = &harness.state().view;
     assert_eq!((view.focus, view.pinned), (1, Some(0)));

@@ -10,7 +10,7 @@ fn title(harness: &Screen) -> String {
 fn shift_and_the_arrows_select_several_rows() {
     let mut harness = paused();
     act(&mut harness, Rows::ToggleTouched);
-    act(&mut harness, Look::Select(Target::Row(4)));
+    act(&mut harness, ViewCommand::Select(Target::Row(4)));
     for _ in 0..2 {
         press_with(&mut harness, Modifiers::SHIFT, Key::ArrowDown);
     }

@@ -143,10 +143,10 @@ fn changes_are_undone_and_done_again() {
         Command::Episode(Episode::Repeats(1)),
         Command::Episode(Episode::NextSeed),
         Command::Episode(Episode::Rows(64)),
-        Command::Look(Look::Focus(0)),
+        Command::View(ViewCommand::Focus(0)),
         Command::Rows(Rows::ToggleTouched),
-        Command::Look(Look::Select(Target::Row(2))),
-        Command::Look(Look::Deselect),
+        Command::View(ViewCommand::Select(Target::Row(2))),
+        Command::View(ViewCommand::Deselect),
     ] {
         act(&mut harness, command.clone());
         states.push(state(&harness));
@@ -188,9 +188,9 @@ fn every_kind_of_change_is_undone() {
         (heads, rows, card, state.view.log_scale, flipped)
     };
     for command in [
-        Command::Look(Look::Pin(0)),
-        Command::Look(Look::AllHeads),
-        Command::Look(Look::NextScale),
+        Command::View(ViewCommand::Pin(0)),
+        Command::View(ViewCommand::AllHeads),
+        Command::View(ViewCommand::NextScale),
         Command::Rows(Rows::Taller(1)),
         Command::Rows(Rows::ToggleFollow),
         Command::Rows(Rows::Select(1)),
@@ -281,7 +281,7 @@ fn errors_are_listed_and_can_be_copied() {
     for name in ["one.json", "two.json", "three.json"] {
         act(&mut harness, File::Open(name.into()));
     }
-    act(&mut harness, Ask::Escape);
+    act(&mut harness, DialogCommand::Escape);
     assert!(!has(&harness, "Problem"));
     click(&mut harness, "3 problems");
     assert!(!has(&harness, "3 problems"));
@@ -296,7 +296,7 @@ fn errors_are_listed_and_can_be_copied() {
 #[test]
 fn licences_are_included() {
     let mut harness = paused();
-    act(&mut harness, Ask::For(Subject::About));
+    act(&mut harness, Subject::About);
     for words in [
         "MIT or Apache-2.0",
         "SIL Open Font License",

@@ -91,7 +91,7 @@ fn at(file: &str, layout: WindowLayout, answer: usize) -> Screen {
     press(&mut screen, Key::Space);
     open(&mut screen, file);
     while screen.state().layout() != layout {
-        act(&mut screen, Look::NextLayout);
+        act(&mut screen, ViewCommand::NextLayout);
     }
     let first = recording(&screen).episode.source();
     act(&mut screen, Play::Seek(first + answer));
@@ -266,7 +266,7 @@ fn machines_with_a_source_are_whole_in_every_layout_and_exported_as_shown() {
                     } else {
                         export::is_exported_as_shown(&mut screen, &shelf, &raster, &what);
                     }
-                    act(&mut screen, Look::NextLayout);
+                    act(&mut screen, ViewCommand::NextLayout);
                 }
             }
         }
@@ -287,7 +287,7 @@ fn a_source_step_waits_and_has_a_row_of_its_own() {
 #[test]
 fn step_card_counts_the_right_symbol_only() {
     let mut screen = at("alignment", WindowLayout::Debug, 1);
-    act(&mut screen, Look::Select(Target::Step));
+    act(&mut screen, ViewCommand::Select(Target::Step));
     let card = screen.state().card().unwrap();
     let costs = card.lines.iter().filter(|line| line.sum.contains(" bits"));
     let named = card

@@ -43,7 +43,7 @@ fn descriptions_follow_machine_order() {
     assert!(status.find("W0 writes").unwrap() < status.find("R0 reads").unwrap());
     // Whichever head is looked at: the one that acts is told of.
     for head in [0, 1] {
-        act(&mut harness, Look::Focus(head));
+        act(&mut harness, ViewCommand::Focus(head));
         to_stage(&mut harness, "content");
         told(&harness, "W0 compares its key with every row: ");
         to_stage(&mut harness, "read content");
@@ -58,7 +58,7 @@ fn descriptions_follow_machine_order() {
 fn column_click_goes_to_stage_of_its_head() {
     let mut harness = write_first();
     for (head, name) in [(0, "read gate"), (1, "gate")] {
-        act(&mut harness, Look::Focus(head));
+        act(&mut harness, ViewCommand::Focus(head));
         click(&mut harness, "Stage gate wᵍ");
         assert_eq!(stage(&harness), name);
     }

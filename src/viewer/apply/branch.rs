@@ -13,8 +13,8 @@ impl State {
         };
         let plain = open.request.as_ref().map(EpisodeRequest::plain);
         // Which steps there are is known from the episode without interventions.
-        let baseline = self.comparing.baseline.as_ref().map(|kept| &kept.open);
-        let is_it = |kept: &&Open| plain.is_some() && kept.request == plain;
+        let baseline = self.comparing.baseline.as_ref().map(|pinned| &pinned.open);
+        let is_it = |pinned: &&Open| plain.is_some() && pinned.request == plain;
         let before = baseline.filter(is_it).unwrap_or(&open);
         match before.read_intervention(&text) {
             Ok(text) => self.add_intervention(text, open),
@@ -42,9 +42,9 @@ impl State {
             self.session.request = shown.clone();
         }
         let baseline = self.comparing.baseline.as_ref();
-        let kept = baseline.and_then(|kept| kept.open.request.as_ref());
+        let pinned = baseline.and_then(|baseline| baseline.open.request.as_ref());
         let is_first = self.session.request.changes.is_empty() && shown.changes.is_empty();
-        if is_first && !kept.is_some_and(is_of) {
+        if is_first && !pinned.is_some_and(is_of) {
             self.comparing.keep(screen, true);
         }
         self.session.request.set_value(text);
@@ -81,7 +81,7 @@ impl State {
     fn end_comparison_with_plain(&mut self) {
         let plain = self.request_on_screen().map(EpisodeRequest::plain);
         let baseline = self.comparing.baseline.as_ref();
-        if plain.is_some() && baseline.is_some_and(|kept| kept.open.request == plain) {
+        if plain.is_some() && baseline.is_some_and(|baseline| baseline.open.request == plain) {
             self.end_comparison();
         }
     }
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
     use crate::io::intervention;
     use crate::train::Recording;
-    use crate::viewer::command::{Ask, Command, Edit, Episode};
+    use crate::viewer::command::{Command, DialogCommand, Edit, Episode};
     use crate::viewer::disk::NoFiles;
     use crate::viewer::fixture::{config, copying, machine};
     use crate::viewer::link::Link;
@@ -214,7 +214,7 @@ mod tests {
     #[test]
     fn error_stays_in_the_dialog() {
         let mut state = opened(StartOptions::default());
-        perform(&mut state, Ask::For(Subject::Value));
+        perform(&mut state, DialogCommand::For(Subject::Value));
         let dialog = state.dialog.clone().unwrap();
         assert!(dialog.text.starts_with("0:write0.gate=0."), "{dialog:?}");
         for (text, problem) in [
@@ -231,7 +231,7 @@ mod tests {
             );
         }
         assert!(texts(&state).is_empty() && state.pair().is_none());
-        perform(&mut state, Ask::Typed(FIRST.to_owned()));
+        perform(&mut state, DialogCommand::Typed(FIRST.to_owned()));
         assert!(state.dialog.as_ref().unwrap().problem.is_empty());
         intervene(&mut state, FIRST);
         assert!(state.dialog.is_none() && state.pair().is_some());

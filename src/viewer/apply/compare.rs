@@ -203,7 +203,7 @@ impl State {
     }
 
     /// The pictures of both, if they are on screen.
-    pub fn two(&self, options: &figure::Options) -> Option<ComparedFigure> {
+    pub fn comparison_figure(&self, options: &figure::Options) -> Option<ComparedFigure> {
         let options = figure::Options {
             step: Some(self.player.step()),
             ..options.clone()

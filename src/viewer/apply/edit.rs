@@ -29,8 +29,8 @@ impl State {
                 }
             }),
             Edit::EndBranch => self.change_branch(Vec::clear),
-            Edit::Undo => self.travel(false),
-            Edit::Redo => self.travel(true),
+            Edit::Undo => self.undo_or_redo(false),
+            Edit::Redo => self.undo_or_redo(true),
         }
     }
 
@@ -118,9 +118,9 @@ impl State {
     }
 
     /// Undoes, or does again.
-    pub(super) fn travel(&mut self, redo: bool) {
+    pub(super) fn undo_or_redo(&mut self, redo: bool) {
         let now = self.undo_state();
-        let Some(undo_state) = self.history.travel(now.clone(), redo) else {
+        let Some(undo_state) = self.history.undo_or_redo(now.clone(), redo) else {
             return;
         };
         let on_screen = (self.view.focus, self.view.pinned);

@@ -105,7 +105,7 @@ impl State {
             return self.start(Job::Save(to, open.shown));
         };
         let options = self.figure();
-        let page = match (self.charts(), self.two(&options)) {
+        let page = match (self.charts(), self.comparison_figure(&options)) {
             (Some(charts), _) => Page::Charts(Box::new(charts)),
             (None, Some(two)) => Page::Two(Box::new(two)),
             (None, None) => Page::One(Box::new(open), Box::new(options)),

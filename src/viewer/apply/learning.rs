@@ -8,7 +8,7 @@ use crate::io::recovery::RecoverableRun;
 use crate::io::{Experiment, RunStart, preset};
 use crate::learn::{End, RunCommand, RunUpdate};
 use crate::train::Change;
-use crate::viewer::command::{Ask, Episode, Learn, Replacement, Subject};
+use crate::viewer::command::{DialogCommand, Episode, Learn, Replacement, Subject};
 use crate::viewer::state::{
     Effect, Job, Kind, LiveTraining, LoadedRun, Machine, Mode, NamedExperiment, Open, RunView,
     SavedRun, State, ThumbnailSlot, TrainingAction, WindowLayout, ablated,
@@ -78,7 +78,7 @@ impl State {
                 learning.chosen = next.cast_unsigned();
             }),
             Learn::Replace(replacement) => self.request_end(replacement),
-            Learn::Updates(description) => self.receive_updates(&description.0),
+            Learn::Updates(updates) => self.receive_updates(&updates.0),
             Learn::Refused(sentence) => {
                 self.leave_learning();
                 self.toasts.add(Kind::Problem, sentence);
@@ -226,7 +226,7 @@ impl State {
     pub(super) fn offer_recovery(&mut self, runs: Vec<RecoverableRun>) {
         self.recoverable = runs;
         if !self.recoverable.is_empty() && self.dialog.is_none() {
-            self.ask(Ask::For(Subject::Recovery));
+            self.change_dialog(DialogCommand::For(Subject::Recovery));
         }
     }
 
@@ -246,7 +246,7 @@ impl State {
         if place < self.recoverable.len() {
             let run = self.recoverable.remove(place);
             self.start(Job::Discard(run));
-            self.ask(Ask::For(Subject::Recovery));
+            self.change_dialog(DialogCommand::For(Subject::Recovery));
         }
     }
 

@@ -67,7 +67,7 @@ impl State {
             Outcome::RunNotSaved(run, sentence) => self.run_is_not_saved(run, sentence),
             Outcome::Failed(sentence) => self.toasts.add(Kind::Problem, sentence),
             Outcome::Chosen(purpose, path) => self.chosen(purpose, path, true),
-            Outcome::FetchCallback(name, machine) => self.fetched(name, machine.ok()),
+            Outcome::Fetched(name, machine) => self.fetched(name, machine.ok()),
             Outcome::Outdated | Outcome::NotChosen => {}
         }
     }

@@ -104,7 +104,7 @@ impl State {
     fn select_row(&mut self, rows: &Rows, by: isize) {
         let selected = match self.view.selected {
             Some(Target::Rows { to, .. }) => rows.index_of(to),
-            Some(target) => target.rows().and_then(|kept| rows.index_of(*kept.start())),
+            Some(target) => target.rows().and_then(|span| rows.index_of(*span.start())),
             None => None,
         };
         let count = rows.shown().cast_signed();

@@ -52,7 +52,7 @@ mod tests {
     use super::*;
     use std::sync::Arc;
 
-    use crate::viewer::command::{Ask, Command, Edit, Episode, Play};
+    use crate::viewer::command::{Command, DialogCommand, Edit, Episode, Play};
     use crate::viewer::disk::NoFiles;
     use crate::viewer::fixture::{config, copying, machine};
     use crate::viewer::state::{Effect, Outcome, Settings, StartOptions};
@@ -84,7 +84,7 @@ mod tests {
         state.apply(Command::Play(Play::TakeOver));
         state.player.pause();
         state.player.seek(0);
-        state.apply(Ask::Condition(condition.to_owned()).into());
+        state.apply(DialogCommand::Condition(condition.to_owned()).into());
         state
     }
 
@@ -123,7 +123,7 @@ mod tests {
                 (expected, false)
             );
         }
-        state.apply(Ask::Condition(String::new()).into());
+        state.apply(DialogCommand::Condition(String::new()).into());
         state.player.play();
         state.apply(Play::Pass(100.0).into());
         assert_eq!(state.player.step(), 6);
@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn wrong_condition_stays_in_the_dialog() {
         let mut state = searched("wrong");
-        state.apply(Ask::Condition("read0.gat > 0.5".to_owned()).into());
+        state.apply(DialogCommand::Condition("read0.gat > 0.5".to_owned()).into());
         let dialog = state.dialog.as_ref().unwrap();
         assert!(dialog.doubted && dialog.text == "read0.gat > 0.5");
         assert_eq!(state.search.condition, "wrong");

@@ -5,7 +5,7 @@ use crate::figure::narrate::mechanism;
 use crate::figure::{Picture, Stage};
 use crate::model::HeadTrace;
 use crate::train::Recording;
-use crate::viewer::command::{Command, Look, Play, Tour as About};
+use crate::viewer::command::{Command, Play, Tour as About, ViewCommand};
 use crate::viewer::state::{
     Act, EpisodeRequest, Mode, SameArc, State, StepZoom, TOUR_STEPS, Target, Tour, TourState, Wait,
     best_link, best_query,
@@ -16,7 +16,10 @@ impl Tour {
     pub(super) fn hears(&self, command: &Command) -> bool {
         let is_nothing = matches!(
             command,
-            Command::File(_) | Command::Ask(_) | Command::Tour(_) | Command::Play(Play::TakeOver)
+            Command::File(_)
+                | Command::Dialog(_)
+                | Command::Tour(_)
+                | Command::Play(Play::TakeOver)
         );
         !self.met && !is_nothing && !command.is_update()
     }
@@ -298,7 +301,7 @@ impl State {
             Wait::Step => matches!(command, Some(Command::Play(Play::Step(_)))),
             Wait::Click => matches!(
                 command,
-                Some(Command::Play(Play::Seek(_)) | Command::Look(Look::Select(_)))
+                Some(Command::Play(Play::Seek(_)) | Command::View(ViewCommand::Select(_)))
             ),
             // A stage that the machine omits never comes.
             Wait::Stage(about) => {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::io::preset::{FAMILY, UNCERTAINTY};
 use crate::platform::HAS_FILES;
-use crate::viewer::command::{Ask, Command, Play, Subject, Window};
+use crate::viewer::command::{Command, DialogCommand, Play, Subject, Window};
 use crate::viewer::narration;
 use crate::viewer::precondition::Precondition;
 use crate::viewer::state::{
@@ -67,7 +67,7 @@ impl State {
                 self.frame.room = room;
                 self.scroll();
             }
-            Window::Lit { dark, system } => {
+            Window::ThemeChanged { dark, system } => {
                 (self.frame.dark, self.frame.system) = (dark, system);
             }
         }
@@ -133,24 +133,24 @@ impl State {
 
 impl State {
     /// Commands about dialogs.
-    pub(super) fn ask(&mut self, ask: Ask) {
+    pub(super) fn change_dialog(&mut self, command: DialogCommand) {
         let open = self.dialog.take();
-        self.dialog = match ask {
-            Ask::For(subject) => self.dialog_about(subject, open.map(|open| open.subject)),
-            Ask::Typed(text) => open.map(|open| Dialog::about(open.subject, text)),
-            Ask::Chosen(chosen) => open.map(|open| Dialog { chosen, ..open }),
-            Ask::GoTo(text) => self.go_to(text),
-            Ask::Condition(text) => self.search_for(&text),
-            Ask::Measure(text) => {
+        self.dialog = match command {
+            DialogCommand::For(next) => self.dialog_about(next, open.map(|open| open.subject)),
+            DialogCommand::Typed(text) => open.map(|open| Dialog::about(open.subject, text)),
+            DialogCommand::Chosen(chosen) => open.map(|open| Dialog { chosen, ..open }),
+            DialogCommand::GoTo(text) => self.go_to(text),
+            DialogCommand::Condition(text) => self.search_for(&text),
+            DialogCommand::Measure(text) => {
                 let inputs = self.session.recording_inputs();
                 inputs
                     .into_iter()
                     .for_each(|of| self.start(Job::Report(of, text.clone())));
                 None
             }
-            Ask::Leave | Ask::Escape => {
+            DialogCommand::Leave | DialogCommand::Escape => {
                 self.ending = None;
-                if ask == Ask::Escape && open.is_none() {
+                if command == DialogCommand::Escape && open.is_none() {
                     self.escape();
                 }
                 None

@@ -148,12 +148,12 @@ pub fn first_difference(pair: &Pair<'_>, found: &Comparison) -> String {
 
 /// Returns the names of A and B, once one is kept.
 pub fn names(baseline: &Baseline, open: &Open) -> ([String; 2], usize) {
-    let (kept, mut shown) = (baseline.open.name(), open.name());
+    let (pinned, mut shown) = (baseline.open.name(), open.name());
     if !baseline.is_a {
-        return ([shown, kept], 0);
+        return ([shown, pinned], 0);
     }
     if baseline.open.is_same(open) {
         "the next episode".clone_into(&mut shown);
     }
-    ([kept, shown], 1)
+    ([pinned, shown], 1)
 }

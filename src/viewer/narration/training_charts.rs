@@ -40,7 +40,7 @@ fn loss_lines(learning: &LiveTraining, index: usize) -> Vec<Line> {
     let label = run.label();
     let name = if several { &label } else { "mean" };
     let hue = Hue::Line(index);
-    let mut lines = kept(run, "loss", |progress| {
+    let mut lines = lines_over_updates(run, "loss", |progress| {
         let mut mean = mean(progress, |point| (point.bits, point.ends));
         // Of a run that was not trained here the means between validations are known.
         let first = progress.curve.points().first().map(|point| point.sequences);
@@ -69,7 +69,7 @@ fn loss_lines(learning: &LiveTraining, index: usize) -> Vec<Line> {
 }
 
 /// Lines of a run, computed once while there is no news of it.
-fn kept(
+fn lines_over_updates(
     run: &RunView,
     what: &'static str,
     compute: impl FnOnce(&RunProgress) -> Vec<Line>,
@@ -177,7 +177,7 @@ pub fn measured(learning: &LiveTraining, run: &RunView) -> Vec<Chart> {
         Clip::GlobalNorm(limit) => vec![(limit, format!("clipped above {}", brief(limit)))],
         Clip::None | Clip::Elementwise(_) => Vec::new(),
     };
-    let mut lines = kept(run, "gradient", |progress| vec![mean(progress, of)]);
+    let mut lines = lines_over_updates(run, "gradient", |progress| vec![mean(progress, of)]);
     lines.iter_mut().for_each(|line| line.hue = hue);
     let up = over(&lines, &levels, f64::INFINITY);
     let meaning = "Norm over all weights, before clipping.";
@@ -219,7 +219,7 @@ pub fn heads(run: &RunView) -> Vec<Chart> {
     let rows = model.rows();
     let all = (rows as f64).log2();
     let chart = |name: &'static str, meaning: &str, most: Option<f64>, phases: &[&str], of: Of| {
-        let lines = kept(run, name, |progress| lines(run, progress, phases, of));
+        let lines = lines_over_updates(run, name, |progress| lines(run, progress, phases, of));
         let linear = |most| Axis::new(AxisKind::Linear, [0.0, most]);
         let up = most.map_or_else(|| over(&lines, &[], f64::INFINITY), linear);
         (!lines.is_empty()).then(|| over_sequences(run, name, meaning, up, lines))

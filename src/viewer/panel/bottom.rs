@@ -12,12 +12,12 @@ use crate::figure::page::debug::timeline::TIMELINE;
 use crate::figure::scene::paint::{Draw, Surface};
 use crate::figure::{Area, Ink};
 use crate::player::{Loop, Player};
-use crate::viewer::command::{Ask, Learn, Play, Subject};
+use crate::viewer::command::{Learn, Play, Subject};
 use crate::viewer::state::State;
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::{
-    Icon, area, focus_ring, from_left, from_right, icon_button, label, lay_out, named_icon_button,
-    on_click, one_line, paint_text, send, spot,
+    Icon, area, focus_ring, from_left, from_right, hit_area, icon_button, label, lay_out,
+    named_icon_button, on_click, one_line, paint_text, send,
 };
 use crate::viewer::{keys, narration};
 
@@ -165,7 +165,7 @@ fn stage_ui(ui: &Ui, x: Rangef, y: Rangef, place: usize, view: &mut View<'_>) {
     let stage = view.open.facts.stages.at(place).name();
     let (name, selected) = (format!("Go to stage {stage}"), view.stage() == Some(place));
     let info = WidgetInfo::selected(Role::Button, true, selected, name);
-    let response = spot(ui, rect, ("stage", place), Sense::click(), &info);
+    let response = hit_area(ui, rect, ("stage", place), Sense::click(), &info);
     let bar = Area::new(x.min + 1.0, y.center() - 4.0, x.span() - 2.0, 8.0);
     let (through, colours) = (view.player.through(), view.palette.data);
     let fill = if selected && through >= 1.0 {
@@ -195,7 +195,7 @@ fn stage_ui(ui: &Ui, x: Rangef, y: Rangef, place: usize, view: &mut View<'_>) {
 fn scrub_stages(ui: &Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
     let rect = Rect::from_x_y_ranges(x, y.shrink(8.0));
     let info = WidgetInfo::labeled(Role::Label, true, "Stages: drag to any point");
-    let response = spot(ui, rect, "stages", Sense::DRAG, &info);
+    let response = hit_area(ui, rect, "stages", Sense::DRAG, &info);
     if let (Some(at), true) = (response.interact_pointer_pos(), response.dragged()) {
         let stages = view.player.stages();
         let along = ((at.x - x.min) / x.span()).clamp(0.0, 1.0) * stages as f32;
@@ -256,7 +256,7 @@ pub fn problems_ui(ui: &mut Ui, state: &State) {
         let words = RichText::new(format!("{problems} problem{plural}"));
         let words = words.color(Palette::of(ui).warning).size(11.5);
         let button = ui.add(Button::new(words).small());
-        on_click(&button, Ask::For(Subject::Messages));
+        on_click(&button, Subject::Messages);
     }
 }
 
@@ -274,7 +274,7 @@ fn condition_button(ui: &mut Ui, state: &State) {
         ),
     };
     let button = ui.add(Button::new(RichText::new(words).size(11.5)).small());
-    on_click(&button, Ask::For(Subject::Condition));
+    on_click(&button, Subject::Condition);
     button.on_hover_text(text);
 }
 

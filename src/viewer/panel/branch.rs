@@ -10,12 +10,12 @@ use super::View;
 use crate::figure::facts::numbers;
 use crate::math::Series;
 use crate::model::{Array, Place, Range, array};
-use crate::viewer::command::{Ask, Edit, Subject};
+use crate::viewer::command::{DialogCommand, Edit, Subject};
 use crate::viewer::state::{Dialog, Open, Session, State, Target};
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::{
-    Icon, check_box, field_ui, from_right, named_icon_button, note, number, on_click, paint_text,
-    primary_button, scrolled_ui, section, send, spot, text_button, words,
+    Icon, check_box, field_ui, from_right, hit_area, named_icon_button, note, number, on_click,
+    paint_text, primary_button, scrolled_ui, section, send, text_button, words,
 };
 
 /// The interventions on the episode: those that are asked for, or those of a file.
@@ -81,8 +81,8 @@ pub fn set_ui(ui: &mut Ui, name: &str, target: Option<Target>, view: &View<'_>) 
             if ui.button(&choice.name).clicked() {
                 let texts = choice.changes.iter().map(|of| format!("{step}:{of}"));
                 for text in texts {
-                    if choice.asks {
-                        ask(ui, text);
+                    if choice.opens_dialog {
+                        open_value_dialog(ui, text);
                     } else {
                         send(ui.ctx(), Edit::Intervene(text));
                     }
@@ -96,9 +96,9 @@ pub fn set_ui(ui: &mut Ui, name: &str, target: Option<Target>, view: &View<'_>) 
 }
 
 /// Opens the dialog with this text.
-fn ask(ui: &Ui, text: String) {
-    send(ui.ctx(), Ask::For(Subject::Value));
-    send(ui.ctx(), Ask::Typed(text));
+fn open_value_dialog(ui: &Ui, text: String) {
+    send(ui.ctx(), Subject::Value);
+    send(ui.ctx(), DialogCommand::Typed(text));
 }
 
 /// The same menu at the end of a line that is drawn, before so much room.
@@ -141,7 +141,7 @@ pub fn value_ui(
     let name = view.trace().array_name(place, array);
     let rect = line.with_min_x(line.right() - NUMBER);
     let info = WidgetInfo::labeled(Role::Button, true, format!("Set {name}"));
-    let response = spot(ui, rect, &name, Sense::click_and_drag(), &info);
+    let response = hit_area(ui, rect, &name, Sense::click_and_drag(), &info);
     let is_hot = response.hovered() || response.dragged() || response.has_focus();
     let ink = if is_hot { palette.accent } else { palette.line };
     let under = line.right() - 44.0..=line.right();
@@ -149,7 +149,7 @@ pub fn value_ui(
     let left = format!("{step}:{name}");
     let now = view.state.session.request.value_set(&left).unwrap_or(value);
     if response.clicked() {
-        ask(ui, format!("{left}={now}"));
+        open_value_dialog(ui, format!("{left}={now}"));
     }
     let by = response.drag_delta().x;
     if response.dragged() && by != 0.0 {
@@ -286,7 +286,7 @@ fn choice_ui(
             let is_now = part == now;
             let response = ui.selectable_label(is_now, name);
             if response.clicked() && !is_now {
-                send(ui.ctx(), Ask::Typed(text(&part)));
+                send(ui.ctx(), DialogCommand::Typed(text(&part)));
             }
         }
     });

@@ -10,7 +10,7 @@ use crate::figure::page::debug::geometry::{Bands, Columns, PHASES};
 use crate::figure::scene::paint::{Draw, Surface};
 use crate::train::Recording;
 use crate::viewer::command::{Edit, Rows, Steps};
-use crate::viewer::widget::{area, send, spot};
+use crate::viewer::widget::{area, hit_area, send};
 
 /// Height of the rows where the pictures have this height.
 pub fn rows_room(height: f32, recording: &Recording) -> f32 {
@@ -117,7 +117,7 @@ fn edit_ui(ui: &Ui, columns: &Columns, y: Rangef, view: &mut View<'_>) {
         "Input bits: click to flip one, drag to paint"
     };
     let info = WidgetInfo::labeled(Role::Button, true, name);
-    let response = spot(ui, whole, "edit input", Sense::click_and_drag(), &info);
+    let response = hit_area(ui, whole, "edit input", Sense::click_and_drag(), &info);
     let here = response.interact_pointer_pos().map(|at| {
         let channel = ((at.y - y.min).max(0.0) / height.max(1.0)) as usize;
         (columns.step_at(at.x, steps), channel.min(channels - 1))

@@ -5,7 +5,7 @@ use egui::{
 };
 
 use crate::viewer::choices::Choice;
-use crate::viewer::command::Ask;
+use crate::viewer::command::DialogCommand;
 use crate::viewer::state::Dialog;
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::{Line, field_ui, modal, note, send};
@@ -61,13 +61,13 @@ pub fn command_palette_ui(ctx: &Context, search: &Dialog, choices: &[Choice]) {
         let chosen = if is_same { search.chosen } else { 0 };
         let line = chosen.saturating_add_signed(moved).min(last);
         if line != chosen {
-            send(ui.ctx(), Ask::Chosen(line));
+            send(ui.ctx(), DialogCommand::Chosen(line));
         }
         let most = (window.height() * 0.8 - 120.0).clamp(LINE, 13.0 * LINE);
         list_ui(ui, most, &found, (line, moved != 0), entered);
     });
     if shown.should_close() {
-        send(ctx, Ask::Leave);
+        send(ctx, DialogCommand::Leave);
     }
 }
 
@@ -109,7 +109,7 @@ fn list_ui(
                 }
                 let wanted = response.clicked() || (index == chosen && entered);
                 if wanted && choice.blocked.is_none() {
-                    send(ui.ctx(), Ask::Leave);
+                    send(ui.ctx(), DialogCommand::Leave);
                     send(ui.ctx(), choice.command.clone());
                 }
             }
@@ -140,7 +140,7 @@ mod tests {
             help: "inside the step".to_owned(),
             also: "phase",
             key: String::new(),
-            command: Ask::Leave.into(),
+            command: DialogCommand::Leave.into(),
             blocked: None,
         };
         names.iter().map(choice).collect()

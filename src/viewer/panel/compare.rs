@@ -28,7 +28,7 @@ pub fn compare_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
         Some(Err(sizes)) => return message_ui(ui, "A and B cannot be compared.", sizes),
         Some(Ok(found)) => found,
     };
-    let Some(picture) = view.state.two(&view.figure(ui)) else {
+    let Some(picture) = view.state.comparison_figure(&view.figure(ui)) else {
         return;
     };
     let rect = ui.max_rect().shrink2(vec2(2.0, 4.0));

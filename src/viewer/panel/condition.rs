@@ -6,7 +6,7 @@ use egui::{Button, RichText, Ui, vec2};
 
 use crate::analysis::expression::{FUNCTIONS, complete};
 use crate::model::Trace;
-use crate::viewer::command::{Ask, Episode, Play};
+use crate::viewer::command::{DialogCommand, Episode, Play};
 use crate::viewer::state::{Dialog, SEEDS, State};
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::{
@@ -50,24 +50,25 @@ pub fn condition_ui(ui: &mut Ui, dialog: &Dialog, state: &State) {
     ui.add_space(8.0);
     let is_right = matches!(found, Some(Ok(_)));
     if entered && typed.is_empty() {
-        send(ui.ctx(), Ask::Condition(String::new()));
+        send(ui.ctx(), DialogCommand::Condition(String::new()));
     }
     ui.horizontal_wrapped(|ui| {
         ui.add_enabled_ui(is_right, |ui| {
             let goes = primary_button(ui, "Go to next match").clicked() || entered;
             if goes && is_right {
-                send(ui.ctx(), Ask::Condition(text.clone()));
+                send(ui.ctx(), DialogCommand::Condition(text.clone()));
                 send(ui.ctx(), Play::Match(1));
             }
             let next = ui.button("Find next episode");
             if next.clicked() {
-                send(ui.ctx(), Ask::Condition(text.clone()));
+                send(ui.ctx(), DialogCommand::Condition(text.clone()));
                 send(ui.ctx(), Episode::NextMatch);
             }
             next.on_hover_text(format!("Search the next {SEEDS} seeds"));
         });
         if !state.search.condition.is_empty() {
-            text_button(ui, "Clear condition", Ask::Condition(String::new()));
+            let clear = DialogCommand::Condition(String::new());
+            text_button(ui, "Clear condition", clear);
         }
     });
 }
@@ -100,7 +101,7 @@ pub fn completion_ui(ui: &mut Ui, name: &str, text: &str, trace: &Trace) {
                 edit.cursor.set_char_range(Some(CCursorRange::one(end)));
                 edit.clone().store(&ctx, id);
                 ctx.memory_mut(|memory| memory.request_focus(id));
-                send(&ctx, Ask::Typed(start + &text[at..]));
+                send(&ctx, DialogCommand::Typed(start + &text[at..]));
             }
         }
         if more > 0 {

@@ -13,7 +13,9 @@ use super::report::report_ui;
 use super::settings::settings_ui;
 use crate::io::shell;
 use crate::platform::HAS_FILES;
-use crate::viewer::command::{Ask, Command, Edit, Episode, File, Learn, Replacement, Subject};
+use crate::viewer::command::{
+    Command, DialogCommand, Edit, Episode, File, Learn, Replacement, Subject,
+};
 use crate::viewer::glossary::terms;
 use crate::viewer::state::{Dialog, FilePurpose, Kind, LiveTraining, State, Toasts};
 use crate::viewer::theme::{self, Palette};
@@ -55,11 +57,14 @@ pub fn dialogs_ui(ctx: &Context, state: &State) {
     // An answer leaves it open where it is unclear.
     let is_answer = |command: &Command| {
         let chosen = matches!(command, Command::File(File::Chosen(..) | File::Replace(..)));
-        let is_typed = matches!(command, Command::Ask(Ask::GoTo(_) | Ask::Condition(_)));
+        let is_typed = matches!(
+            command,
+            Command::Dialog(DialogCommand::GoTo(_) | DialogCommand::Condition(_))
+        );
         chosen || is_typed || matches!(command, Command::Edit(Edit::Intervene(_)))
     };
     if left && !is_sent(ctx, is_answer) {
-        send(ctx, Ask::Leave);
+        send(ctx, DialogCommand::Leave);
     }
 }
 
@@ -74,7 +79,7 @@ fn step_ui(ui: &mut Ui, dialog: &Dialog) {
     ui.add_space(8.0);
     entered |= primary_button(ui, "Go").clicked();
     if entered {
-        send(ui.ctx(), Ask::GoTo(text));
+        send(ui.ctx(), DialogCommand::GoTo(text));
     }
 }
 
@@ -168,7 +173,7 @@ fn ending_ui(ui: &mut Ui, dialog: &Dialog, state: &State) {
             text_button(ui, save, Learn::SaveAndEnd(folder));
         }
         text_button(ui, without, Learn::EndUnsaved);
-        text_button(ui, stay, Ask::Leave);
+        text_button(ui, stay, DialogCommand::Leave);
     });
 }
 
@@ -192,7 +197,7 @@ fn recovery_ui(ui: &mut Ui, state: &State) {
             let folders = state.recoverable.iter().map(|run| run.folder.clone());
             text_button(ui, "Recover all", Replacement::Recover(folders.collect()));
         }
-        text_button(ui, "Decide later", Ask::Leave);
+        text_button(ui, "Decide later", DialogCommand::Leave);
     });
 }
 

@@ -4,7 +4,7 @@ use egui::Ui;
 
 use super::welcome::{Card, GAP, page_ui, section_ui};
 use crate::io::preset::{FAMILY, FAMILY_ABOUT, MechanismGroup, UNCERTAINTY};
-use crate::viewer::command::{Ask, Subject, Window};
+use crate::viewer::command::{Subject, Window};
 use crate::viewer::state::State;
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::{
@@ -32,7 +32,7 @@ pub fn family_ui(ui: &mut Ui, state: &State, textures: &mut Textures) {
                 &primary_button(ui, "Return to start page"),
                 Window::ToggleFamily,
             );
-            named_button(ui, Ask::For(Subject::Glossary));
+            named_button(ui, Subject::Glossary);
         });
         ui.add_space(GAP);
         note(ui, PICTURES);

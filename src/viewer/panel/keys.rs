@@ -4,7 +4,7 @@ use egui::text::LayoutJob;
 use egui::{RichText, TextFormat, Ui, vec2};
 
 use crate::platform::HAS_FILES;
-use crate::viewer::command::{Ask, Subject, Tour};
+use crate::viewer::command::{DialogCommand, Subject, Tour};
 use crate::viewer::keys::{Group, TABLE};
 use crate::viewer::state::{Act, numbered};
 use crate::viewer::theme::{self, Palette};
@@ -12,7 +12,7 @@ use crate::viewer::widget::{named_button, scrolled_ui, section, text_button};
 
 /// The groups of each column, and the room for the keys of their commands.
 const COLUMNS: [(&[Group], f32); 3] = [
-    (&[Group::Play, Group::Look], 84.0),
+    (&[Group::Play, Group::View], 84.0),
     (&[Group::Time, Group::Compare, Group::Learn], 106.0),
     (&[Group::Episode, Group::Window], 142.0),
 ];
@@ -55,7 +55,7 @@ pub fn keys_ui(ui: &mut Ui, (stop, of): (usize, Act)) {
         };
         text_button(ui, &tour, Tour::Start);
         for subject in [Subject::Settings, Subject::Glossary, Subject::About] {
-            named_button(ui, Ask::For(subject));
+            named_button(ui, DialogCommand::For(subject));
         }
     });
 }

@@ -13,7 +13,7 @@ use crate::figure::{self, Surface, TOUCHED, facts::numbers, head_label, narrate}
 use crate::model::NoiseMode;
 use crate::task::{Measure, TARGET_NOT_KNOWN, Task};
 use crate::train::Recording;
-use crate::viewer::command::{Ask, Command, Compare, Edit, Episode, Rows, Subject};
+use crate::viewer::command::{Command, Compare, Edit, Episode, Rows, Subject};
 use crate::viewer::precondition::Precondition;
 use crate::viewer::state::{
     EpisodeRequest, MOST_REPEATS, Machine, Open, Session, size_label, sizes, stops,
@@ -194,7 +194,7 @@ fn edit_ui(ui: &mut Ui, session: &Session) {
         let hint = "Set a value while the episode runs, and see what follows";
         let lacks = session.open.is_none().then_some("no episode is open");
         let button = ("Set value", height, hint);
-        button_unless(&mut columns[1], lacks, button, Ask::For(Subject::Value));
+        button_unless(&mut columns[1], lacks, button, Subject::Value);
     });
     let request = &session.request;
     let other = match (request.given.is_some(), task.and_then(Task::held_out)) {
@@ -488,7 +488,7 @@ fn head_ui(ui: &mut Ui, head: usize, view: &mut View<'_>) {
     choose(&response, head);
     let key = keys::head_key(head).map_or(String::new(), |key| format!("  ({key})"));
     let view = &view.state.view;
-    let why = if view.keeps(head) {
+    let why = if view.is_pinned(head) {
         format!("{label} stays selected. Click again{key} to unpin it.")
     } else if head == view.focus && !view.chosen {
         format!("{label} is the most active head now. Click{key} to keep it selected.")

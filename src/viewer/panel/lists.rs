@@ -6,7 +6,7 @@ use super::View;
 use super::parts::{child, quiet_text};
 use crate::figure::facts::events::Event;
 use crate::figure::head_label;
-use crate::viewer::command::{Look, Play};
+use crate::viewer::command::{Play, ViewCommand};
 use crate::viewer::keys;
 use crate::viewer::state::List;
 use crate::viewer::theme;
@@ -30,7 +30,7 @@ pub fn list_ui(ui: &mut Ui, x: Rangef, y: Rangef, view: &mut View<'_>) {
     child(ui, title, |ui| {
         ui.style_mut().override_font_id = Some(theme::text(11.5));
         for list in List::ALL {
-            choice(ui, list == shown, list.name(), Look::List(list));
+            choice(ui, list == shown, list.name(), ViewCommand::List(list));
         }
     });
     let is_in_order = shown != List::Provenance;

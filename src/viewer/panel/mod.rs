@@ -41,7 +41,7 @@ use super::command::Play;
 use super::inspect::Card;
 use super::state::{NARROW, Open, State, Target};
 use super::theme::{Palette, Scale};
-use super::widget::{Canvas, Readout, Textures, area, named_rects, rect, send, spot};
+use super::widget::{Canvas, Readout, Textures, area, hit_area, named_rects, rect, send};
 use crate::figure::facts::equations::InStep;
 use crate::figure::facts::memo::Memo;
 use crate::figure::facts::moment::Moment;
@@ -166,11 +166,11 @@ impl<'a> View<'a> {
     /// The rows that a line through all pictures marks, and how strongly: the one under the pointer in the
     /// frame before, and the pinned ones that are on screen.
     pub fn rows_lit(&self) -> Vec<(usize, f32)> {
-        let kept = self.state.view.selected.and_then(Target::rows);
+        let selected = self.state.view.selected.and_then(Target::rows);
         let shown = self.rows.numbers().iter().copied();
-        let kept = shown.filter(|row| kept.as_ref().is_some_and(|kept| kept.contains(row)));
+        let selected = shown.filter(|row| selected.as_ref().is_some_and(|rows| rows.contains(row)));
         let pointed = self.before.row.map(|row| (row, 0.10)).into_iter();
-        pointed.chain(kept.map(|row| (row, 0.18))).collect()
+        pointed.chain(selected.map(|row| (row, 0.18))).collect()
     }
 
     /// A head in this step, as its equations see it.
@@ -261,7 +261,12 @@ impl<'a> View<'a> {
     }
 
     /// Tells what is under the pointer: its place, its value and what that means.
-    pub fn tell(&mut self, place: String, value: impl Into<String>, meaning: impl Into<String>) {
+    pub fn set_readout(
+        &mut self,
+        place: String,
+        value: impl Into<String>,
+        meaning: impl Into<String>,
+    ) {
         let (value, meaning) = (value.into(), meaning.into());
         self.pointed.readout = Some(Readout {
             place,
@@ -308,7 +313,7 @@ pub fn interact(ui: &Ui, id: impl AsIdSalt, rect: Rect, name: &str, description:
         format!("{name}: {description}")
     };
     let info = WidgetInfo::labeled(Role::Image, true, label);
-    let response = spot(ui, rect, id, Sense::click_and_drag(), &info);
+    let response = hit_area(ui, rect, id, Sense::click_and_drag(), &info);
     named_rects::mark(ui.ctx(), name, rect);
     response
 }

@@ -10,9 +10,9 @@ use crate::figure::narrate::Moment;
 use crate::figure::page::debug::geometry::{Columns, PHASES};
 use crate::figure::scene::paint::Draw;
 use crate::figure::{Ink, PlacedPanel, Slot, narrate};
-use crate::viewer::command::{Look, Play};
+use crate::viewer::command::{Play, ViewCommand};
 use crate::viewer::state::Target;
-use crate::viewer::widget::{area, on_click, rect, send, spot};
+use crate::viewer::widget::{area, hit_area, on_click, rect, send};
 
 /// All parts of a page: where the pointer is, and what a click does. Pictures over time are clipped to these edges.
 pub fn page_ui(ui: &mut Ui, places: &[PlacedPanel<'_>], clip: Option<Rangef>, view: &mut View<'_>) {
@@ -133,7 +133,7 @@ fn sign_ui(ui: &Ui, place: &PlacedPanel<'_>, sign: Sign, view: &mut View<'_>) {
             has_come.then(description).unwrap_or_default()
         }
     };
-    view.tell(place.panel.name.clone(), "", meaning);
+    view.set_readout(place.panel.name.clone(), "", meaning);
 }
 
 /// The ruler: a click or a drag moves the play-head; from the phases, or with Shift, a drag marks the part to loop.
@@ -152,9 +152,9 @@ pub fn ruler_ui(ui: &Ui, place: &PlacedPanel<'_>, time: Rangef, view: &mut View<
     }
     if let Some(position) = response.hover_pos() {
         let step = step_at(time.into(), position.x, view.steps());
-        on_click(&response, Look::Select(Target::Step));
+        on_click(&response, ViewCommand::Select(Target::Step));
         let phase = narrate::phase_at(view.recording(), step);
-        view.tell(format!("step {step}"), phase, "");
+        view.set_readout(format!("step {step}"), phase, "");
     }
 }
 
@@ -176,7 +176,7 @@ pub fn loop_handles(ui: &Ui, columns: &Columns, y: Span, view: &mut View<'_>) {
         let line = [[edge, y.min + 5.0], [edge, y.max - 5.0]];
         canvas.line(&line, colours.on_accent, 1.0);
         let info = WidgetInfo::labeled(Role::Slider, true, name);
-        let response = spot(ui, grip.expand(3.0), name, Sense::drag(), &info);
+        let response = hit_area(ui, grip.expand(3.0), name, Sense::drag(), &info);
         if let (true, Some(at)) = (response.dragged(), response.interact_pointer_pos()) {
             let step = columns.step_at(at.x, steps);
             let range = if is_start {

@@ -24,9 +24,9 @@ use crate::figure::{
 };
 use crate::model::{HeadTrace, Trace};
 use crate::train::is_absent;
-use crate::viewer::command::{Look, Play, Rows};
+use crate::viewer::command::{Play, Rows, ViewCommand};
 use crate::viewer::state::Target;
-use crate::viewer::widget::{Readout, area, label, on_click, paint_text, rect, send, spot};
+use crate::viewer::widget::{Readout, area, hit_area, label, on_click, paint_text, rect, send};
 
 /// A quiet text, also for screen readers.
 pub fn quiet_text(ui: &Ui, at: Pos2, align: Align2, text: &str, font: FontId, view: &View<'_>) {
@@ -44,10 +44,11 @@ pub fn child(ui: &mut Ui, rect: Rect, add: impl FnOnce(&mut Ui)) {
 
 /// A click looks at a head, with Shift it is pinned.
 pub fn choose(response: &Response, head: usize) {
+    use ViewCommand::{Focus, Pin};
     if response.clicked() {
         let pin = response.ctx.input(|input| input.modifiers.shift);
-        let look = if pin { Look::Pin } else { Look::Focus };
-        send(&response.ctx, look(head));
+        let command = if pin { Pin } else { Focus };
+        send(&response.ctx, command(head));
     }
 }
 
@@ -61,13 +62,13 @@ pub fn row_line(ui: &Ui, across: &Area, row: Span, strength: f32, view: &mut Vie
 /// A part to click, with its name.
 pub fn button(ui: &Ui, place: &PlacedPanel<'_>) -> Response {
     let info = WidgetInfo::labeled(Role::Button, true, &place.panel.name);
-    spot(ui, rect(&place.area), place.slot(), Sense::click(), &info)
+    hit_area(ui, rect(&place.area), place.slot(), Sense::click(), &info)
 }
 
 /// The same for one of several to choose from.
 fn choice(ui: &Ui, place: &PlacedPanel<'_>, is_on: bool) -> Response {
     let info = WidgetInfo::selected(Role::Button, true, is_on, &place.panel.name);
-    spot(ui, rect(&place.area), place.slot(), Sense::click(), &info)
+    hit_area(ui, rect(&place.area), place.slot(), Sense::click(), &info)
 }
 
 const CHOOSE: &str = "Shift+click adds it as the second";
@@ -75,7 +76,7 @@ const CHOOSE: &str = "Shift+click adds it as the second";
 /// The name of a head beside its weighting.
 pub fn lane_name_ui(ui: &Ui, place: &PlacedPanel<'_>, head: usize, view: &mut View<'_>) {
     let response = choice(ui, place, head == view.focus);
-    on_click(&response, Look::Focus(head));
+    on_click(&response, ViewCommand::Focus(head));
 }
 
 /// The name of a head over its column.
@@ -89,7 +90,7 @@ pub fn column_name_ui(ui: &Ui, place: &PlacedPanel<'_>, head: usize, view: &mut 
 /// The name of a head over its addressing.
 pub fn title_ui(ui: &Ui, place: &PlacedPanel<'_>, head: usize) {
     let response = button(ui, place);
-    on_click(&response, Look::Select(Target::Head(head)));
+    on_click(&response, ViewCommand::Select(Target::Head(head)));
     response.on_hover_text(place.panel.name.as_str());
 }
 
@@ -132,7 +133,7 @@ pub fn moves_ui(ui: &Ui, place: &PlacedPanel<'_>, head: usize, view: &mut View<'
     let response = part_told(ui, place, &moves.replace('\n', "; "));
     if pointer(&response).is_some() {
         let place = format!("{}  step {step}", head_label(view.trace(), head));
-        view.tell(place, format!("{} → w\u{303}", before.symbol), moves);
+        view.set_readout(place, format!("{} → w\u{303}", before.symbol), moves);
     }
 }
 
@@ -170,11 +171,11 @@ pub fn penalty_ui(ui: &Ui, place: &PlacedPanel<'_>, who: &str, view: &mut View<'
     let Some(of) = all.find(|of| of.who == who) else {
         return;
     };
-    let description = penalty(of, view.trace(), view.step());
-    let name = format!("redundancy of heads, {who}: {}", description.value);
+    let readout = penalty(of, view.trace(), view.step());
+    let name = format!("redundancy of heads, {who}: {}", readout.value);
     let response = label(ui, rect(&place.area), place.slot(), &name);
     if response.hovered() {
-        view.pointed.readout = Some(description);
+        view.pointed.readout = Some(readout);
     }
 }
 
@@ -191,7 +192,7 @@ pub fn spectrum_ui(ui: &Ui, place: &PlacedPanel<'_>, view: &mut View<'_>) {
     let response = label(ui, rect(&place.area), place.slot(), &name);
     if response.hovered() {
         let step = view.step();
-        view.tell(format!("step {step}  σ"), values, SPECTRUM);
+        view.set_readout(format!("step {step}  σ"), values, SPECTRUM);
     }
 }
 
@@ -303,7 +304,7 @@ pub fn timeline_ui(ui: &Ui, place: &PlacedPanel<'_>, view: &mut View<'_>) {
         let here = here.map_or("", |event| &event.words);
         let unit = if is_absent(loss) { "" } else { " bits" };
         let meaning = format!("{phase}: cross-entropy of this step\n{here}");
-        view.tell(format!("step {step}"), numbers::exact(loss) + unit, meaning);
+        view.set_readout(format!("step {step}"), numbers::exact(loss) + unit, meaning);
     }
 }
 
@@ -318,7 +319,7 @@ pub fn ribbon_ui(ui: &Ui, place: &PlacedPanel<'_>, head: usize, view: &mut View<
     if let Some(stretch) = here {
         let place = format!("{label}  steps {} to {}", stretch.start, stretch.end - 1);
         let meaning = "rows by which its peak moves per step";
-        view.tell(place, stretch.words(range), meaning);
+        view.set_readout(place, stretch.words(range), meaning);
     }
 }
 
@@ -341,7 +342,7 @@ pub fn line_ui(ui: &Ui, place: &PlacedPanel<'_>, id: PanelId, view: &mut View<'_
             if let (Some(step), Some(scalar)) = (step, scalars.get(index)) {
                 let (panel, value) = (&place.panel, numbers::exact(scalar.values[step]));
                 let place = format!("{}  step {step}  {}", panel.whose, scalar.of.symbol);
-                view.tell(place, value, &panel.note);
+                view.set_readout(place, value, &panel.note);
             }
         }
     }
@@ -398,5 +399,5 @@ fn uncertainty_ui(response: &Response, step: Option<usize>, view: &mut View<'_>)
         Some(_) => format!("{}\n{}", description.join("\n"), mechanism::UNCERTAIN),
         None => "no output is scored in this step".to_owned(),
     };
-    view.tell(place, numbers::exact(lines[2].values[step]), meaning);
+    view.set_readout(place, numbers::exact(lines[2].values[step]), meaning);
 }

@@ -8,7 +8,8 @@ use super::bottom::{PACE, keys_ui, paces_ui};
 use super::{View, interact, left, parts, scrub_by_finger, top};
 use crate::figure::{Format, PanelId, Picture, PlacedPanel, head_label};
 use crate::viewer::command::{
-    Ask, Command, Edit, File, Learn, Look, Play, Replacement, Subject, Tour, Window,
+    Command, DialogCommand, Edit, File, Learn, Play, Replacement, Subject, Tour, ViewCommand,
+    Window,
 };
 use crate::viewer::keys;
 use crate::viewer::state::{FilePurpose, PendingJob, State, WindowLayout};
@@ -33,22 +34,26 @@ const LINE: f32 = 52.0;
 static MORE: [Command; 18] = [
     Command::Learn(Learn::Replace(Replacement::NextSeed)),
     Command::Learn(Learn::Replace(Replacement::Nothing)),
-    Command::Ask(Ask::For(Subject::File(FilePurpose::Run))),
+    Command::Dialog(DialogCommand::For(Subject::File(FilePurpose::Run))),
     Command::Window(Window::ToggleWelcome),
     Command::Tour(Tour::Start),
     Command::Learn(Learn::Toggle),
     Command::File(File::CopyLink),
-    Command::Ask(Ask::For(Subject::File(FilePurpose::Save))),
-    Command::Ask(Ask::For(Subject::File(FilePurpose::Figure(Format::Png)))),
-    Command::Ask(Ask::For(Subject::File(FilePurpose::Figure(Format::Svg)))),
-    Command::Ask(Ask::For(Subject::File(FilePurpose::Motion))),
-    Command::Ask(Ask::For(Subject::File(FilePurpose::Open))),
+    Command::Dialog(DialogCommand::For(Subject::File(FilePurpose::Save))),
+    Command::Dialog(DialogCommand::For(Subject::File(FilePurpose::Figure(
+        Format::Png,
+    )))),
+    Command::Dialog(DialogCommand::For(Subject::File(FilePurpose::Figure(
+        Format::Svg,
+    )))),
+    Command::Dialog(DialogCommand::For(Subject::File(FilePurpose::Motion))),
+    Command::Dialog(DialogCommand::For(Subject::File(FilePurpose::Open))),
     Command::File(File::GiveUp),
     Command::Window(Window::NextTheme),
-    Command::Ask(Ask::For(Subject::Settings)),
-    Command::Ask(Ask::For(Subject::Messages)),
-    Command::Ask(Ask::For(Subject::Glossary)),
-    Command::Ask(Ask::For(Subject::About)),
+    Command::Dialog(DialogCommand::For(Subject::Settings)),
+    Command::Dialog(DialogCommand::For(Subject::Messages)),
+    Command::Dialog(DialogCommand::For(Subject::Glossary)),
+    Command::Dialog(DialogCommand::For(Subject::About)),
 ];
 
 /// Shows the bar above: machine, episode, and list of commands; `job` is the one in progress.
@@ -62,7 +67,7 @@ pub fn top_ui(ui: &mut Ui, state: &State, job: Option<&PendingJob>) {
         from_right(ui, |ui| {
             let sheet = |ui: &mut Ui, icon, name: &str, subject| {
                 let button = named_icon_button(ui, icon, name, false, false);
-                on_click(&button, Ask::For(subject));
+                on_click(&button, subject);
             };
             sheet(ui, Icon::More, "More", Subject::More);
             if page {
@@ -223,12 +228,13 @@ pub fn episode_ui(ui: &mut Ui, state: &State) {
     section(ui, "Head");
     ui.horizontal_wrapped(|ui| {
         for head in 0..recording.trace.heads.len() {
-            let (label, kept) = (head_label(&recording.trace, head), state.view.keeps(head));
-            let (is_on, command) = (head == state.view.focus, Look::Focus(head));
+            let pinned = state.view.is_pinned(head);
+            let label = head_label(&recording.trace, head);
+            let (is_on, command) = (head == state.view.focus, ViewCommand::Focus(head));
             let button = choice(ui, is_on, &label, command);
-            let verb = if kept { "Unpin" } else { "Select" };
+            let verb = if pinned { "Unpin" } else { "Select" };
             let name = format!("{verb} head {label}");
-            button.widget_info(|| WidgetInfo::selected(Role::Button, true, kept, &name));
+            button.widget_info(|| WidgetInfo::selected(Role::Button, true, pinned, &name));
         }
     });
 }
@@ -255,7 +261,7 @@ pub fn more_ui(ui: &mut Ui, state: &State) {
             palette.subdued,
         );
         if line.response.clicked() {
-            send(line.ui.ctx(), Ask::Leave);
+            send(line.ui.ctx(), DialogCommand::Leave);
             send(line.ui.ctx(), entry.command.clone());
         }
     }

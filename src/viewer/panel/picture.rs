@@ -19,7 +19,7 @@ use crate::figure::scene::panel::{Content, Hit};
 use crate::figure::scene::units::QUANTITIES;
 use crate::figure::{PanelId, Picture, PlacedPanel, Surface, facts::numbers, head_label, narrate};
 use crate::train::{ABSENT, Quantity};
-use crate::viewer::command::{Command, Episode, Look, Play};
+use crate::viewer::command::{Command, Episode, Play, ViewCommand};
 use crate::viewer::inspect::{self, Card};
 use crate::viewer::narration;
 use crate::viewer::narration::comparison::value_text;
@@ -84,7 +84,7 @@ pub fn point_ui(
         }
         let pins = ui.input(|input| input.modifiers.shift);
         match head_of(id).filter(|_| pins) {
-            Some(head) => send(ui.ctx(), Look::Pin(head)),
+            Some(head) => send(ui.ctx(), ViewCommand::Pin(head)),
             None => keep(ui, id, at, view),
         }
     }
@@ -347,9 +347,9 @@ fn target(id: PanelId, at: Hit, view: &View<'_>) -> Target {
 fn keep(ui: &Ui, id: PanelId, at: Hit, view: &View<'_>) {
     let other = |head: &usize| *head != view.focus || view.state.view.all_heads;
     if let Some(head) = head_of(id).filter(other) {
-        send(ui.ctx(), Look::Focus(head));
+        send(ui.ctx(), ViewCommand::Focus(head));
     }
-    send(ui.ctx(), Look::Select(target(id, at, view)));
+    send(ui.ctx(), ViewCommand::Select(target(id, at, view)));
 }
 
 /// The menu of a picture: over time a line is a step, as in the trace files; at one step it is a row.

@@ -6,7 +6,7 @@ use super::condition::completion_ui;
 use crate::analysis::expression::Expression;
 use crate::figure::Area;
 use crate::figure::chart::plot::{self, Plot};
-use crate::viewer::command::{Ask, Command, Edit, Episode};
+use crate::viewer::command::{Command, DialogCommand, Edit, Episode};
 use crate::viewer::state::{Dialog, EPISODES, REMOVALS, Report, State};
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::{
@@ -36,10 +36,11 @@ pub fn report_ui(ui: &mut Ui, dialog: &Dialog, state: &State) {
         ui.add_enabled_ui(checked.is_ok(), |ui| {
             let measure = primary_button(ui, &format!("Measure {EPISODES} episodes"));
             if (measure.clicked() || entered) && checked.is_ok() {
-                send(ui.ctx(), Ask::Measure(text.clone()));
+                send(ui.ctx(), DialogCommand::Measure(text.clone()));
             }
         });
-        let remove = text_button(ui, "Remove each part", Ask::Measure(String::new()));
+        let all = DialogCommand::Measure(String::new());
+        let remove = text_button(ui, "Remove each part", all);
         let hint = format!("In {REMOVALS} episodes, without training again; a click shows it");
         remove.on_hover_text(hint);
     });
@@ -100,7 +101,7 @@ fn result_ui(ui: &mut Ui, report: &Report) {
         let changes = changes.map(|text| Edit::Intervene(text).into());
         let commands: Vec<Command> = seed.into_iter().chain(changes).collect();
         if line.response.clicked() && is_shown {
-            send(line.ui.ctx(), Ask::Leave);
+            send(line.ui.ctx(), DialogCommand::Leave);
             send(line.ui.ctx(), Edit::EndBranch);
             commands.into_iter().for_each(|it| send(line.ui.ctx(), it));
         }

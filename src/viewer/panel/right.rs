@@ -17,7 +17,7 @@ use crate::figure::{self, PanelId, Picture, facts::numbers, head_label};
 use crate::model::weighting::bayesian::PRIOR;
 use crate::model::{HeadTrace, Place, array};
 use crate::train::is_absent;
-use crate::viewer::command::{Ask, File, Look};
+use crate::viewer::command::{DialogCommand, File, ViewCommand};
 use crate::viewer::inspect::{self, Form};
 use crate::viewer::state::Target;
 use crate::viewer::widget::{
@@ -221,7 +221,7 @@ fn shift_ui(ui: &mut Ui, view: &mut View<'_>, shift: &[f32]) {
         let info = || WidgetInfo::labeled(Role::Label, true, &words);
         line.response.widget_info(info);
         let id = PanelId::of(Picture::Shifts, view.focus);
-        let select = Look::Select(Target::Value { id, column });
+        let select = ViewCommand::Select(Target::Value { id, column });
         on_click(&line.response, select);
         line.left(0.0, format!("s({by})"), theme::text(13.0), palette.text);
         let (rect, middle) = (line.rect, line.rect.center().y);
@@ -290,8 +290,9 @@ fn kept_ui(ui: &mut Ui, view: &mut View<'_>) {
         words(ui, &card.title, font, ink);
         from_right(ui, |ui| {
             let close = named_icon_button(ui, Icon::Close, "Unpin", false, false);
-            on_click(&close, Look::Deselect);
-            close.on_hover_text(keys::with_key("Unpin the value", &Ask::Escape.into()));
+            on_click(&close, ViewCommand::Deselect);
+            let escape = DialogCommand::Escape.into();
+            close.on_hover_text(keys::with_key("Unpin the value", &escape));
             set_ui(ui, "Set pinned value", view.state.view.selected, view);
             // A long title has the room of the step.
             if card.title.chars().count() <= TITLE {
@@ -333,19 +334,19 @@ fn weighting_ui(ui: &mut Ui, view: &mut View<'_>, head: &HeadTrace<f32>) {
     let titles = columns.iter().map(|column| column.symbol);
     let titles: Vec<_> = iter::once("row").chain(titles).map(str::to_owned).collect();
     let widths = widths(head, view);
-    let kept = view.state.view.selected.and_then(Target::rows);
+    let selected = view.state.view.selected.and_then(Target::rows);
     cells(&Line::new(ui, 18.0, Sense::hover()), &titles, &widths, view);
     let step = view.step();
     for row in inspect::heaviest(head, step, ROWS) {
         let weights = columns.iter().map(|column| column.values(head, step)[row]);
         let weights = weights.map(numbers::cell);
         let values: Vec<_> = iter::once(row.to_string()).chain(weights).collect();
-        let kept = kept.as_ref().is_some_and(|rows| rows.contains(&row));
+        let is_selected = selected.as_ref().is_some_and(|rows| rows.contains(&row));
         let name = format!("Row {row}: {}", values[1..].join(" "));
-        let info = WidgetInfo::selected(Role::Button, true, kept, name);
+        let info = WidgetInfo::selected(Role::Button, true, is_selected, name);
         let line = Line::to_press(ui, 18.0, &info);
         cells(&line, &values, &widths, view);
-        let select = Look::Select(Target::Row(row));
+        let select = ViewCommand::Select(Target::Row(row));
         on_click(&line.response, select);
         let hint = "Click to pin this row, with its equations";
         line.response.on_hover_text(hint);

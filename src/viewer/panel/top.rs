@@ -6,7 +6,7 @@ use super::bottom::problems_ui;
 use super::tour::{ABOUT, invitation_ui, invites};
 use super::{shows_drawer, shows_numbers};
 use crate::figure::facts::numbers::percent;
-use crate::viewer::command::{Ask, Compare, Episode, File, Subject, Tour, Window};
+use crate::viewer::command::{Compare, DialogCommand, Episode, File, Subject, Tour, Window};
 use crate::viewer::keys::tooltip;
 use crate::viewer::narration::comparison;
 use crate::viewer::state::{FilePurpose, Open, PendingJob, Session, State};
@@ -19,7 +19,7 @@ use crate::viewer::widget::{
 pub fn top_ui(ui: &mut Ui, state: &State, job: Option<&PendingJob>) {
     let session = &state.session;
     let both = state.comparing.baseline.as_ref().zip(session.open.as_ref());
-    let two = both.map(|(kept, open)| comparison::names(kept, open));
+    let two = both.map(|(pinned, open)| comparison::names(pinned, open));
     let (has_tour, is_new) = (state.heads() > 0 && state.tour().is_none(), invites(state));
     let palette = Palette::of(ui);
     ui.horizontal_centered(|ui| {
@@ -42,7 +42,7 @@ pub fn top_ui(ui: &mut Ui, state: &State, job: Option<&PendingJob>) {
         }
         from_right(ui, |ui| {
             ui.spacing_mut().item_spacing.x = 2.0;
-            icon_button(ui, Icon::Help, Ask::For(Subject::Keys), false);
+            icon_button(ui, Icon::Help, Subject::Keys, false);
             if state.welcome.shown {
                 problems_ui(ui, state);
             } else if has_tour && two.is_none() && !is_new {
@@ -55,7 +55,7 @@ pub fn top_ui(ui: &mut Ui, state: &State, job: Option<&PendingJob>) {
             icon_button(ui, Icon::Panel, toggle, is_on);
             icon_button(ui, Icon::Theme, Window::NextTheme, false);
             let [save, open] = [FilePurpose::Save, FilePurpose::Open]
-                .map(|purpose| Ask::For(Subject::File(purpose)));
+                .map(|purpose| DialogCommand::For(Subject::File(purpose)));
             icon_button(ui, Icon::Save, save, false);
             icon_button(ui, Icon::Open, open, false);
             ui.add_space(8.0);

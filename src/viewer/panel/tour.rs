@@ -36,7 +36,7 @@ fn names(tour: &Tour, head: &str, on_phone: bool) -> Vec<String> {
 }
 
 /// Returns the rectangle that a tour step points at.
-fn spot(ctx: &Context, tour: &Tour, head: &str) -> Option<Rect> {
+fn target_rect(ctx: &Context, tour: &Tour, head: &str) -> Option<Rect> {
     let names = names(tour, head, theme::is_by_finger(ctx)).into_iter();
     let found = names.filter_map(|name| named_rects::find(ctx, &name));
     let mut found = found.reduce(Rect::union)?;
@@ -53,10 +53,10 @@ pub fn tour_ui(ctx: &Context, state: &State, tour: &Tour) {
     let on_phone = state.is_on_phone();
     let head = state.trace();
     let head = head.map_or(String::new(), |trace| head_label(trace, state.view.focus));
-    if let Some(spot) = spot(ctx, tour, &head) {
+    if let Some(target) = target_rect(ctx, tour, &head) {
         // Once it is done there is something to see all over.
         let share = if tour.met { 0.25 } else { 0.6 };
-        veil(ctx, spot, if on_phone { 0.0 } else { share });
+        veil(ctx, target, if on_phone { 0.0 } else { share });
     }
     if !on_phone {
         card_ui(ctx, "tour", |ui| stop_ui(ui, state, tour));
@@ -150,8 +150,8 @@ pub fn failure_ui(ctx: &Context, state: &State, columns: &Columns) {
     let answers = answers.into_iter().flatten().reduce(Rect::union);
     if let (Some(answers), true) = (answers, is_met) {
         let step = columns.step(step, state.player.steps());
-        let spot = Rect::from_x_y_ranges(step, answers.y_range()).expand(4.0);
-        veil(ctx, spot, 0.0);
+        let target = Rect::from_x_y_ranges(step, answers.y_range()).expand(4.0);
+        veil(ctx, target, 0.0);
     }
     card_ui(ctx, "failure", |ui| failure_text_ui(ui, state));
 }
@@ -216,17 +216,17 @@ pub fn words_ui(ui: &mut Ui, count: String, title: &str, size: f32, told: &[(&st
 }
 
 /// Dims everything outside the spot; the pointer passes through.
-pub fn veil(ctx: &Context, spot: Rect, share: f32) {
+pub fn veil(ctx: &Context, target: Rect, share: f32) {
     let (palette, window) = (Palette::on(ctx), ctx.content_rect());
     let layer = egui::LayerId::new(Order::Middle, Id::unique("veil"));
     let painter = ctx.layer_painter(layer);
-    let spot = spot.intersect(window);
-    let (above, rest) = window.split_top_bottom_at_y(spot.top());
-    let (beside, below) = rest.split_top_bottom_at_y(spot.bottom());
-    let left = beside.with_max_x(spot.left());
-    for part in [above, below, left, beside.with_min_x(spot.right())] {
+    let target = target.intersect(window);
+    let (above, rest) = window.split_top_bottom_at_y(target.top());
+    let (beside, below) = rest.split_top_bottom_at_y(target.bottom());
+    let left = beside.with_max_x(target.left());
+    for part in [above, below, left, beside.with_min_x(target.right())] {
         painter.rect_filled(part, 0.0, palette.veil.gamma_multiply(share));
     }
     let ring = egui::Stroke::new(2.0, palette.accent);
-    painter.rect_stroke(spot, theme::RADIUS, ring, egui::StrokeKind::Outside);
+    painter.rect_stroke(target, theme::RADIUS, ring, egui::StrokeKind::Outside);
 }

@@ -18,7 +18,7 @@ use crate::figure::{At, Paint, PanelId, Picture, narrate};
 use crate::io::preset::{self, Mechanism};
 use crate::math::Series;
 use crate::model::Place;
-use crate::viewer::command::{Ask, Episode, File, Learn, Subject, Tour, Window};
+use crate::viewer::command::{DialogCommand, Episode, File, Learn, Subject, Tour, Window};
 use crate::viewer::keys;
 use crate::viewer::state::{FAILURES, FilePurpose, Machine, Open, Session, State};
 use crate::viewer::theme::{self, Palette, Scale};
@@ -107,7 +107,7 @@ fn words_ui(ui: &mut Ui, session: &Session) {
         named_button(ui, Learn::Toggle);
         named_button(ui, Window::ToggleFamily);
         if !by_finger {
-            named_button(ui, Ask::For(Subject::Keys));
+            named_button(ui, DialogCommand::For(Subject::Keys));
         }
     });
 }
@@ -421,7 +421,7 @@ fn over_time(series: &Series<f32>, scale: Scale) -> (Rows, Cells<'_>) {
 fn files_ui(ui: &mut Ui, recent: &[(PathBuf, bool)]) {
     section(ui, "Files");
     ui.horizontal(|ui| {
-        let open = Ask::For(Subject::File(FilePurpose::Open));
+        let open = DialogCommand::For(Subject::File(FilePurpose::Open));
         text_button(ui, "Open a trace or weights …", open);
         if !theme::is_by_finger(ui.ctx()) {
             note(ui, "You can also drop a file on the window.");

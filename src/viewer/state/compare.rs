@@ -83,9 +83,9 @@ impl Comparing {
             return Some(now);
         };
         let [a, b] = &*found.sides.open;
-        let (kept, other) = if baseline.is_a { (a, b) } else { (b, a) };
+        let (pinned, other) = if baseline.is_a { (a, b) } else { (b, a) };
         let steps = [screen, other].map(|open| open.shown.recording.trace.steps());
-        if found.result.is_err() || !kept.is_same(&baseline.open) || steps[0] != steps[1] {
+        if found.result.is_err() || !pinned.is_same(&baseline.open) || steps[0] != steps[1] {
             return Some(now);
         }
         Some(Pair {

@@ -54,7 +54,7 @@ impl History {
     }
 
     /// Returns the state to undo or redo to; `now` is the current one.
-    pub fn travel(&mut self, now: UndoState, redo: bool) -> Option<UndoState> {
+    pub fn undo_or_redo(&mut self, now: UndoState, redo: bool) -> Option<UndoState> {
         let (mut from, mut to) = (&mut self.past, &mut self.future);
         if redo {
             (from, to) = (to, from);
@@ -93,10 +93,10 @@ mod tests {
         history.begin_gesture();
         history.record(at(6), &at(6));
         let size = |state: Option<UndoState>| state.map(|state| state.request.size);
-        assert_eq!(size(history.travel(at(6), false)), Some(5));
-        assert_eq!(size(history.travel(at(5), false)), Some(1));
-        assert_eq!(size(history.travel(at(1), false)), None);
-        assert_eq!(size(history.travel(at(1), true)), Some(5));
+        assert_eq!(size(history.undo_or_redo(at(6), false)), Some(5));
+        assert_eq!(size(history.undo_or_redo(at(5), false)), Some(1));
+        assert_eq!(size(history.undo_or_redo(at(1), false)), None);
+        assert_eq!(size(history.undo_or_redo(at(1), true)), Some(5));
         assert!(history.can(true));
         history.begin_gesture();
         history.record(at(5), &at(9));

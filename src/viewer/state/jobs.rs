@@ -321,7 +321,7 @@ pub enum Outcome {
     /// A text is in the clipboard, as the sentence reports.
     Copied(String),
     /// The machine of this name was fetched, or why not.
-    FetchCallback(String, Result<Arc<Machine>, String>),
+    Fetched(String, Result<Arc<Machine>, String>),
 }
 
 impl Outcome {

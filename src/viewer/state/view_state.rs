@@ -92,7 +92,7 @@ impl Default for ViewState {
 
 impl ViewState {
     /// True for the only head selected by the user: selecting it again unpins it.
-    pub fn keeps(&self, head: usize) -> bool {
+    pub fn is_pinned(&self, head: usize) -> bool {
         self.chosen && self.focus == head && self.pinned.is_none() && !self.all_heads
     }
 

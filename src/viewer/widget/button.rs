@@ -152,7 +152,13 @@ pub fn focus_ring(ui: &Ui, response: &Response) {
 }
 
 /// A place that responds to the pointer and is read aloud, with a halo while it has the keyboard.
-pub fn spot(ui: &Ui, rect: Rect, id: impl AsIdSalt, sense: Sense, info: &WidgetInfo) -> Response {
+pub fn hit_area(
+    ui: &Ui,
+    rect: Rect,
+    id: impl AsIdSalt,
+    sense: Sense,
+    info: &WidgetInfo,
+) -> Response {
     let response = ui.interact(rect, ui.scope_id().with(id), sense);
     response.widget_info(|| info.clone());
     focus_ring(ui, &response);
@@ -162,7 +168,7 @@ pub fn spot(ui: &Ui, rect: Rect, id: impl AsIdSalt, sense: Sense, info: &WidgetI
 /// Painted words, for screen readers.
 pub fn label(ui: &Ui, rect: Rect, id: impl AsIdSalt, text: &str) -> Response {
     let info = WidgetInfo::labeled(Role::Label, true, text);
-    spot(ui, rect, id, Sense::hover(), &info)
+    hit_area(ui, rect, id, Sense::hover(), &info)
 }
 
 /// Something to type into: while it has the keyboard its frame is the halo.

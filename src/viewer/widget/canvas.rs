@@ -24,7 +24,7 @@ use crate::viewer::widget::text;
 #[derive(Default)]
 pub struct Textures {
     /// The state of a picture, and the pass that drew it last.
-    kept: HashMap<u64, (u64, TextureHandle, u64)>,
+    uploaded: HashMap<u64, (u64, TextureHandle, u64)>,
     /// The pass that is being drawn.
     pass: u64,
     /// Whether pictures have values that are not finite or not recorded.
@@ -63,10 +63,10 @@ impl Textures {
     ) -> TextureId {
         let pass = ctx.cumulative_pass_nr();
         if std::mem::replace(&mut self.pass, pass) != pass {
-            self.kept.retain(|_, (.., last)| *last + PASSES >= pass);
+            self.uploaded.retain(|_, (.., last)| *last + PASSES >= pass);
         }
-        let kept = self.kept.get_mut(&picture);
-        if let Some((_, handle, last)) = kept.filter(|(kept, ..)| *kept == version) {
+        let uploaded = self.uploaded.get_mut(&picture);
+        if let Some((_, handle, last)) = uploaded.filter(|(of, ..)| *of == version) {
             *last = pass;
             return handle.id();
         }
@@ -79,14 +79,14 @@ impl Textures {
         self.bytes += 4 * pixels.len();
         let pixels = pixels.into_iter().map(theme::color).collect();
         let image = ColorImage::new([columns, rows], pixels);
-        if let Some((kept, handle, last)) = self.kept.get_mut(&picture) {
-            (*kept, *last) = (version, pass);
+        if let Some((of, handle, last)) = self.uploaded.get_mut(&picture) {
+            (*of, *last) = (version, pass);
             handle.set(image, TextureOptions::NEAREST);
             return handle.id();
         }
         let handle = ctx.load_texture("picture", image, TextureOptions::NEAREST);
         let id = handle.id();
-        self.kept.insert(picture, (version, handle, pass));
+        self.uploaded.insert(picture, (version, handle, pass));
         id
     }
 

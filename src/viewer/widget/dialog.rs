@@ -6,7 +6,7 @@ use egui::{
     vec2,
 };
 
-use super::super::command::Ask;
+use super::super::command::DialogCommand;
 use super::super::keys::is_by_key;
 use super::super::state::Dialog;
 use super::super::theme::{self, Palette};
@@ -122,7 +122,7 @@ pub fn field_ui(
         response.request_focus();
     }
     if text != dialog.text {
-        send(ui.ctx(), Ask::Typed(text.clone()));
+        send(ui.ctx(), DialogCommand::Typed(text.clone()));
     }
     (text, entered)
 }

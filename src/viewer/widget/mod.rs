@@ -13,8 +13,8 @@ pub mod text;
 pub mod toast;
 
 pub use button::{
-    check_box, choice, field, focus_ring, icon_button, key_button, label, named_button,
-    named_icon_button, on_click, or_short, primary_button, spot, text_button, wide_button,
+    check_box, choice, field, focus_ring, hit_area, icon_button, key_button, label, named_button,
+    named_icon_button, on_click, or_short, primary_button, text_button, wide_button,
 };
 pub use canvas::{Canvas, Textures, area, rect};
 pub use dialog::{dialog_ui, field_id, field_ui, modal, scrolled_ui};

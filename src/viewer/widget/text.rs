@@ -14,7 +14,7 @@ use crate::viewer::theme;
 #[derive(Default)]
 struct Galleys {
     /// By text and font.
-    kept: HashMap<u64, Arc<Galley>>,
+    laid_out: HashMap<u64, Arc<Galley>>,
     hasher: RandomState,
     /// The pass in which `known` was asked for.
     pass: u64,
@@ -35,14 +35,14 @@ impl Galleys {
             let known = lay_out("0", FontId::default());
             let before = self.known.replace(known.clone());
             let are_there = before.is_some_and(|before| Arc::ptr_eq(&before, &known));
-            if !are_there || self.kept.len() > MOST {
-                self.kept.clear();
+            if !are_there || self.laid_out.len() > MOST {
+                self.laid_out.clear();
             }
             self.pass = pass;
         }
         let key = self.hasher.hash_one((text, &font));
-        let kept = self.kept.entry(key);
-        kept.or_insert_with(|| lay_out(text, font)).clone()
+        let entry = self.laid_out.entry(key);
+        entry.or_insert_with(|| lay_out(text, font)).clone()
     }
 }
 

@@ -8,7 +8,7 @@ use crate::figure::facts::numbers::time;
 use crate::io::Experiment;
 use crate::learn::{End, Pace};
 use crate::train::Change;
-use crate::viewer::command::{Ask, Learn, Replacement, Subject};
+use crate::viewer::command::{DialogCommand, Learn, Replacement, Subject};
 use crate::viewer::keys::tooltip;
 use crate::viewer::state::{FilePurpose, Hyperparameter, LiveTraining, RunView, SavedRun};
 use crate::viewer::theme::{self, Palette};
@@ -92,7 +92,7 @@ fn buttons_ui(ui: &mut Ui, learning: &LiveTraining) {
         if learning.runs.len() == 1 && learning.run().is_active() {
             hyperparameters_ui(ui, learning);
         }
-        let save = Ask::For(Subject::File(FilePurpose::Run));
+        let save = DialogCommand::For(Subject::File(FilePurpose::Run));
         icon_button(ui, Icon::Save, save, false);
     }
     let text = or_short(ui, ["Stop training", "Stop"]);

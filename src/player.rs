@@ -286,11 +286,11 @@ impl Player {
         // A long pause between two calls (a window behind others) is worth one episode at most.
         for _ in 0..=self.steps * self.stages {
             let [moves, rest] = self.pace();
-            if !pass(&mut self.through, &mut seconds, moves) {
+            if !advance(&mut self.through, &mut seconds, moves) {
                 return;
             }
             self.finish_stage();
-            if !self.playing() || !pass(&mut self.elapsed, &mut seconds, rest) {
+            if !self.playing() || !advance(&mut self.elapsed, &mut seconds, rest) {
                 return;
             }
             self.elapsed = 0.0;
@@ -505,14 +505,14 @@ impl Player {
 
 /// Advances a process of `takes` seconds from its progress, 0 to 1. True at its end; the time that remains stays in
 /// `seconds`.
-fn pass(finish_stage: &mut f64, seconds: &mut f64, takes: f64) -> bool {
-    let needs = (1.0 - *finish_stage) * takes;
+fn advance(progress: &mut f64, seconds: &mut f64, takes: f64) -> bool {
+    let needs = (1.0 - *progress) * takes;
     if *seconds < needs {
-        *finish_stage += *seconds / takes;
+        *progress += *seconds / takes;
         return false;
     }
     *seconds -= needs;
-    *finish_stage = 1.0;
+    *progress = 1.0;
     true
 }
 

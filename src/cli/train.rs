@@ -368,8 +368,8 @@ fn train(
         if !trainer.finished() && stop.load(Ordering::Relaxed) {
             return Ok(End::Stopped);
         }
-        let kept = snapshots.as_mut().map(|snapshots| (&mut curve, snapshots));
-        let update = match advance(trainer, None, kept) {
+        let history = snapshots.as_mut().map(|snapshots| (&mut curve, snapshots));
+        let update = match advance(trainer, None, history) {
             Ok(Some(update)) => update,
             Ok(None) => return Ok(End::Finished),
             Err(diverged) => return Ok(End::Diverged(diverged)),

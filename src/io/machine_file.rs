@@ -40,7 +40,7 @@ fn text(name: &str, folder: Option<&Path>, label: &str) -> Result<String, Error>
             "is `{name}`; expected the name of a file in the folder of the preset, or of an included machine"
         ));
     }
-    if let Some(text) = beside(path, folder, label)? {
+    if let Some(text) = read_in(path, folder, label)? {
         return Ok(text);
     }
     included(name).map(str::to_owned).map_or_else(
@@ -58,7 +58,7 @@ fn text(name: &str, folder: Option<&Path>, label: &str) -> Result<String, Error>
 }
 
 /// The text of a file in a folder; none if there is no such file.
-fn beside(path: &Path, folder: Option<&Path>, label: &str) -> Result<Option<String>, Error> {
+fn read_in(path: &Path, folder: Option<&Path>, label: &str) -> Result<Option<String>, Error> {
     let Some(folder) = folder else {
         return Ok(None);
     };
@@ -98,7 +98,7 @@ pub fn read(name: &str, folder: Option<&Path>, label: &str) -> Result<String, Er
     let unreadable = RefCell::new(None);
     let library = |component: &str| {
         let name = format!("{component}.component");
-        let own = match beside(&parent.join(&name), folder, label) {
+        let own = match read_in(&parent.join(&name), folder, label) {
             Ok(own) => own.or_else(|| included(&name).map(str::to_owned))?,
             Err(error) => {
                 unreadable.borrow_mut().get_or_insert(error);

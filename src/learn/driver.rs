@@ -12,13 +12,13 @@ use crate::train::{Diagnostics, Diverged, Trainer, Update};
 pub fn advance(
     trainer: &mut Trainer,
     diagnostics: Option<&mut Diagnostics>,
-    kept: Option<(&mut Curve, &mut Snapshots)>,
+    history: Option<(&mut Curve, &mut Snapshots)>,
 ) -> Result<Option<Update>, Diverged> {
     if trainer.finished() {
         return Ok(None);
     }
     let update = trainer.update_watched(diagnostics)?;
-    if let Some((curve, snapshots)) = kept {
+    if let Some((curve, snapshots)) = history {
         curve.push(trainer.state.sequences, &update);
         snapshots.keep(trainer, update.validated, curve.recent_mean());
     }

@@ -106,7 +106,7 @@ impl Watcher {
     }
 
     /// Returns the findings after one more update; heads, tensors and loss are checked only with diagnostics.
-    pub(super) fn look(
+    pub(super) fn observe(
         &mut self,
         progress: &RunProgress,
         update: &Update,
@@ -343,7 +343,7 @@ mod tests {
             if looks {
                 progress.curve = curve.clone();
             }
-            let found = watcher.look(&progress, &update, looks.then_some(diagnostics));
+            let found = watcher.observe(&progress, &update, looks.then_some(diagnostics));
             assert!(found.iter().all(|finding| finding.words.ends_with('.')));
             kinds.extend(found.into_iter().map(|finding| finding.kind));
         }
@@ -417,7 +417,7 @@ mod tests {
         for sequences in 1..=50 {
             let update = update(1.0, if sequences > 48 { beyond } else { 2.0 });
             curve.push(sequences, &update);
-            for finding in watcher.look(&progress, &update, None) {
+            for finding in watcher.observe(&progress, &update, None) {
                 assert!(finding.words.contains(" 9e18 times"), "{}", finding.words);
             }
         }
@@ -431,9 +431,9 @@ mod tests {
         let progress = RunProgress::default();
         let mut watcher = Watcher::since(0);
         for _ in 0..50 {
-            assert_eq!(watcher.look(&progress, &update(1.0, 2.0), None), []);
+            assert_eq!(watcher.observe(&progress, &update(1.0, 2.0), None), []);
         }
-        let found = watcher.look(&progress, &update(1.0, 20_000.0), None);
+        let found = watcher.observe(&progress, &update(1.0, 20_000.0), None);
         assert_eq!(found[0].kind, Kind::Exploding);
         assert!(found[0].words.contains("10000 times"), "{}", found[0].words);
     }

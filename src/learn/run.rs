@@ -148,8 +148,8 @@ impl Run {
         let looks = self.trainer.state.optimizers[0].updates % BETWEEN_LOOKS == 0;
         let diagnostics = looks.then_some(&mut self.diagnostics);
         let progress = &mut self.progress;
-        let kept = Some((&mut progress.curve, &mut progress.snapshots));
-        let update = match advance(&mut self.trainer, diagnostics, kept) {
+        let history = Some((&mut progress.curve, &mut progress.snapshots));
+        let update = match advance(&mut self.trainer, diagnostics, history) {
             Ok(Some(update)) => update,
             Ok(None) => return,
             Err(diverged) => return self.diverged(diverged),
@@ -168,7 +168,7 @@ impl Run {
         }
         progress.history.extend(update.validated);
         let seen = looks.then_some(&self.diagnostics);
-        let found = self.watcher.look(progress, &update, seen);
+        let found = self.watcher.observe(progress, &update, seen);
         self.progress.findings.extend(found);
         if self.trainer.finished() {
             self.progress.end = Some(End::Finished);

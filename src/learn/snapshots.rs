@@ -37,7 +37,7 @@ pub struct Snapshot {
 /// Snapshots in order of time.
 #[derive(Clone, Debug)]
 pub struct Snapshots {
-    kept: Vec<Snapshot>,
+    entries: Vec<Snapshot>,
     /// Memory limit for all snapshots, in bytes.
     limit: usize,
     /// Current number per tenfold number of sequences; halved above the limit.
@@ -60,7 +60,7 @@ impl Snapshots {
     /// after all others.
     pub fn new(limit: usize) -> Self {
         Self {
-            kept: Vec::new(),
+            entries: Vec::new(),
             limit,
             per_decade: PER_DECADE,
             findings: Vec::new(),
@@ -68,9 +68,9 @@ impl Snapshots {
     }
 
     /// Restores snapshots in order; `per_decade` as returned by [`Snapshots::per_decade`].
-    pub fn restored(kept: Vec<Snapshot>, per_decade: f64) -> Self {
+    pub fn restored(entries: Vec<Snapshot>, per_decade: f64) -> Self {
         Self {
-            kept,
+            entries,
             per_decade,
             ..Self::default()
         }
@@ -111,17 +111,17 @@ impl Snapshots {
     /// Removes the snapshots and findings after `sequences` sequences.
     pub fn cut(&mut self, sequences: u64) {
         self.findings.retain(|one| one.sequences <= sequences);
-        self.kept.retain(|one| one.sequences <= sequences);
+        self.entries.retain(|one| one.sequences <= sequences);
     }
 
     /// Returns the snapshots in order of time.
     pub fn all(&self) -> &[Snapshot] {
-        &self.kept
+        &self.entries
     }
 
     /// True when the next regular snapshot is due after `sequences` sequences.
     pub fn is_due(&self, sequences: u64) -> bool {
-        let last = self.kept.iter().rev().find(|snapshot| !snapshot.is_best);
+        let last = self.entries.iter().rev().find(|one| !one.is_best);
         last.is_none_or(|last| {
             slot(sequences, self.per_decade) > slot(last.sequences, self.per_decade)
         })
@@ -130,15 +130,15 @@ impl Snapshots {
     /// Appends a snapshot, and removes earlier ones above the limit. A snapshot that is not later than the last one only
     /// updates its loss and its mark as best.
     pub fn push(&mut self, snapshot: Snapshot) {
-        if let Some(last) = self.kept.last_mut()
+        if let Some(last) = self.entries.last_mut()
             && last.sequences >= snapshot.sequences
         {
             last.is_best |= snapshot.is_best;
             last.bits = snapshot.bits.or(last.bits);
             return;
         }
-        self.kept.push(snapshot);
-        while self.bytes() > self.limit && self.kept.len() > 2 {
+        self.entries.push(snapshot);
+        while self.bytes() > self.limit && self.entries.len() > 2 {
             self.thin();
         }
     }
@@ -149,15 +149,15 @@ impl Snapshots {
             let values = snapshot.machine.params.slices().map(<[f32]>::len);
             values.sum::<usize>() * size_of::<f32>()
         };
-        self.kept.iter().map(one).sum()
+        self.entries.iter().map(one).sum()
     }
 
     /// Removes every second regular snapshot; without regular ones, every second best one, the newest last. The first and
     /// the last snapshot stay.
     fn thin(&mut self) {
-        let last = self.kept.len() - 1;
+        let last = self.entries.len() - 1;
         let (best, regular): (Vec<usize>, Vec<usize>) =
-            (1..last).partition(|&index| self.kept[index].is_best);
+            (1..last).partition(|&index| self.entries[index].is_best);
         let from = if regular.is_empty() {
             best
         } else {
@@ -167,14 +167,14 @@ impl Snapshots {
         // Counted from the newest, which is removed only if it is alone.
         let stays = usize::from(from.len() > 1);
         for &index in from.iter().rev().skip(stays).step_by(2) {
-            self.kept.remove(index);
+            self.entries.remove(index);
         }
     }
 
     /// Returns the snapshot at this number of sequences, or the last one before it.
     pub fn at(&self, sequences: u64) -> Option<usize> {
         let after = self
-            .kept
+            .entries
             .partition_point(|snapshot| snapshot.sequences <= sequences);
         after.checked_sub(1)
     }

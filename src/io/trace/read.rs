@@ -626,7 +626,7 @@ fn build(
     let is_whole = arrays.from.has("memory");
     rebuild(&config, &mut recording, (&found.memories, is_whole));
     complete(&config, &mut recording);
-    judge(&mut recording);
+    set_score(&mut recording);
     Ok(Imported {
         title,
         config,
@@ -642,7 +642,7 @@ fn build(
 }
 
 /// Sets the step in which a free run stopped, and the score.
-fn judge(recording: &mut Recording) {
+fn set_score(recording: &mut Recording) {
     let ending = recording.ending();
     recording.stop = ending.and_then(|_| Ending::step(&recording.episode, &recording.trace));
     recording.score = score(recording);

@@ -476,6 +476,11 @@ fn act(harness: &mut Screen, command: impl Into<Command>) {
     harness.run_steps(3);
 }
 
+/// Trains from scratch.
+fn begin_training(harness: &mut Screen, experiment: tapescope::io::Experiment) {
+    act(harness, Replacement::Begin(vec![(None, experiment)]));
+}
+
 /// Types into the field of this name.
 fn type_into(harness: &mut Screen, field: &str, text: &str) {
     harness.get_by_label(field).type_text(text);

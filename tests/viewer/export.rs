@@ -28,10 +28,7 @@ fn outlines(harness: &Screen, warning: Color32) -> usize {
 
 /// What the window exports here.
 fn exported(shelf: &Shelf, harness: &mut Screen) -> String {
-    act(
-        harness,
-        Command::File(File::Save("figure.svg".into(), true)),
-    );
+    act(harness, File::Save("figure.svg".into(), true));
     String::from_utf8(shelf.figures.lock().unwrap().pop().unwrap()).unwrap()
 }
 
@@ -371,7 +368,7 @@ fn exported_columns_memory_and_wrong_bits_match_window() {
             open(&mut harness, trace);
         }
         for moment in ["output", "controller", "content", "shift", "erase", "add"] {
-            act(&mut harness, Command::Play(Play::Seek(4)));
+            act(&mut harness, Play::Seek(4));
             to_stage(&mut harness, moment);
             let (shown, figure) = both(&shelf, &mut harness);
             let printed = texts(&figure);

@@ -110,10 +110,7 @@ fn learning_ends_the_tour_and_a_failure() {
         act(&mut screen, begin);
         let state = screen.state();
         assert!(state.tour().is_some() || state.failing().is_some());
-        act(
-            &mut screen,
-            Replacement::Begin(vec![(None, learn::experiment(&[]))]),
-        );
+        begin_training(&mut screen, learn::experiment(&[]));
         let state = screen.state();
         assert!(state.tour().is_none() && state.failing().is_none());
         assert!(!says(&screen, "Leave tour") && !says(&screen, "Go to next failure"));
@@ -351,10 +348,7 @@ fn the_close_up_says_what_its_colours_mean() {
 #[test]
 fn captions_are_whole_in_the_smallest_window() {
     let mut screen = window_of(SMALL, Arc::default());
-    act(
-        &mut screen,
-        Replacement::Begin(vec![(None, learn::experiment(&[]))]),
-    );
+    begin_training(&mut screen, learn::experiment(&[]));
     screen.run_steps(20);
     screen.get_by_label_contains("every bit right and certain.");
     let uncut = texts(&screen).filter(|(text, clip)| {

@@ -3,7 +3,6 @@
 use tapescope::math::Series;
 use tapescope::model::Trace;
 use tapescope::train::Quantity;
-use tapescope::viewer::command::Replacement;
 
 use super::*;
 
@@ -171,10 +170,7 @@ fn trace_file_has_no_gradients() {
 #[test]
 fn training_shows_gradients_of_newest_weights() {
     let mut screen = window_of(LARGE, Arc::default());
-    act(
-        &mut screen,
-        Replacement::Begin(vec![(None, learn::experiment(&[]))]),
-    );
+    begin_training(&mut screen, learn::experiment(&[]));
     screen.run_steps(5);
     press(&mut screen, Key::Y);
     screen.run_steps(2);

@@ -217,7 +217,7 @@ fn a_machine_says_what_is_wrong_with_its_file_and_runs_without_it() {
     let mut screen = paused_with(Arc::new(Disk));
     act(&mut screen, File::Open(weights.clone()));
     warns(&screen);
-    act(&mut screen, Replacement::Begin(vec![(None, experiment)]));
+    begin_training(&mut screen, experiment);
     warns(&screen);
     std::fs::remove_file(file("p.tsv")).unwrap();
     let mut screen = paused_with(Arc::new(Disk));
@@ -227,7 +227,7 @@ fn a_machine_says_what_is_wrong_with_its_file_and_runs_without_it() {
     screen.get_by_label(TARGET_NOT_KNOWN);
     act(&mut screen, Edit::Flip(0, 1));
     assert_eq!(source(&screen), [1, 1]);
-    act(&mut screen, DialogCommand::Measure("loss".to_owned()));
+    act(&mut screen, DialogCommand::Measure("loss".into()));
     assert!(says(&screen, "the file of its episodes is missing"));
 }
 

@@ -35,10 +35,7 @@ fn learning() -> Screen {
 
 pub fn learning_in(size: Vec2, more: &[&str]) -> Screen {
     let mut screen = window_of(size, Arc::default());
-    act(
-        &mut screen,
-        Replacement::Begin(vec![(None, experiment(more))]),
-    );
+    begin_training(&mut screen, experiment(more));
     screen
 }
 
@@ -207,10 +204,7 @@ fn leaving_training_keeps_current_machine() {
 fn curves_are_exported_as_figure() {
     let shelf = Arc::<Shelf>::default();
     let mut screen = window_of(LARGE, shelf.clone());
-    act(
-        &mut screen,
-        Replacement::Begin(vec![(None, experiment(&[]))]),
-    );
+    begin_training(&mut screen, experiment(&[]));
     screen.run_steps(60);
     act(&mut screen, File::Save("curves.svg".into(), false));
     let figures = shelf.figures.lock().unwrap();
@@ -234,7 +228,7 @@ fn paper_result_is_a_level_of_the_loss_chart() {
     let small = ["rows=16", "columns=6"].map(|size| format!("model.memory.{size}"));
     let overrides = small.map(|text| text.parse().unwrap());
     let ngrams = Experiment::find("ngrams", &overrides).unwrap();
-    act(&mut screen, Replacement::Begin(vec![(None, ngrams)]));
+    begin_training(&mut screen, ngrams);
     act(&mut screen, File::Save("curves.svg".into(), false));
     let figures = shelf.figures.lock().unwrap();
     let svg = String::from_utf8(figures[0].clone()).unwrap();
@@ -264,7 +258,7 @@ fn last_good_weights_of_diverged_run_are_saved() {
     screen.run_steps(20);
     act(
         &mut screen,
-        Learn::Change(vec!["training.optimizer.learning_rate=3e38".to_owned()]),
+        Learn::Change(vec!["training.optimizer.learning_rate=3e38".into()]),
     );
     screen.run_steps(30);
     let run = state(&screen).run();
@@ -300,10 +294,7 @@ fn folder(name: &str) -> PathBuf {
 
 fn on_disk(more: &[&str]) -> Screen {
     let mut screen = window_with(LARGE, options(Arc::new(Disk)));
-    act(
-        &mut screen,
-        Replacement::Begin(vec![(None, experiment(more))]),
-    );
+    begin_training(&mut screen, experiment(more));
     screen.run_steps(20);
     screen
 }
@@ -649,7 +640,7 @@ fn training_error_is_one_message_with_what_is_kept() {
 fn untrainable_machine_states_reason() {
     let mut screen = window();
     let large = experiment(&["model.controller.layers=16", "model.controller.size=16384"]);
-    act(&mut screen, Replacement::Begin(vec![(None, large)]));
+    begin_training(&mut screen, large);
     assert!(screen.state().learning.is_none());
     assert!(says(&screen, "cannot be trained here"));
 }
@@ -679,7 +670,7 @@ fn hyperparameter_change_applies_next_update_and_is_marked() {
     assert_eq!(changes[1].set, ["task.length=[1,2]"]);
     act(
         &mut screen,
-        Learn::Change(vec!["model.memory.rows=64".to_owned()]),
+        Learn::Change(vec!["model.memory.rows=64".into()]),
     );
     assert!(says(&screen, "cannot change during training"));
 }
@@ -835,7 +826,7 @@ fn saving_offers_a_free_name_and_replaces_only_by_its_own_button() {
     act(&mut screen, ask);
     assert_eq!(dialog_text(&screen), "runs/copy-1-3");
     // A typed name that is taken gives way to a free one; Enter saves under that.
-    act(&mut screen, DialogCommand::Typed("runs/copy-1".to_owned()));
+    act(&mut screen, DialogCommand::Typed("runs/copy-1".into()));
     press(&mut screen, Key::Enter);
     screen.run_steps(3);
     assert!(says(&screen, "runs/copy-1 already exists."));
@@ -984,10 +975,7 @@ fn closing_waits_for_a_file_being_written() {
 #[test]
 fn training_that_begins_while_closing_waits_keeps_the_window_open() {
     let (mut screen, sender) = closing_while_writing();
-    act(
-        &mut screen,
-        Replacement::Begin(vec![(None, experiment(&[]))]),
-    );
+    begin_training(&mut screen, experiment(&[]));
     let step_until = |screen: &mut Screen, is_done: &dyn Fn(&Screen) -> bool| {
         while !is_done(screen) {
             assert!(!told_the_system(screen, &ViewportCommand::Close));

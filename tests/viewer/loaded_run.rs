@@ -82,7 +82,7 @@ fn loaded_run_shows_snapshots_without_training() {
     harness.run_steps(3);
     assert!(says(&harness, "This run is finished"));
     for refused in [
-        Learn::Change(vec!["training.batch=2".to_owned()]),
+        Learn::Change(vec!["training.batch=2".into()]),
         Learn::Save("runs/other".into(), true),
     ] {
         act(&mut harness, refused);

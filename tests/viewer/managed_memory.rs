@@ -458,7 +458,7 @@ fn such_machines_learn_in_the_window() {
         let set: Vec<_> = set.map(|text| text.parse().unwrap()).into();
         let experiment = tapescope::io::Experiment::find(name, &set).unwrap();
         let mut screen = window_of(LARGE, Arc::default());
-        act(&mut screen, Replacement::Begin(vec![(None, experiment)]));
+        begin_training(&mut screen, experiment);
         screen.run_steps(12);
         let progress = screen
             .state()

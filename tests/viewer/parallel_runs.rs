@@ -119,10 +119,7 @@ fn cache_frees_data_of_ended_runs() {
     let runs = &screen.state().learning.as_ref().unwrap().runs;
     let accounts = runs.iter().map(|run| run.progress.as_ref().unwrap());
     let gone: Vec<Weak<_>> = accounts.map(Arc::downgrade).collect();
-    act(
-        &mut screen,
-        Replacement::Begin(vec![(None, experiment(9, &[]))]),
-    );
+    begin_training(&mut screen, experiment(9, &[]));
     screen.run_steps(10);
     let left = gone.iter().filter(|progress| progress.strong_count() > 0);
     assert_eq!(left.count(), 0);
@@ -209,10 +206,7 @@ fn ten_seeds_begin_from_the_list_of_commands() {
 #[test]
 fn ablations_train_without_each_stage() {
     let mut screen = window_of(LARGE, Arc::default());
-    act(
-        &mut screen,
-        Replacement::Begin(vec![(None, experiment(3, &[]))]),
-    );
+    begin_training(&mut screen, experiment(3, &[]));
     act(&mut screen, Replacement::Ablate);
     screen.run_steps(10);
     let learning = screen.state().learning.as_ref().unwrap();

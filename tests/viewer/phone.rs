@@ -330,7 +330,7 @@ fn tour_works_by_touch_and_covers_nothing() {
 fn training_is_one_column() {
     let mut screen = included(PHONE);
     let experiment = learn::experiment(&["training.batch=16"]);
-    act(&mut screen, Replacement::Begin(vec![(None, experiment)]));
+    begin_training(&mut screen, experiment);
     screen.run_steps(40);
     let top = |label: &str| {
         let mut found = screen.query_all_by_label_contains(label);

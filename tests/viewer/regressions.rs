@@ -284,7 +284,7 @@ fn included(name: &str, at: usize, files: Arc<dyn Files>) -> Harness<'static, Ap
     let mut options = Options::included(None).with_first(name);
     (options.settings.look.still, options.files) = (true, files);
     let mut harness = window_with(Vec2::new(1440.0, 900.0), options);
-    act(&mut harness, Command::Play(Play::Seek(at)));
+    act(&mut harness, Play::Seek(at));
     harness
 }
 
@@ -304,7 +304,7 @@ fn match_with_unwritten_rows_is_faint() {
     let shelf = Arc::<Shelf>::default();
     let mut harness = included("copy", 5, shelf.clone());
     let mut covered = |step: usize| {
-        act(&mut harness, Command::Play(Play::Seek(step)));
+        act(&mut harness, Play::Seek(step));
         let is_cover = |shape: &egui::Shape| match shape {
             egui::Shape::Rect(rect) if rect.fill == cover => Some(rect.rect.height()),
             _ => None,
@@ -312,10 +312,7 @@ fn match_with_unwritten_rows_is_faint() {
         let height: f32 = shapes(&harness)
             .filter_map(|(shape, _)| is_cover(shape))
             .sum();
-        act(
-            &mut harness,
-            Command::File(File::Save("figure.svg".into(), true)),
-        );
+        act(&mut harness, File::Save("figure.svg".into(), true));
         let figure = shelf.figures.lock().unwrap().pop().unwrap();
         let faint = String::from_utf8(figure)
             .unwrap()
@@ -335,10 +332,10 @@ fn reading_every_format_reports_progress_and_can_be_cancelled() {
     use std::cell::RefCell;
     let folder = tempfile::tempdir().unwrap();
     let mut harness = paused_with(Arc::new(Disk));
-    act(&mut harness, Command::Episode(Episode::Rows(2048)));
+    act(&mut harness, Episode::Rows(2048));
     for end in ["json", "json.gz", "npz"] {
         let path = folder.path().join(format!("trace.{end}"));
-        act(&mut harness, Command::File(File::Save(path.clone(), false)));
+        act(&mut harness, File::Save(path.clone(), false));
         let told = RefCell::new(Vec::new());
         let opened = Disk.open(&path, &|done, all| {
             told.borrow_mut().push(done as f32 / all as f32);

@@ -14,10 +14,7 @@ use tapescope::viewer::command::List;
 pub type Scene = (&'static str, &'static str, fn(&mut Screen));
 
 fn learn_a_while(screen: &mut Screen) {
-    act(
-        screen,
-        Replacement::Begin(vec![(None, learn::experiment(&["training.batch=16"]))]),
-    );
+    begin_training(screen, learn::experiment(&["training.batch=16"]));
     screen.run_steps(150);
 }
 
@@ -134,10 +131,8 @@ const SCENES: &[Scene] = &[
         type_into(screen, "Condition", "max(read0.weigting) < 0.5");
     }),
     ("matches", "copy", |screen| {
-        act(
-            screen,
-            DialogCommand::Condition("changes(argmax(read0.weighting))".to_owned()),
-        );
+        let condition = "changes(argmax(read0.weighting))".to_owned();
+        act(screen, DialogCommand::Condition(condition));
         act(screen, Play::Match(1));
     }),
     ("many episodes", "copy", |screen| {

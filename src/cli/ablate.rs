@@ -74,7 +74,6 @@ impl Ablate {
             .transpose()?;
         let set = self.runs.overrides();
         let Seeds(seeds) = &self.seeds;
-        // What a sweep refuses is refused here.
         settings(&set, &[], seeds.len())?;
         let whole = Experiment::find(&self.preset, &set)?;
         let Ablations { variants, left_out } = ablations(&whole);
@@ -100,7 +99,6 @@ impl Ablate {
         if self.runs.dry_run {
             return order.train(out);
         }
-        // What is printed is the tables alone.
         order.train(&mut io::stderr())?;
         note(&format!("the runs are in {}", label(&folder)));
         let experiments = experiments.into_iter().map(|(_, experiment)| experiment);

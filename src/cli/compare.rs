@@ -123,7 +123,6 @@ impl Verify {
         let (config, steps) = (&imported.config, imported.recording.episode.steps());
         let mut bytes = Demand::Recording.bytes(config, steps);
         if imported.has_gradient() {
-            // What is computed is compared as the arrays of a file.
             let copy = bytes.saturating_mul(2);
             bytes = copy.saturating_add(gradient::bytes(config, steps));
         }
@@ -208,7 +207,7 @@ fn details(out: &mut impl Write, imported: &Imported, found: &Verified) -> std::
     let why = |(array, why): &(String, String)| format!("{array} ({why})");
     let unchecked: Vec<String> = found.unchecked.iter().map(why).collect();
     let recording = &imported.recording;
-    // Of a memory that cannot be rebuilt something may have been recorded.
+    // A part of a memory that cannot be rebuilt may have been recorded.
     let is_unchecked = |name: &&String| found.unchecked.iter().any(|(array, _)| array == *name);
     let unknown = recording.unknown().filter(|name| !is_unchecked(name));
     let absent: Vec<String> = unknown.cloned().collect();

@@ -37,7 +37,6 @@ impl Chosen {
         let bytes = Demand::Recording.bytes(&model.config, trace.steps());
         machine::claim(bytes, 0, "--intervene: recording the episode again")?;
         let changes = intervention::parse(&self.intervene, "--intervene", model, trace);
-        // What is wrong is the option, not a file.
         let changes = changes.map_err(|error| anyhow!("{error}"))?;
         // The noise of an episode of this program is known.
         Ok(recording.with(model, &changes).unwrap_or(recording))
@@ -232,7 +231,7 @@ impl EpisodeArgs {
             task = task.with_repeats(repeats);
         }
         machine::check_size(config, &task, Demand::Recording, name)?;
-        // Of a file, those that are held out are counted from the first.
+        // The held-out episodes of a file are counted from the first.
         let unseen = task.held_out().map_or(UNSEEN_SEED, |_| 0);
         let (seed, index) = (self.seed.unwrap_or(unseen), self.episode.unwrap_or(0));
         let mut origin = Draw::of(seed, index);

@@ -264,7 +264,6 @@ pub(super) fn check_size(
         several,
         (threads, "threads"),
     ];
-    // What is one already cannot be made smaller.
     let sizes = sizes.iter().filter(|(size, _)| *size > 1);
     let sizes: Vec<_> = sizes.map(|(size, of)| format!("{size} {of}")).collect();
     let sizes = sizes.join(", ");

@@ -31,7 +31,7 @@ pub(super) struct Completions {
 
 impl Completions {
     pub(super) fn run(&self, mut program: Command, out: &mut impl Write) -> anyhow::Result<()> {
-        // What writes it takes a failure for a bug; a text in memory does not fail.
+        // Writing to memory does not fail.
         let mut text = Vec::new();
         clap_complete::generate(self.shell, &mut program, NAME, &mut text);
         Ok(out.write_all(&text)?)

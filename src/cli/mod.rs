@@ -147,7 +147,7 @@ pub fn run() -> ExitCode {
 /// Runs a command line in the process of another program, such as Python: once in each. `again` starts that as this
 /// program once more: a program, and the first of its arguments. Returns the exit code.
 pub fn run_inside(again: Vec<OsString>, arguments: Vec<OsString>) -> u8 {
-    // Of a second command line the first would be told.
+    // A second command line in this process is ignored.
     drop(STARTED.set(Started { again, arguments }));
     perform()
 }
@@ -159,7 +159,6 @@ fn perform() -> u8 {
     let cli = match parse() {
         Ok(cli) => cli,
         Err(error) if error.use_stderr() => return misused(&error),
-        // What was asked for: help, or the version.
         Err(help) => return end(help.print().map_err(anyhow::Error::from)),
     };
     fonts::look_in(with_letters);

@@ -41,7 +41,7 @@ pub(super) fn stop_with_parent(stop: &Arc<AtomicBool>) {
     }
     let stop = Arc::clone(stop);
     std::thread::spawn(move || {
-        // What comes through the pipe, and how it ends, means nothing.
+        // Contents and end of the pipe mean nothing.
         let _ = std::io::copy(&mut stdin(), &mut sink());
         stop.store(true, Ordering::Relaxed);
         std::thread::sleep(GRACE);

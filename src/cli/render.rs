@@ -202,7 +202,7 @@ enum Row0Position {
 }
 
 impl Render {
-    /// The same, with the size of its page taken from those of the machine.
+    /// Returns the options with the size of the page taken from those of the machine.
     pub(super) fn with_page(mut self) -> Self {
         self.size = self.episode.sizes.take_page();
         self
@@ -255,7 +255,7 @@ impl Render {
 
     /// Checks that nothing is requested of a recorded trace that needs its machine.
     fn check_recorded(&self, source: &str) -> anyhow::Result<()> {
-        // What is compared may be one of each.
+        // A comparison may have one of each.
         let of_episode = self.episode.given().filter(|_| self.compare.is_none());
         let samples = self.samples.map(|_| "--samples");
         let gradient = self.gradient.map(|_| "--gradient");

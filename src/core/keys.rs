@@ -219,7 +219,7 @@ pub struct PerHead<T: 'static> {
 }
 
 impl<T: Copy> PerHead<T> {
-    /// The same for all.
+    /// One value for all heads.
     pub const fn all(choice: T) -> Self {
         let own = Vec::new();
         Self { all: choice, own }

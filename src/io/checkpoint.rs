@@ -211,7 +211,7 @@ mod tests {
             write(&path, &experiment, &state).unwrap();
             let (read_experiment, again) = read(&path).unwrap();
             assert_eq!(read_experiment, experiment);
-            // What is written is all there is, and -0 is not 0 in it.
+            // The bytes contain everything, and distinguish -0 from 0.
             assert!(to_bytes(&experiment, &again) == to_bytes(&experiment, &state));
             assert_eq!(again.machines, state.machines);
             assert_eq!(again.best, state.best);

@@ -266,7 +266,6 @@ mod tests {
                     fs::create_dir(folder).unwrap();
                     if is_there {
                         write(&folder.join(name), 1).unwrap();
-                        // Of a writer that was killed.
                         fs::write(folder.join(".tapescope-dead"), "half").unwrap();
                     }
                 };
@@ -478,7 +477,6 @@ mod tests {
                 let begun = contents.unwrap_or_else(|error| panic!("{plan:?}: {error}"));
                 let has_weights = RunFolder::is_taken(folder);
                 if let Some(begun) = begun {
-                    // What the log tells of is there.
                     assert!(begun.log.points.is_empty() || has_weights, "{plan:?}");
                 }
             },

@@ -179,7 +179,7 @@ fn check_file(path: &Path) -> io::Result<()> {
 
 /// The error of opening a lock file.
 fn refused(error: io::Error) -> TryLockError {
-    // Of Windows, for a file that somebody else has open.
+    // The error of Windows for a file that another process has open.
     const SHARING_VIOLATION: i32 = 32;
     if cfg!(windows) && error.raw_os_error() == Some(SHARING_VIOLATION) {
         return TryLockError::WouldBlock;

@@ -86,7 +86,7 @@ impl Recovery {
         checkpoints.due.take_if(|_| ends);
         if let Some(run) = checkpoints.run.take() {
             let folder = run.path().to_owned();
-            // What cannot be removed is offered again.
+            // A run that cannot be removed is offered again.
             let _ = clear(&folder, run);
         }
     }

@@ -40,7 +40,6 @@ impl Curve {
     /// Adds an update, after which `sequences` sequences have been trained on.
     pub fn push(&mut self, sequences: u64, update: &Update) {
         let width = sequences as f64 * SHARE;
-        // Of an update that was left out nothing is known.
         let last = self.points.last().map_or(0.0, |last| last.norm);
         let norm = if update.norm.is_finite() {
             update.norm

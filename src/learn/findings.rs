@@ -165,7 +165,7 @@ impl Watcher {
             let recent_mean = RecentLoss::of(progress, self.since);
             let RecentLoss { first, now, .. } = recent_mean;
             let best = self.best;
-            // What has learned has little to learn from, here and there nothing.
+            // A trained machine has small gradients, some of them 0.
             tensors(progress, diagnostics, now > OPEN * first, &mut say);
             let [times, share] = RELAPSE;
             say(

@@ -356,7 +356,7 @@ impl RunWorker {
         let wait = self.due.saturating_duration_since(now);
         if wait.is_zero() {
             let between = Duration::from_secs_f64(1.0 / per_second.max(1e-3));
-            // What was late is not caught up with.
+            // Missed updates are not made up for.
             self.due = (self.due + between).max(now);
         }
         wait

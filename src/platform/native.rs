@@ -83,7 +83,7 @@ impl RepeatingTask {
 
     /// Waits for the end.
     pub fn wait(self) {
-        // What breaks in a turn has ended the thread.
+        // A panic in a turn has ended the thread.
         drop(self.0.join());
     }
 }

@@ -251,7 +251,6 @@ impl Module<'_> {
             if is_bias || axes.any(|axis| self.writer.is_empty(*axis)) {
                 continue;
             }
-            // What is inside of a map is set when the map is there.
             let is_map = !tensor.inputs.is_empty();
             let own = if is_map { path } else { &tensor.name };
             let around: Vec<&str> = own.match_indices('.').map(|dot| &own[..dot.0]).collect();

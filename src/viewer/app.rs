@@ -201,7 +201,7 @@ impl App {
                     self.closes = false;
                     self.state.toasts.withdraw(CLOSING);
                 }
-                // What a file brings is a change of its own; a drag goes on while its episodes are recorded.
+                // Loading a file is a change of its own; a drag continues while its episodes are recorded.
                 if outcome.replaces_episode() {
                     self.state.history.begin_gesture();
                 }
@@ -400,7 +400,7 @@ impl App {
         self.next_change = changes.into_iter().flatten().min_by(f64::total_cmp);
         let moves = step.is_some() && self.player.through() < 1.0;
         if let Some(seconds) = self.next_change {
-            // What moves is drawn before the screen shows it, or it would be shown in every other frame of the screen.
+            // Motion is drawn before the screen shows it; otherwise only every other frame of the screen has it.
             // All else comes a little late rather than a little early: that would be one frame more.
             let wait = if moves {
                 seconds * BEFORE

@@ -26,7 +26,7 @@ impl State {
     pub fn apply_all(&mut self, commands: Vec<Command>) -> Vec<Effect> {
         let mut before = self.undo_state();
         for command in commands {
-            // What can be undone are actions of the user, and contents of files.
+            // Actions of the user and contents of files can be undone.
             let counts = if let Command::Done(outcome) = &command {
                 outcome.replaces_episode() && self.session.open.is_some()
             } else {

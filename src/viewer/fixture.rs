@@ -27,7 +27,7 @@ pub fn recording(config: NtmConfig, length: usize, seed: u64) -> Recording {
     Recording::new(&Model::new(config, seed), &copying(length..=length), 1, 0)
 }
 
-/// The same as from a file.
+/// Returns such an episode as if it came from a file.
 pub fn opened(config: NtmConfig, length: usize, seed: u64) -> Open {
     let recording = recording(config.clone(), length, seed);
     Open::new(

@@ -63,7 +63,7 @@ pub fn heaviest(head: &HeadTrace<f32>, step: usize, count: usize) -> Vec<usize> 
     let others: Vec<_> = others.map(|column| column.values(head, step)).collect();
     let most = |row: usize| {
         let weights = others.iter().map(|weights| weights[row]);
-        // Of equals the one that is read or written comes first.
+        // Among equal weights, the row that is read or written comes first.
         weights.fold(weighting[row] * 1.01, f32::max)
     };
     let mut rows: Vec<_> = (0..weighting.len()).map(|row| (row, most(row))).collect();
@@ -142,7 +142,6 @@ fn cell_card(open: &Open, row: usize, column: usize, step: usize) -> Option<Card
     let memory = |t: usize| trace.memory_columns.row(t)[at];
     let mut lines = vec![line("Mₜ₋₁", "before the step", memory(step))];
     let (mut kept, mut now) = (Vec::new(), vec![n(memory(step))]);
-    // What the read heads see.
     let seen = memory(step + usize::from(open.writes_first()));
     let mut reads = Vec::new();
     for (index, head) in trace.heads.iter().enumerate() {
@@ -234,7 +233,7 @@ fn step_card(open: &Open, step: usize) -> Card {
     let values = channels.map(|(channel, (&p, &y))| {
         let is_wrong = recording.is_wrong(step, channel);
         let wrong = if is_wrong { ", wrong" } else { "" };
-        // Of a symbol only the probability of the right one counts.
+        // For symbols, only the probability of the right one counts.
         let cost = if is_symbol && y != 1.0 {
             String::new()
         } else {

@@ -68,7 +68,7 @@ pub fn keeps(name: &str, held: [bool; 3]) -> bool {
         return false;
     };
     let (control, key) = (pressed.modifiers.command, pressed.logical_key);
-    // What is copied, cut and pasted comes from the browser.
+    // Copy, cut and paste come from the browser.
     let is_ours = if control {
         !matches!(key, Key::C | Key::X | Key::V)
     } else {

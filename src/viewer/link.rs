@@ -330,7 +330,7 @@ fn invalid<T>(what: impl Display) -> Result<T, String> {
 /// Encodes names and values as in the query of an address.
 fn encoded<V: AsRef<str>>(pairs: impl IntoIterator<Item = (&'static str, V)>) -> String {
     let encoded = Serializer::new(String::new()).extend_pairs(pairs).finish();
-    // What may stand there as it is, and is read by people.
+    // Characters that are allowed there and readable.
     encoded.replace("%2C", ",")
 }
 

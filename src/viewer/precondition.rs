@@ -35,9 +35,9 @@ pub enum Precondition {
     Weightings,
     /// Rows that are not on screen.
     SomeRows,
-    /// The same, or rows too low to be read.
+    /// Rows that are not on screen, or too low to be read.
     LowRows,
-    /// The same, or rows that are left out.
+    /// Rows that are not on screen, or left out.
     RowsLeftOut,
     /// Steps that are not on screen.
     StepsLeftOut,

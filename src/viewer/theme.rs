@@ -37,7 +37,7 @@ pub struct Palette {
     pub panel: Color32,
     /// Buttons, fields, cards above the panel.
     pub raised: Color32,
-    /// The same under the pointer.
+    /// Buttons, fields and cards under the pointer.
     pub hovered: Color32,
     /// Zero in every picture.
     pub well: Color32,
@@ -72,7 +72,7 @@ impl Palette {
         Self::with_map(dark, Map::default())
     }
 
-    /// The same with another colour map for weightings.
+    /// The colours of a theme with another colour map for weightings.
     pub fn with_map(dark: bool, map: Map) -> &'static Self {
         static ALL: [[OnceLock<Palette>; Map::ALL.len()]; 2] =
             [const { [const { OnceLock::new() }; Map::ALL.len()] }; 2];

@@ -165,7 +165,7 @@ fn cause(text: &str) -> String {
     if text.contains("xlib's shared libraries") {
         return "one of the libraries libX11, libXcursor and libXi is missing".to_owned();
     }
-    // What is left names a line of somebody else's source before it says what happened.
+    // The rest names a line of foreign source before the message.
     let said = text.rsplit_once(".rs:").map_or(text, |(_, said)| {
         said.split_once(": ").map_or(said, |(_, said)| said)
     });

@@ -17,12 +17,12 @@ const NOISE: [f32; 4] = [0.03, 0.1, 0.3, 1.0];
 /// The number of groups of memory rows.
 const GROUPS: usize = 8;
 
-/// What is done to a machine.
+/// A change of a machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lesion {
     /// The part: a head, a stage, rows, or what noise is added to; `whole` for the machine as it is.
     pub part: String,
-    /// What is done to it.
+    /// The change in words.
     pub what: String,
     /// The interventions, in every step; none for noise.
     pub changes: Vec<Intervention>,
@@ -32,7 +32,7 @@ pub struct Lesion {
     tensor: Option<String>,
 }
 
-/// What is left of a machine with a lesion.
+/// The scores of a machine with a lesion.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Effect {
     /// The lesion.
@@ -61,7 +61,7 @@ const STAGES: [(&str, f32, &str); 15] = [
     ("erase", 0.0, "no erase"),
     ("add", 0.0, "no add"),
     ("read", 0.0, "reads nothing"),
-    // Of a Differentiable Neural Computer, and of sparse access memory.
+    // Differentiable Neural Computer and sparse access memory.
     ("free_gate", 0.0, "frees no row"),
     ("allocation_gate", 0.0, "no allocation"),
     ("forward", 0.0, "no forward links"),

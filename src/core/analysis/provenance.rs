@@ -97,7 +97,7 @@ pub struct Part {
     pub values: Vec<f64>,
     /// The contribution to [`Provenance::total`], negative where it is against it.
     pub amount: f64,
-    /// The same by the memory row that it was read from, [N]; empty where it was not read.
+    /// The contribution by the memory row that it was read from, [N]; empty where it was not read.
     pub rows: Vec<f64>,
     /// The number of [`Part::row`] among all rows of the memory.
     pub number: Option<usize>,
@@ -254,7 +254,7 @@ impl<'a> Writes<'a> {
         self.remains(step * self.turns.len(), row, each);
     }
 
-    /// The same after this number of turns.
+    /// [`Self::before`] after a number of turns.
     fn remains(&self, turns: usize, row: usize, mut each: impl FnMut(Origin, &[f64])) {
         let mut kept = vec![1.0; self.trace.memory_size()[1]];
         for (step, turn) in (0..turns).rev().map(|index| self.turn(index)) {
@@ -560,7 +560,6 @@ mod tests {
         let mut config = NtmConfig::new(task.inputs(), task.outputs());
         (config.rows, config.columns, config.order) = (7, 5, order);
         (config.read_heads, config.write_heads) = (2, 3);
-        // Of the three that write, the second one erases nothing.
         let off = |head| !erases && head == 3;
         let words = (0..5).map(|head| if off(head) { Switch::Off } else { Switch::On });
         config.attention.erase = words.collect::<Vec<_>>().into();

@@ -387,7 +387,7 @@ impl Bound {
         for (scratch, equation) in &flat.draws {
             around[*scratch].clone_from(&works[*equation].1);
         }
-        // What is added to an array counts as well, so an array may get blocks after it was read.
+        // Terms added to an array count as well, so an array may get blocks after it was read.
         loop {
             let before = around.clone();
             for (operations, frames, _) in &works {
@@ -575,7 +575,6 @@ impl Bound {
         }
         axes.extend(self.with_lengths(self.episodes.as_slice()));
         for axis in &self.in_memory(&series.axes) {
-            // Of the target, what was answered before the first step is 0.
             let has_start = series.source == Source::Target && page.is_sequence(*axis);
             axes.push((*axis, self.lengths[*axis] + usize::from(has_start)));
             starts.extend(has_start.then_some(*axis));
@@ -643,7 +642,6 @@ impl Bound {
                 Cut::Entry(axis, step) if *axis == past.axis => {
                     past.step = Some(step.unwrap_or(last));
                 }
-                // Of all steps, the longest.
                 Cut::Part(axis, ..) if *axis == past.axis => {
                     past.step = Some(if past.backwards { 0 } else { last });
                 }

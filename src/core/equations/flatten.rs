@@ -51,7 +51,7 @@ fn rename(from: Axis, to: Axis) -> Cut {
 pub struct View {
     /// The array.
     pub base: Base,
-    /// What is selected.
+    /// The selected parts.
     pub cuts: Vec<Cut>,
     /// Its axes.
     pub axes: Vec<Axis>,
@@ -91,7 +91,7 @@ impl View {
 /// An operation.
 #[derive(Clone, Debug)]
 pub struct Operation {
-    /// What it does.
+    /// The operation.
     pub act: Act,
     /// Result.
     pub out: View,
@@ -553,7 +553,7 @@ impl Flatten<'_> {
             Op::Negative | Op::Binary(_) | Op::Element(_) => {
                 let mut parts = vec![];
                 for part in &value.parts {
-                    // What is costly and has fewer axes than the whole is computed once for all of them.
+                    // Costly parts with fewer axes than the whole are computed once.
                     let is_costly = part.axes.len() < value.axes.len() && part.has_function();
                     parts.push(if is_costly || to.nodes.len() > MOST_NODES {
                         to.argument(self.view(part))
@@ -686,7 +686,7 @@ impl Flatten<'_> {
         };
         let bias = learned.bias.map(tensor);
         self.order(out, &visible);
-        // What is before the first step has no place in a packed result.
+        // Values before the first step have no place in a packed result.
         let mut firsts = self.program.firsts.iter();
         let has_start = firsts.any(|first| out.base == Base::Series(first.series));
         if let ([argument], Some(bias), None, true, Some(blocks)) =

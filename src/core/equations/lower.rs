@@ -693,7 +693,7 @@ impl<'a> Lowering<'a> {
             Some(value) => self.value(value, &scope)?,
             None => Value::new(Op::Number(0.0), vec![], vec![], &self.here.place),
         };
-        // Of heads with different choices, a function over all of them gives each its entry.
+        // For heads with different choices, a function over all of them gives each its entry.
         let value = self.entry(value, &scope);
         let mut parts = Vec::new();
         value.each(&mut |part| parts.push(part));

@@ -13,7 +13,7 @@ pub const TRAINER_CONSTANTS: [&str; 4] = ["reward", "baseline", "expected", "war
 const MOST_WORDS: usize = 50_000;
 const MOST_AXES: usize = 1000;
 
-/// What a key is.
+/// The kind of a key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Word {
     /// The length of an axis.
@@ -32,7 +32,7 @@ pub enum Word {
 /// A key of the preset, or an axis whose entries have names.
 #[derive(Clone, Debug, Default)]
 pub struct Key {
-    /// What it is.
+    /// Its kind.
     pub word: Word,
     /// Name.
     pub name: Name,
@@ -177,7 +177,7 @@ pub enum Part {
     Block(usize),
 }
 
-/// What the names of a component stand for in one use.
+/// The meanings of the names of a component in one use.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scope {
     /// Name of the use.
@@ -200,7 +200,7 @@ pub struct Given {
 /// Finds a component by its name: name of the file, and its bytes.
 pub type Library<'l> = &'l dyn Fn(&str) -> Option<(String, Vec<u8>)>;
 
-/// What a machine file declares.
+/// The declarations of a machine file.
 #[derive(Clone, Debug, Default)]
 pub struct Page {
     /// Name of the file.

@@ -26,7 +26,7 @@ pub enum Item {
         length: usize,
         /// Whether it begins at the last step.
         backwards: bool,
-        /// What runs in each step.
+        /// The items of each step.
         items: Vec<Item>,
     },
 }
@@ -342,7 +342,7 @@ fn in_one_loop(
             each_operation(item, &mut |operation| place[operation] = index);
         }
     }
-    // Of each array the loop that needs it, and the steps; no loop where something else needs it.
+    // The loop that needs each array, and the steps; no loop where something else needs it.
     let mut found: HashMap<Base, (usize, usize, usize)> = HashMap::new();
     for (index, (operation, block, is_start)) in operations.iter().enumerate() {
         let mut add = |view: &View, is_out: bool| {

@@ -64,7 +64,7 @@ impl<R> Made<'_, R> {
 /// Sees what each statement has made, and may change it.
 type Visit<'s, R> = Option<&'s mut dyn FnMut(Made<'_, R>)>;
 
-/// What runs.
+/// The direction of a run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Way {
     Forward,
@@ -133,7 +133,7 @@ impl<R: Real> Engine<R> {
         arena.resize(self.size);
         arena[0] = R::from_f64(1.0);
         arena[1] = R::ZERO;
-        // What no operation writes is 0.
+        // Numbers that no operation writes are 0.
         let (size, values) = (self.bound.size, self.bound.tensor_range().end);
         arena[values..size].fill(R::ZERO);
         let learns = !self.cleared.is_empty();

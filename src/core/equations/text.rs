@@ -54,7 +54,7 @@ impl fmt::Display for Place {
 pub struct Mistake {
     /// Where it is.
     pub place: Place,
-    /// What was found.
+    /// The text found.
     pub found: String,
     /// What would be allowed, or what to do.
     pub allowed: String,

@@ -10,7 +10,7 @@ pub type Axis = usize;
 pub struct Node {
     /// Where it begins.
     pub place: Place,
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
     /// The expressions directly inside it, in the order of the text.
     pub parts: Vec<Node>,
@@ -160,7 +160,7 @@ pub struct Form {
     pub axes: [usize; 2],
     /// How it is written.
     pub usage: &'static str,
-    /// What it computes.
+    /// Its meaning.
     pub meaning: &'static str,
 }
 

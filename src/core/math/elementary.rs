@@ -102,7 +102,7 @@ pub fn ln<S: Simd>(x: Pack<f32, S>) -> Pack<f32, S> {
 #[inline(always)]
 pub fn ln_1p<S: Simd>(x: Pack<f32, S>) -> Pack<f32, S> {
     let u = x + 1.0;
-    // What rounding took from u is given back, to first order.
+    // Corrects the rounding of u to first order.
     ln(u) - ((u - 1.0) - x) / u
 }
 

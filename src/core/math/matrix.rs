@@ -626,7 +626,7 @@ impl<R: Real> Kernel for ProductWithVector<'_, R> {
         let (lanes, mut start) = (lanes::<R, S>(), 0);
         x.fill(R::ZERO);
         while y.len() - start >= lanes {
-            // The same blocks on every processor, for each is summed by itself.
+            // Equal blocks on every processor, as each is summed separately.
             let packs = part_size((y.len() - start) / lanes, 26);
             let block = &y[start..start + packs * lanes];
             if has_many::<S>() {
@@ -665,7 +665,7 @@ fn add_dots_with_block<R: Real, S: Simd, const V: usize>(
     }
 }
 
-/// The same sums where the registers do not hold y.
+/// Adds the dot products where the registers do not hold y.
 #[inline(always)]
 fn add_dots_with_slice<R: Real, S: Simd>(
     simd: S,

@@ -39,7 +39,7 @@ pub trait Real:
 
     /// The nearest value of this type.
     fn from_f64(value: f64) -> Self;
-    /// The same value in f64.
+    /// Returns the value in f64.
     fn to_f64(self) -> f64;
     /// Square root.
     fn sqrt(self) -> Self;
@@ -60,7 +60,7 @@ pub trait Real:
     fn load_part<S: Simd>(simd: S, slice: &[Self]) -> Self::Pack<S>;
     /// Writes the first values of a pack to a shorter slice.
     fn store_part<S: Simd>(simd: S, slice: &mut [Self], pack: Self::Pack<S>);
-    /// The same value everywhere.
+    /// A pack of equal values.
     fn splat<S: Simd>(simd: S, value: Self) -> Self::Pack<S>;
     /// a + b.
     fn pack_add<S: Simd>(simd: S, a: Self::Pack<S>, b: Self::Pack<S>) -> Self::Pack<S>;

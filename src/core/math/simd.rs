@@ -284,7 +284,7 @@ macro_rules! declare_numbers {
         fn $load(self, slice: &[$type]) -> Self::$vector;
         /// Writes the first numbers to a shorter slice.
         fn $store(self, slice: &mut [$type], a: Self::$vector);
-        /// The same number everywhere.
+        /// A vector of equal numbers.
         fn $splat(self, value: $type) -> Self::$vector;
         /// The first `count` numbers of `a`, then those of `b`.
         fn $first(self, count: usize, a: Self::$vector, b: Self::$vector) -> Self::$vector;
@@ -319,7 +319,7 @@ pub trait Simd: Copy + Debug + Send + Sync + 'static {
     type U32s: Copy;
     declare!(U32s: add_u32s(a b) sub_u32s(a b) and_u32s(a b) or_u32s(a b)
         wrapping_dyn_shl_u32s(a b) wrapping_dyn_shr_u32s(a b));
-    /// The same number everywhere.
+    /// A vector of equal numbers.
     fn splat_u32s(self, value: u32) -> Self::U32s;
     /// The bits of each number.
     fn transmute_u32s_f32s(self, a: Self::F32s) -> Self::U32s;

@@ -129,7 +129,7 @@ impl<'a, R: Real> Dependency<'a, R> {
         Self::new(Place::Machine, array::MEMORY, needs, Size::One, compute)
     }
 
-    /// The same, but the first step computes all others.
+    /// Returns the dependency with all steps computed in the first one.
     pub(super) fn at_once(self) -> Self {
         Self {
             is_at_once: true,
@@ -166,7 +166,7 @@ impl<'a, R: Real> Dependency<'a, R> {
             let Some(series) = trace.series_mut(place, array) else {
                 continue;
             };
-            // What is learned is the same in all steps.
+            // Learned arrays have no steps.
             let last = series.steps().saturating_sub(1);
             for row in t.min(last)..=(t + usize::from(is_memory)).min(last) {
                 let values = series.row_mut(row);
@@ -194,7 +194,7 @@ impl<'a, R: Real> Dependency<'a, R> {
 }
 
 impl<'a> Dependency<'a, f32> {
-    /// The same, with these interventions after it.
+    /// Returns the dependency with these interventions after it.
     pub(super) fn then(mut self, interventions: &'a [Intervention]) -> Self {
         let of = (self.place, self.array);
         if interventions.iter().all(|one| (one.place, one.array) != of) {

@@ -53,7 +53,7 @@ pub(super) trait MemoryMachine: Kind + Sized + 'static {
     /// [`Machine::dependencies`].
     fn rules<'a, R: Real>(&'a self, conventions: &'a Conventions) -> Vec<Dependency<'a, R>>;
 
-    /// The same as a part of [`Machine::step`].
+    /// The dependencies of heads and memory in [`Machine::step`].
     fn rules_of_step<R: Real>(&self) -> Vec<Dependency<'_, R>> {
         self.rules(Conventions::OWN)
     }

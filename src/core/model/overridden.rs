@@ -45,7 +45,7 @@ impl Override<'_> {
 /// The episode of a trace again, with an override: every step from one value to the next.
 fn again(model: &Model<f64>, recorded: &Trace<f64>, by: &Override) -> Trace<f64> {
     let mut trace = recorded.clone();
-    // What no step computes: inputs, states before the first step, what is learned.
+    // Arrays that no step computes: inputs, initial states, learned arrays.
     let computed = f64::machine(&model.config).step(&model.params);
     let is_computed = |place, array| {
         let mut all = computed.iter();

@@ -406,7 +406,6 @@ mod tests {
             heads.into_iter().flat_map(|h| [(h, true), (h, false)])
         {
             let (config, trace) = recorded_with(order, (reads, writes), |config| {
-                // Of several heads the last two, of one that one.
                 let off = |head| !erases && head + 2 >= reads + writes;
                 let words = (0..reads + writes)
                     .map(|head| if off(head) { Switch::Off } else { Switch::On });

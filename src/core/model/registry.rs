@@ -144,7 +144,7 @@ impl ModelConfig {
         all.collect()
     }
 
-    /// The same machine on another number of memory rows, or on its own.
+    /// Returns the machine with another number of memory rows, or its own.
     ///
     /// # Errors
     /// As for [`Kind::set_rows`].
@@ -209,7 +209,7 @@ impl<R: Number> Model<R> {
         Self { config, params }
     }
 
-    /// The same weights on another number of memory rows.
+    /// Returns the weights with another number of memory rows.
     ///
     /// # Errors
     /// As for [`Kind::set_rows`].
@@ -217,7 +217,7 @@ impl<R: Number> Model<R> {
         Ok(self.with_config(self.config.with_rows(rows)?))
     }
 
-    /// The same weights with another size on which no tensor depends.
+    /// Returns the weights with another size on which no tensor depends.
     ///
     /// # Errors
     /// There is no such size, or it is out of range.
@@ -231,9 +231,9 @@ impl<R: Number> Model<R> {
         Ok(self.with_config(config.into()))
     }
 
-    /// The same weights in a configuration whose tensors have the same sizes.
+    /// Returns the weights in a configuration whose tensors have the same sizes.
     pub fn with_config(&self, config: ModelConfig) -> Self {
-        // What is empty may be so in another width.
+        // Empty tensors may differ in width.
         let mut params = Params::zeros(&config);
         for (to, from) in params.slices_mut().zip(self.params.slices()) {
             to.copy_from_slice(from);
@@ -445,7 +445,7 @@ impl Model<f32> {
         let all = all.into_iter();
         let all = all.filter(|(_, array)| array.is_in_files() && *array != array::OUTPUT);
         all.fold(Vec::new(), |mut all, of| {
-            // What two operations compute together is one array.
+            // Two operations may compute one array together.
             all.extend(Some(of).filter(|of| !all.contains(of)));
             all
         })

@@ -57,7 +57,7 @@ pub enum Start {
     Zero,
     /// Uniform in ±sqrt(6 / (rows + columns)) (Glorot): weights.
     Glorot,
-    /// The same with this number of rows and columns together.
+    /// Glorot with this number of rows and columns together.
     GlorotOf(usize),
     /// Uniform in ±0.05: a state before the first step.
     NearZero,

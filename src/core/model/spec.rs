@@ -135,12 +135,12 @@ impl ArraySpec {
         }
     }
 
-    /// The same array with other rows kept.
+    /// Returns the array with another retention.
     pub(super) const fn retention(self, retention: Retention) -> Self {
         Self { retention, ..self }
     }
 
-    /// The same array with another name.
+    /// Returns the array with another name.
     pub(super) const fn called(self, name: &'static str) -> Self {
         Self { name, ..self }
     }

@@ -400,7 +400,7 @@ impl<R: Real> Trace<R> {
             (Place::Head(_), of_heads::SIMILARITY) => 2,
             (Place::Head(_), of_heads::READ) => 5,
             (Place::Head(_), array) if array.dims.contains(&"n") => {
-                // What a mechanism makes for every row goes into its weightings.
+                // Values per row that a mechanism makes go into its weightings.
                 if of_heads::ALL.contains(&array) { 4 } else { 3 }
             }
             (Place::Head(_), _) => 1,

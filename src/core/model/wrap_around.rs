@@ -214,7 +214,7 @@ impl WriteLedger {
             Some((first, last)) if self.is_lapped => {
                 // A head that comes round may lose its way: before that it shows how fast it goes.
                 let paced = (rows * steps).div_ceil(step.max(1));
-                // What is shifted touches the rows around it.
+                // A shift touches the neighbouring rows.
                 (last - first + 1).unsigned_abs().max(paced) + 2 * self.reach
             }
             _ => 0,

@@ -449,7 +449,6 @@ mod tests {
         let given = given.with(pairs(&lines, Tokens::Words)).unwrap();
         assert_eq!((&*given.symbols[0], given.inputs()), ("d a", 4));
         assert_eq!(given.numbered(Some(2)).input[[1, 0]], 1.0);
-        // Of very many the rarest are unknown.
         let many: Vec<String> = (0..1100).map(|n| format!("w{n} often\tx")).collect();
         let many: Vec<&str> = many.iter().map(|line| &**line).collect();
         let many = task(&many, Tokens::Words).unwrap();

@@ -169,7 +169,7 @@ impl Span {
         }
         let rest = length - document.len();
         fill(&mut document, rest, random);
-        // What says nothing comes first: the lengths of documents do not tell where keys are.
+        // Filler comes first: the length of a document does not reveal where keys are.
         document.rotate_right(rest);
         let asked = &keys[random.random_range(0..keys.len())];
         (document, asked.start + rest..asked.end + rest)

@@ -77,7 +77,6 @@ impl AlignmentScore {
 
     /// The offset of the largest mean weight, if it is −1 or 1: the machine is off by one.
     pub fn off_by_one(&self) -> Option<isize> {
-        // Of equal weights the one nearest to 0.
         let best = [2, 1, 3, 0, 4].into_iter().reduce(|best, other| {
             if self.mass[other] > self.mass[best] {
                 other

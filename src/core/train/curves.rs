@@ -151,7 +151,6 @@ mod tests {
         for (point, value) in points.iter_mut().zip([0.25, 0.125]) {
             point.validation.aux.redundancy = Some(value);
             point.training_aux.redundancy = Some(9.0);
-            // Of an evaluation there is none.
             point.training_aux.reward = Some(-value);
         }
         let [redundancy, _, divergence, reward, ..] = spread_aux(&[&points, &other]);

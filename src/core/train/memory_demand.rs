@@ -121,7 +121,7 @@ fn backward_bytes(config: &ModelConfig, [steps, source]: [usize; 2]) -> f64 {
     let output = linears
         .last()
         .map_or(0, |map| padded(map.inputs) * map.outputs());
-    // Of a layer of units over the memory rows the learned vectors show the number.
+    // The learned vectors show the number of units over the memory rows.
     let arrays = trace.heads.iter().flat_map(HeadTrace::arrays);
     let vectors = arrays.filter(|(array, _)| array.is_learned() && array.dims.len() == 1);
     let units = vectors.map(|(_, series)| series.width()).sum();

@@ -307,7 +307,6 @@ mod tests {
         for seed in 0..200 {
             let count = 1 + seed as usize % 40;
             let values = random_vector(seed, 2 * count);
-            // Of every other set few values, so that there are ties.
             let score = |x: f64| if seed % 2 == 0 { x } else { (2.0 * x).round() };
             let scored = (0..count).map(|i| (values[i] > 0.2, score(values[count + i])));
             let scored: Vec<_> = scored.collect();

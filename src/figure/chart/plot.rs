@@ -47,7 +47,7 @@ pub fn heading(
         paint.text(row.trim_end(), [left, bottom + LINE / 2.0], style);
         bottom += LINE;
     }
-    // What does not fit beside the name stands below the meaning.
+    // A legend that does not fit beside the name goes below the meaning.
     let legend = chart.legend();
     let name = |name: &str| text_width(name, SMALL) + SAMPLE + 2.0 * AROUND;
     let widths: Vec<f32> = legend.iter().map(|(words, _)| name(words)).collect();

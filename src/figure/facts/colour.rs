@@ -180,7 +180,7 @@ impl Scale {
         }
     }
 
-    /// The same in words: `33+` where larger values have the last colour, too.
+    /// The texts at the two ends of the legend: `33+` where larger values have the last colour, too.
     pub fn end_texts(self) -> [String; 2] {
         let (low, high) = self.ends();
         let more = ["", "+"][usize::from(matches!(self, Self::Ages(_)))];
@@ -470,7 +470,7 @@ mod tests {
                         "{name:?}, dark {dark}, {step}: {before}, {after}"
                     );
                 }
-                // What is small is seen: as far from the ground as Weber's law asks of a patch.
+                // A small patch is visible: as far from the ground as Weber's law requires.
                 let ground = light(colours.well) + 0.05;
                 let contrast = (light(at(0.1)) + 0.05) / ground;
                 assert!(

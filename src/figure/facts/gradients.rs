@@ -344,7 +344,7 @@ mod tests {
             ),
             "{description}"
         );
-        // What is written after the bit was answered did not matter for it.
+        // A write after the bit was answered has no influence on it.
         recording.trace.heads[1].weighting.row_mut(2).fill(0.0);
         let late = recording.trace.heads[1].weighting.row_mut(5);
         late[3] = 1.0;

@@ -22,7 +22,7 @@ pub struct Moment<'a> {
 }
 
 impl<'a> Moment<'a> {
-    /// What was recorded of the episode.
+    /// The trace of the episode.
     pub fn trace(&self) -> &'a Trace {
         &self.recording.trace
     }

@@ -184,7 +184,6 @@ impl SourceSteps {
                 name.clone_from(delimiter);
             }
         }
-        // What follows the source has no name.
         names.resize(rows, String::new());
         let picture = picture(recording);
         // In a picture, all patches have names or none.

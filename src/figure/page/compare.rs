@@ -528,7 +528,6 @@ impl<'a> Comparison<'a> {
     fn down(&self, side: usize) -> Down<'a> {
         let Common { touched, all, .. } = self.common;
         let unlike = self.common.unlike.as_ref().and_then(|own| own.get(side));
-        // Of two sources the names of the first.
         let source = self.common.sources[side % 2].as_ref();
         let both = if self.options.all_rows { all } else { touched };
         Down {

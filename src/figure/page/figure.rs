@@ -1059,7 +1059,6 @@ mod tests {
             let squares = areas.filter(|area| (area.width() - area.height()).abs() < 0.1);
             squares.map(|area| area.width()).collect::<Vec<_>>()
         };
-        // Of every step of the answer, also after the target.
         let answers = recording.trace.steps() - recording.episode.source();
         let strip = pictures(Layout::Pictures(vec![Picture::Patches]), 18);
         assert_eq!(strip.len(), answers);
@@ -1259,7 +1258,7 @@ mod tests {
         let times = figure.frame_times(Walk::Stages);
         for (frame, at) in frames.into_iter().zip(times) {
             let drawn = figure.draw_at(at).to_image(0.5).pixels;
-            // Of a colour that has no room in the table there is the one most like it.
+            // A colour without room in the table is replaced by the most similar one.
             let pairs: HashSet<(Rgb, Rgb)> = frame.into_iter().zip(drawn).collect();
             for (seen, drawn) in pairs {
                 let nearest = palette.iter().map(|&colour| distance(colour, drawn)).min();

@@ -223,7 +223,7 @@ impl<'a> RecordedQuantity<'a> {
     }
 }
 
-/// What pictures need to know of an episode, computed once.
+/// Facts about an episode that pictures need, computed once.
 #[derive(Clone, Debug)]
 pub struct Facts {
     /// The stages of its steps.
@@ -282,7 +282,7 @@ impl Facts {
 pub struct Catalogue<'a> {
     /// The moment of the pictures of one step.
     pub now: Moment<'a>,
-    /// What is known of the episode.
+    /// The facts of the episode.
     pub facts: &'a Facts,
     /// The scales of bits and of weightings.
     pub shades: [Scale; 2],

@@ -50,7 +50,7 @@ pub type FindFont = fn(&str) -> Option<(String, Arc<Vec<u8>>, u32)>;
 /// Runs of letters that are kept, at most.
 const MOST_RUNS: usize = 4096;
 
-/// What is known about letters that the built-in fonts lack.
+/// The fonts found for letters that the built-in fonts lack.
 struct Found {
     find: Option<FindFont>,
     /// The built-in fonts, and those that were found.
@@ -133,7 +133,7 @@ pub(crate) fn database() -> Arc<Database> {
     found().database.clone()
 }
 
-/// What draws a part of a text.
+/// The font of a part of a text.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Drawn {
     /// The fonts of the program.

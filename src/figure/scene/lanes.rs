@@ -181,7 +181,6 @@ mod tests {
         assert!(points.len() <= 802 && points.len() > 200);
         assert_eq!(points.iter().filter(|point| point[1] == 1.0).count(), 1);
         assert_eq!(gaps.len(), 1);
-        // Of few steps each is drawn, as wide as it is.
         let (points, gaps) = line(&plot, &[0.5, f32::NAN, ABSENT, 1.0], |value| value);
         let heights: Vec<_> = points.iter().map(|point| point[1]).collect();
         assert_eq!(heights, [0.5, 0.5, 1.0, 1.0]);

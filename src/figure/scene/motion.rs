@@ -162,7 +162,7 @@ impl Moment<'_> {
                 before: 0.0,
             })
             .collect();
-        // What lies before it in the row that it goes to, and then in between that and the row that it leaves.
+        // The weight before it in the target row, then that between the two rows.
         moving.sort_by_key(|Moving { link, .. }| (link.to, link.from));
         let mut arrived = vec![0.0; from.len()];
         for Moving { link, before, .. } in &mut moving {
@@ -185,7 +185,6 @@ impl Moment<'_> {
         if let Some(share) = self.glide() {
             return between(weight, now, share);
         }
-        // What is mixed before the head has moved.
         let mixed: &[Stage] = if is_mixed(head) {
             &[Stage::Content, Stage::Allocate, Stage::Links]
         } else if head.gate.width() > 0 {

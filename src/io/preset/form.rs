@@ -215,7 +215,7 @@ pub(in crate::io) fn task(
     let mut experiment = Experiment::called("");
     read(&mut experiment, &given, "", &given, file)?;
     experiment.belongs(&given, file)?;
-    // Of an episode with fewer items than are usual, a trace may say how many are asked for where there are more.
+    // A trace of an episode with fewer items than usual may still give the number to recall.
     if let Task::PrioritySort(task) = &mut experiment.task {
         task.sorted = task.sorted.min(*task.items.end());
     }

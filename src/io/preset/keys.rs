@@ -99,7 +99,6 @@ pub fn table() -> String {
     let (mut rows, mut usual) = (Vec::<Row>::new(), BTreeSet::new());
     for (index, mut preset) in of_every_kind().into_iter().enumerate() {
         let mut keys: Vec<(String, &'static str)> = Vec::new();
-        // What the heads are, where that is not what they usually are.
         let mut heads: Option<(String, &'static str)> = None;
         visit(&mut preset, &mut |key| {
             keys.push((key.path.to_owned(), key.word()));

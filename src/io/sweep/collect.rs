@@ -533,7 +533,7 @@ mod tests {
         let changed = settings.iter().find(|s| s.changes.contains_key("changed"));
         let changed = changed.unwrap();
         assert_eq!(changed.runs[0].experiment.task, experiment(1, &[]).task);
-        // What it learned of the easier task says nothing of this one.
+        // Results on the easier task do not count for this one.
         assert_eq!(changed.summary(0.1, false).successes, 0);
         assert!(changed.summary(0.1, false).best.is_none() && changed.curve().is_empty());
         let mut run = changed.runs[0].clone();

@@ -209,7 +209,6 @@ fn grouped(arrays: &[String]) -> Vec<String> {
 
 /// Returns the sizes that prevent a comparison of two episodes, a line for each.
 pub fn obstacles(a: &Recording, b: &Recording) -> Vec<String> {
-    // What a task fixes stands first.
     let channels = |recording: &Recording| widths(&recording.trace).into_iter().take(2);
     unlike(channels(a), channels(b))
 }
@@ -220,7 +219,6 @@ pub(super) fn unlike<K: Display>(
 ) -> Vec<String> {
     let pairs = a.into_iter().zip(b);
     pairs
-        // What is not known of one of them is no difference.
         .filter(|((_, a), (_, b))| a != b && !a.is_empty() && !b.is_empty())
         .map(|((what, a), (_, b))| {
             let [a, b] = [a, b].map(|said| bounded(&said, MOST_SAID));

@@ -37,7 +37,7 @@ pub(super) fn complete(config: &ModelConfig, recording: &mut Recording) {
             .filter(|_| lacks_start)
         {
             series.row_mut(0).fill(ABSENT);
-            // What follows from the step before is lost in all steps.
+            // Arrays that follow from the step before are lost in all steps.
             if series.as_slice().iter().all(|value| value.is_nan()) {
                 series.as_mut_slice().fill(ABSENT);
                 continue;
@@ -149,7 +149,7 @@ pub(super) fn obstacles(trace: &Imported) -> Vec<(String, String)> {
         (name, obstacle(config, recording, &rule))
     });
     let loss = ("loss".to_owned(), loss_obstacle(recording));
-    // What is left of a memory that cannot be rebuilt was recorded too.
+    // The remaining rows of a memory that cannot be rebuilt were recorded.
     let some_memory = trace.memories.iter().skip(1).any(|&is_there| is_there);
     found
         .chain([loss])

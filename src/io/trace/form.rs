@@ -168,7 +168,7 @@ impl AskedForm {
     /// this episode.
     pub(super) fn other(&self) -> Option<String> {
         let is_ours = Task::WORDS.iter().any(|(word, _)| *word == self.name);
-        // Of the tasks that cannot be generated again without a file some say what their symbols are.
+        // Some tasks that need a file declare their symbols.
         let mut symbols = ["source_symbols", "target_symbols"].into_iter();
         let has_symbols = symbols.all(|key| self.params.contains_key(key))
             || self.params.contains_key("text_symbols");

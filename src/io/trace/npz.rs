@@ -73,7 +73,7 @@ impl<'a> Members<'a> {
         let mut archive = archive.map_err(|error| {
             format!("is not a complete npz file: the list of arrays at its end is missing or damaged ({error}); copy or record it again")
         })?;
-        // Of two members with one name the archive shows the last alone.
+        // The archive shows only the last of two members with one name.
         if archive.has_duplicate_names() {
             return Err("has members of the same name; expected every name once".to_owned());
         }
@@ -146,7 +146,7 @@ impl ArraySource for Members<'_> {
         self.read = reader.read;
         self.left -= data.len() as u64;
         let values = data.chunks_exact(width).map(|value| number(value) as f32);
-        // Of all NaN one stands for what is not in the file.
+        // A missing value is one certain NaN; every other NaN becomes another one.
         let values = values.map(|value| if value.is_nan() { f32::NAN } else { value });
         Ok(values.collect())
     }

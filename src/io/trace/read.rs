@@ -587,7 +587,7 @@ fn build(
         // With a row for every step, or other rows, the scored steps say how many the source has.
         let mask = Described::new(&Trace::new(&config), t, Place::Machine, MASK);
         let mask = from.has("mask").then(|| from.values(&mask));
-        // What is wrong with them is said where all arrays are read.
+        // Errors are reported where all arrays are read.
         let mask = mask.and_then(Result::ok).unwrap_or_default();
         source = mask.iter().position(|&mask| mask > 0.0).or(source);
     }

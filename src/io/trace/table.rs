@@ -47,7 +47,6 @@ fn rank(place: Place, array: Array) -> usize {
         (_, array::INPUT) => 0,
         (_, TARGET | MASK) => 1,
         (_, LOSS) => 3,
-        // What everything else sees of the controller.
         (_, array::HIDDEN) => 4,
         (Place::Layer(_), _) => 5,
         (_, array::INITIAL_MEMORY) => 6,
@@ -191,7 +190,7 @@ impl Described {
                 spec,
             };
         }
-        // Of a key or a read that is as long as a row, the axis is that of the row.
+        // A key or a read as long as a row has the axis of the row.
         let is_row =
             |axis| ["k", "r"].contains(&axis) && width(trace, axis) == trace.memory_size()[1];
         let axes = spec.dims.iter();

@@ -367,7 +367,7 @@ impl Check<'_> {
         for (recorded, again) in asked(recorded, t).into_iter().zip(asked(episode, t)) {
             self.check(recorded, again.values, 0.0, |_| 1.0);
         }
-        // What is drawn once belongs to the first step.
+        // Noise drawn once belongs to the first step.
         let all = trace.noise().zip(noise);
         for (array, drawn) in all.filter(|((_, spec, _), _)| t == 0 || !spec.is_once()) {
             let drawn = drawn.row(t).iter().copied();
@@ -415,7 +415,6 @@ impl Check<'_> {
         let recorded = &self.recording.trace;
         for rule in self.rules {
             let (place, array) = (rule.place, rule.array);
-            // What is the same in all steps is computed once.
             if array.is_once() && t > 0 {
                 continue;
             }
@@ -428,7 +427,6 @@ impl Check<'_> {
             let made = again.series(place, array);
             let is_same = made.is_some_and(|made| made.row(rule.row(t)) == row);
             let terms = match rule.size {
-                // What is the same needs no tolerance.
                 _ if is_same => vec![0.0],
                 Size::One => vec![1.0],
                 Size::Share => vec![1.0 / series.width() as f32],
@@ -440,7 +438,7 @@ impl Check<'_> {
                 // Row after row, of what stands column after column.
                 let at = if is_memory { at % m * n + at / m } else { at };
                 let size = f64::from(terms[at % terms.len()]);
-                // What is too large to be summed up allows for nothing.
+                // An infinite sum gives no tolerance.
                 if size.is_finite() { size } else { 0.0 }
             };
             let of = |trace| {

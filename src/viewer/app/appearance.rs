@@ -36,7 +36,7 @@ fn zoom((look, shown): (Appearance, ViewSize), ctx: &Context) -> f32 {
     let wanted = larger * f32::from(look.scale) / 100.0;
     let window = ctx.content_rect().size() * ctx.zoom_factor();
     let room = (window / smallest).min_elem().max(1.0);
-    // What is divided and multiplied again is a little less than it was.
+    // Division and multiplication round: 0.1 makes up for it.
     wanted.min((room * 100.0 + 0.1).floor() / 100.0)
 }
 

@@ -164,7 +164,7 @@ impl State {
         let Some(mut baseline) = self.comparing.baseline.take_if(|_| is_pair) else {
             return;
         };
-        // What learns stays on screen, on whichever side: the other one is kept.
+        // The run in training stays on screen, on either side: the other one is pinned.
         if stays {
             baseline.is_a = !baseline.is_a;
             self.comparing.baseline = Some(baseline);

@@ -172,7 +172,6 @@ impl State {
             return;
         };
         match ending.next.take() {
-            // What was written is what it was before.
             Some(path) => self.save_run(path, false),
             None => self.end_now(),
         }

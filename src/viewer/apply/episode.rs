@@ -206,7 +206,7 @@ impl State {
             && let (Some(own), Some(other)) = (&open.request, &before.request)
             && own.is_same_episode(other)
         {
-            // What many draws say is true of each of them.
+            // The spread over many draws holds for each of them.
             open.spread.clone_from(&before.spread);
         }
         let gradients = before.and_then(Open::quantity);

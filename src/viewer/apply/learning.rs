@@ -43,7 +43,6 @@ impl State {
             Learn::Toggle if self.learning.is_none() => {
                 self.begin_learning(vec![(None, self.preset_of_machine())]);
             }
-            // What goes on unseen comes on screen first.
             Learn::Toggle if !self.shows_learner() => {
                 if let Some(learning) = &self.learning {
                     self.request(Episode::Machine(learning.machine));
@@ -125,7 +124,6 @@ impl State {
         if let Some(learning) = &mut self.learning
             && let Some(order) = change(learning)
         {
-            // What goes on is seen as it is now.
             (learning.snapshot_at, learning.finding) = (None, None);
             self.effects.push(learning.order(order));
         }
@@ -363,7 +361,7 @@ impl State {
     }
 }
 
-/// The same experiment a number of seeds later.
+/// Returns the experiment with a later seed.
 fn seeds_later(experiment: &Experiment, by: u64) -> Experiment {
     let mut next = experiment.clone();
     next.training.seed = next.training.seed.wrapping_add(by);

@@ -110,7 +110,6 @@ impl State {
             let (of, is_newest) = (gradients.of, Arc::ptr_eq(&open.shown, shown));
             open.gradients = Some(gradients);
             if !is_newest {
-                // What learns has gone on meanwhile.
                 self.compute_gradients(of);
             }
         }

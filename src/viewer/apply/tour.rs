@@ -243,7 +243,6 @@ impl State {
             (_, Some((step, _))) => step,
             (_, None) => input,
         };
-        // What was looked at before.
         let before = (stop.act == Act::Any && self.view.chosen).then_some(self.view.focus);
         let head = before.or(found.map(|(_, head)| head));
         (head, step)

@@ -42,7 +42,7 @@ fn loss_lines(learning: &LiveTraining, index: usize) -> Vec<Line> {
     let hue = Hue::Line(index);
     let mut lines = lines_over_updates(run, "loss", |progress| {
         let mut mean = mean(progress, |point| (point.bits, point.ends));
-        // Of a run that was not trained here the means between validations are known.
+        // A run from a file has only the means between validations.
         let first = progress.curve.points().first().map(|point| point.sequences);
         let earlier = progress.history.iter().filter(|point| {
             point.training_bits.is_finite() && first.is_none_or(|first| point.sequences < first)

@@ -23,7 +23,7 @@ use crate::viewer::{keys, narration};
 
 /// Width of the speed.
 pub const PACE: f32 = 60.0;
-/// The same with its buttons.
+/// Width of the speed with its buttons.
 const SPEED: f32 = 118.0;
 
 /// Transport at the left, timeline under the pictures over time, stages and speed at the right.

@@ -101,7 +101,7 @@ fn open_value_dialog(ui: &Ui, text: String) {
     send(ui.ctx(), DialogCommand::Typed(text));
 }
 
-/// The same menu at the end of a line that is drawn, before so much room.
+/// The menu at the end of a drawn line, left of `right` points of room.
 pub fn set_within(ui: &mut Ui, line: Rect, right: f32, name: &str, view: &View<'_>) {
     let size = vec2(48.0, 20.0);
     let at = pos2(

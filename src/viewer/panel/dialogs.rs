@@ -239,7 +239,7 @@ fn path_ui(ui: &mut Ui, (dialog, purpose): (&Dialog, FilePurpose), state: &State
         if let Some(all) = learning.and_then(all_runs) {
             text_button(ui, &all, Learn::SaveAll(path.clone()));
         }
-        // What is there is replaced only by the button that says so.
+        // Only this button replaces an existing file.
         if let Some(taken) = &dialog.taken {
             let replace = ["Replace file", "Replace folder"][usize::from(is_folder)];
             text_button(ui, replace, File::Replace(purpose, taken.clone()));

@@ -306,7 +306,7 @@ fn seed_ui(ui: &mut Ui, seed: u64) {
     control(ui, "Seed", |ui| {
         icon_button(ui, Icon::Again, Episode::NextSeed, false);
         let mut changed = seed;
-        // What is slid goes through f64; what is shown and typed does not, and keeps every digit.
+        // A slider goes through f64; the value shown or typed does not, and keeps every digit.
         let typed = Cell::new(None);
         let number = number_field(&mut changed, 0.1, 72.0)
             .custom_formatter(|_, _| seed.to_string())

@@ -93,7 +93,7 @@ pub struct Memos {
 }
 type CardKey = (Target, [u64; 2], usize, usize, usize);
 
-/// What the pointer is over.
+/// The contents under the pointer.
 #[derive(Debug, Default)]
 pub struct Pointed {
     /// The value.
@@ -122,9 +122,9 @@ pub struct View<'a> {
     pub palette: &'static Palette,
     /// Pictures.
     pub textures: &'a mut Textures,
-    /// What the pointer is over.
+    /// The contents under the pointer.
     pub pointed: Pointed,
-    /// The same in the frame before.
+    /// The contents under the pointer in the frame before.
     pub before: Pointed,
     /// The step of the answer under the pointer, and where that comes from, if it is asked for.
     pub answer: Option<Answer>,
@@ -197,7 +197,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The same on all rows, as figures have it: a step that is looked at as a whole is over.
+    /// The catalogue with all rows, as in figures: a step seen as a whole is over.
     pub fn as_figure(&self) -> Catalogue<'a> {
         Catalogue {
             rows: &self.open.all,
@@ -323,7 +323,7 @@ pub fn part(ui: &Ui, place: &PlacedPanel<'_>) -> Response {
     part_told(ui, place, &place.panel.alt)
 }
 
-/// The same with another description.
+/// [`part`] with another description.
 pub fn part_told(ui: &Ui, place: &PlacedPanel<'_>, description: &str) -> Response {
     let (area, name) = (rect(&place.area), &place.panel.name);
     interact(ui, place.slot(), area, name, description)
@@ -346,7 +346,7 @@ pub fn scrub(response: &Response, time: Rangef, view: &mut View<'_>) {
     }
 }
 
-/// The same with a finger: a swipe up or down means something else.
+/// [`scrub`] with a finger: a swipe up or down means something else.
 pub fn scrub_by_finger(response: &Response, time: Rangef, view: &mut View<'_>) {
     let went = response.ctx.input(|input| {
         let pointer = &input.pointer;

@@ -65,7 +65,7 @@ pub fn button(ui: &Ui, place: &PlacedPanel<'_>) -> Response {
     hit_area(ui, rect(&place.area), place.slot(), Sense::click(), &info)
 }
 
-/// The same for one of several to choose from.
+/// A part to click, one of several to choose from.
 fn choice(ui: &Ui, place: &PlacedPanel<'_>, is_on: bool) -> Response {
     let info = WidgetInfo::selected(Role::Button, true, is_on, &place.panel.name);
     hit_area(ui, rect(&place.area), place.slot(), Sense::click(), &info)
@@ -217,7 +217,7 @@ pub fn penalty(of: &Redundant, trace: &Trace, step: usize) -> Readout {
     }
 }
 
-/// What a word in the place of a picture shows.
+/// Shows the contents of a picture that a word replaces.
 fn on_demand(
     ui: &Ui,
     place: &PlacedPanel<'_>,

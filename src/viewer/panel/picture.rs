@@ -134,7 +134,6 @@ fn values_of(places: &[PlacedPanel<'_>], id: PanelId, at: Hit) -> Option<[f32; 2
 /// The value by which a picture shows a derivative.
 fn value_of(place: &PlacedPanel<'_>, at: Hit, view: &View<'_>) -> Option<f32> {
     let id = place.panel.id;
-    // What the machine does not compute is shown as it is.
     let gradients = view.state.layer()?;
     if !gradients.shows(id, view.step()) {
         return None;
@@ -156,7 +155,6 @@ fn readout(place: &PlacedPanel<'_>, at: Hit, all: &[PlacedPanel<'_>], view: &Vie
     let (panel, step) = (&place.panel, view.step());
     let (id, whose, row_name) = (panel.id, &panel.whose, panel.down.label);
     let Hit { column, row, value } = at;
-    // Of a source step, its symbol in full.
     let source = view.open.facts.source.as_ref();
     let source = source.filter(|_| has_rows(id) && id.side.is_none_or(|side| side == 2));
     let numbered = source.filter(|source| source.are_numbers);
@@ -461,7 +459,6 @@ pub fn weightings_menu(
     let label = head_label(view.trace(), index);
     let gradients = view.state.layer();
     let whose = gradients.map_or_else(|| label.clone(), |gradients| gradients.wrt(&label));
-    // What is copied is what is shown.
     let value = |row: usize, stage: usize| match gradients {
         None => columns[stage].values(head, step)[row],
         Some(by) => {

@@ -63,7 +63,7 @@ pub fn words_ui(ui: &mut Ui, view: &mut View<'_>) {
     panel.show(ui, |ui| {
         ui.spacing_mut().item_spacing.y = 0.0;
         let moment = view.open.moment(view.player);
-        // What the picture says, and what all do together, is said once.
+        // The caption of the picture and that of all heads are shown once.
         let own = is_near(view.state).then(|| moment.caption(Some(view.focus)));
         let mut said: Vec<Sentence> = own.into_iter().collect();
         for head in narrated_heads(view.state) {

@@ -19,7 +19,6 @@ fn names(tour: &Tour, head: &str, on_phone: bool) -> Vec<String> {
         TourTarget::Play => ("", &["Play", "Pause"]),
         TourTarget::Step => ("", &["Go to next step"]),
         TourTarget::Memory => ("", &["memory"]),
-        // What has become of it.
         TourTarget::Input if tour.met && tour.at().wait == Wait::Flip => ("", &["output"]),
         TourTarget::Input => ("", &["input"]),
         TourTarget::Output => ("", &["output"]),
@@ -124,7 +123,7 @@ pub fn invites(state: &State) -> bool {
     pictures && alone && !guided && !state.settings.greeted
 }
 
-/// What the tour is about.
+/// The topic of the tour.
 pub const ABOUT: &str = "Learn in small steps how a machine finds a row of its memory";
 
 /// The offer, in a line: nothing that is to be seen is covered by it.

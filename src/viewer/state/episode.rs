@@ -185,7 +185,7 @@ impl EpisodeRequest {
     /// True when the machine's task draws this episode of `of`.
     pub fn draws(&self, machine: &Machine, of: &Task, episode: &Episode) -> bool {
         let task = self.task(machine);
-        // What a file says of its size need not be so.
+        // The size that a file declares may be wrong.
         task.name() == of.name()
             && self.steps(&task) == episode.steps()
             && self.episode(&task) == *episode
@@ -238,7 +238,7 @@ pub struct Open {
     pub touched: Arc<Rows>,
     /// All rows.
     pub all: Arc<Rows>,
-    /// What its pictures need to know.
+    /// The facts that its pictures need.
     pub facts: Arc<Facts>,
     /// Number of recorded values that are not finite.
     pub non_finite: usize,
@@ -398,7 +398,7 @@ impl RecordingInputs {
         self.request.task(&self.machine)
     }
 
-    /// The same for the episode of the seed, without changes by hand.
+    /// Returns the inputs for the episode of the seed, without changes by hand.
     pub fn without_edits(&self) -> Self {
         let mut plain = self.clone();
         plain.request.flipped.clear();
@@ -467,7 +467,7 @@ mod tests {
         recording.trace.heads[1].shift.row_mut(0)[1] = f32::NAN;
         recording.trace.layers[0].cell.row_mut(3)[2] = f32::NAN;
         assert_eq!(not_finite(&recording), 4);
-        // Of an output of exactly 1, as a file may have it, the logit is not finite; no one recorded that.
+        // An output of exactly 1, which a file may have, has a logit that is not finite and not recorded.
         recording.trace.logit.row_mut(2)[0] = f32::INFINITY;
         assert_eq!(not_finite(&recording), 4);
     }

@@ -59,7 +59,7 @@ impl History {
         if redo {
             (from, to) = (to, from);
         }
-        // What was refused since has left moments that are like this one.
+        // Refused changes have left states equal to this one.
         let state = std::iter::from_fn(|| from.pop()).find(|state| *state != now)?;
         to.push(now);
         Some(state)

@@ -15,7 +15,7 @@ pub enum WindowLayout {
     Debug,
     /// Figure 6 of the paper, locations upwards.
     Paper,
-    /// The same with row 0 at the top.
+    /// Figure 6 of the paper, with row 0 at the top.
     PaperDown,
     /// Two episodes on one clock, while there are two.
     Compare,

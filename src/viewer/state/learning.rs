@@ -95,9 +95,9 @@ pub enum Replacement {
     NextSeed,
     /// These side by side, told apart by their names or seeds.
     Begin(Vec<NamedExperiment>),
-    /// The same preset from a number of seeds, side by side, starting with its own.
+    /// One preset with several seeds, side by side, starting with its own.
     Seeds(usize),
-    /// The same preset side by side, whole and without each of the stages of its heads, from one seed.
+    /// One preset side by side, whole and without each of the stages of its heads, from one seed.
     Ablate,
     /// The runs of this folder, read-only.
     LookBack(PathBuf, Box<LoadedRun>),
@@ -256,7 +256,6 @@ impl LiveTraining {
         let runs = || self.runs.iter().filter_map(RunView::unsaved);
         let seconds: f64 = runs().map(|(seconds, _)| seconds).sum();
         let is_long = seconds >= LITTLE || runs().any(|(_, changed)| changed);
-        // Of a recovered run nothing is known yet.
         let mut runs = self.runs.iter();
         let is_recovered = runs.any(|run| run.recovery.is_some() && run.progress.is_none());
         self.read_only.is_none() && (self.saving.is_some() || is_long || is_recovered)
@@ -473,7 +472,7 @@ impl RunView {
         let progress = &news.progress;
         let known = self.progress.replace(progress.clone());
         self.rate = news.rate;
-        // What was ordered may be seen without an update: other sizes.
+        // An obeyed command may be visible without an update: other sizes.
         let obeyed = std::mem::replace(&mut self.followed, news.followed) != news.followed;
         let state = |of: &RunProgress| (of.sequences, of.end.clone());
         if known.is_some_and(|known| state(&known) == state(progress)) && !obeyed {

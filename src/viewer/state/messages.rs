@@ -75,7 +75,7 @@ impl Toasts {
             },
         });
         while self.shown.len() > MOST {
-            // What went wrong outlives what was done, but the newest is always seen.
+            // Problems outlive notices, but the newest message is always shown.
             let older = &self.shown[..self.shown.len() - 1];
             let done = older.iter().position(|toast| toast.kind == Kind::Done);
             self.shown.remove(done.unwrap_or(0));

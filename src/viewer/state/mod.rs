@@ -154,7 +154,7 @@ pub struct Frame {
     pub room: f32,
     /// True while it is light on dark.
     pub dark: bool,
-    /// The same of the system, where that is known.
+    /// True while the system is light on dark, where that is known.
     pub system: Option<bool>,
 }
 
@@ -325,7 +325,7 @@ impl State {
         let pair = self.pair()?;
         let first = pair.differences()?.values.first.as_ref()?;
         let (stage, head) = stage_of(&pair, &first.array);
-        // What differs before the first step is there when that begins.
+        // A difference before the first step is shown as the first step begins.
         let (step, stage) = first.step.map_or((0, 0), |step| (step, stage));
         Some((step, stage, head))
     }

@@ -131,7 +131,7 @@ impl Failing {
 const WALKED: [f64; 3] = [0.5, 0.4, 0.3];
 /// Initial and final speed of the following steps, in steps per second.
 const FASTER: [f64; 2] = [3.0, 10.0];
-/// The same of the first steps of the answer: there one sees a row being read.
+/// Duration of every stage of the first steps of the answer, in seconds: there a row is seen being read.
 const ANSWERED: [f64; 2] = [0.5, 0.3];
 /// Speed of the rest of the answer, in steps per second.
 const ANSWER: f64 = 4.0;

@@ -22,7 +22,7 @@ pub struct Report {
     of: EpisodeRequest,
     /// The machine, the length and the seeds.
     pub title: String,
-    /// What the strips show.
+    /// The unit of the strips.
     pub unit: String,
     /// The quantity; empty where parts were removed.
     pub quantity: String,

@@ -328,7 +328,7 @@ impl Session {
         let (task, episode) = (asked.task, asked.episode);
         if machine.task.name() == task.name() {
             (self.request.size, self.request.repeats) = (episode.size, episode.repeats.max(1));
-            // Of a file, seed and index count together.
+            // For a file, seed and index count together.
             let is_of_a_file = machine.task.held_out().is_some();
             let origin = asked
                 .origin
@@ -382,7 +382,7 @@ impl Session {
 
 /// Returns the default request to a machine: a varied episode.
 pub fn own_request(index: usize, machine: &Machine) -> EpisodeRequest {
-    // Of a file, those that are held out are counted from the first.
+    // The held-out episodes of a file are counted from the first.
     let seed = machine.task.held_out().map_or(UNSEEN_SEED, |_| 0);
     EpisodeRequest::of(index, machine, seed).with_varied_seed(machine)
 }

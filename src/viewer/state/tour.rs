@@ -335,7 +335,6 @@ impl Act {
         if self == Self::Place {
             return Some(own_request(index, machine));
         }
-        // Of four read heads one finds the item by its content alone.
         Some(EpisodeRequest {
             size: 5,
             ..EpisodeRequest::of(index, machine, crate::train::UNSEEN_SEED)

@@ -9,7 +9,7 @@ use crate::figure::PanelId;
 pub const TOLERANCES: [(f64, &str); 4] =
     [(0.0, "0"), (1e-6, "1e−6"), (1e-4, "1e−4"), (1e-2, "1e−2")];
 
-/// What a list shows.
+/// The contents of a list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum List {
     /// Where something changes.

@@ -72,7 +72,7 @@ pub fn text_button(ui: &mut Ui, text: &str, command: impl Into<Command>) -> Resp
     response
 }
 
-/// The same with the keys of the command as a tooltip.
+/// A text button with the keys of its command as a tooltip.
 pub fn key_button(ui: &mut Ui, text: &str, command: impl Into<Command>) -> Response {
     let command = command.into();
     let tooltip = keys::tooltip(&command);

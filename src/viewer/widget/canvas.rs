@@ -123,7 +123,7 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    /// The same for a page in this part of the window.
+    /// Returns the canvas for a page in this part of the window.
     pub fn of_page(mut self, area: Area) -> Self {
         self.is_page = true;
         if let Some(recorded) = &mut self.textures.recorded {
@@ -138,7 +138,7 @@ impl<'a> Canvas<'a> {
         recorded?.last_mut().map(|(_, marks)| marks)
     }
 
-    /// The same for one of several episodes on screen.
+    /// Returns the canvas for one of several episodes on screen.
     pub fn of(self, whose: &str) -> Self {
         let whose = hash(whose);
         Self { whose, ..self }

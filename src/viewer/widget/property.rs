@@ -84,7 +84,7 @@ pub fn one_line(ui: &mut Ui, text: impl Into<String>, font: FontId, ink: Color32
     ui.add(egui::Label::new(text).truncate())
 }
 
-/// The same words with a capital letter.
+/// Returns the words with a capital letter.
 pub fn capitalised(words: &str) -> String {
     let mut letters = words.chars();
     let first = letters.next().map(char::to_uppercase);
@@ -101,7 +101,7 @@ pub fn note(ui: &mut Ui, text: &str) {
     words(ui, text, small(ui), Palette::of(ui).subdued);
 }
 
-/// The same about something that is not as it should be.
+/// A paragraph of warning.
 pub fn warning(ui: &mut Ui, text: &str) {
     words(ui, text, small(ui), Palette::of(ui).warning);
 }
@@ -142,7 +142,7 @@ impl<'a> Line<'a> {
         Self::pressed(ui, response, info)
     }
 
-    /// The same where there is something to press already.
+    /// A line to press around an existing response.
     pub fn pressed(ui: &'a Ui, response: Response, info: &WidgetInfo) -> Self {
         let (rect, palette) = (response.rect, Palette::of(ui));
         response.widget_info(|| info.clone());

@@ -12,7 +12,7 @@ use super::queue::send;
 
 /// Width of a message: it fits into the right panel.
 const WIDTH: f32 = 244.0;
-/// The same on a phone, at most.
+/// Maximum width of a message on a phone.
 const WIDE: f32 = 400.0;
 
 /// Shows the messages, the newest at the bottom, with this corner of theirs at this place.

@@ -67,9 +67,9 @@ pub struct Function {
     pub name: &'static str,
     /// The argument: `x` of any type, `a` an array, `row i` a memory row; empty without one.
     pub argument: &'static str,
-    /// What it returns.
+    /// The type of the result.
     pub result: Type,
-    /// What that is.
+    /// The result in words.
     pub about: &'static str,
     pub(super) meaning: Meaning,
 }

@@ -150,7 +150,6 @@ fn multiply_add<R: Real>(
             factor,
         });
     }
-    // What is read stands between what is written.
     room.x.clear();
     room.x.extend_from_slice(&arena[y_span[0]..y_span[1]]);
     let (a, b) = (&arena[a_span[0]..a_span[1]], &arena[b_span[0]..b_span[1]]);
@@ -335,7 +334,7 @@ impl<R: Real> Pass<'_, R> {
         start
     }
 
-    /// What is less than a pack.
+    /// The rest, shorter than a pack.
     #[inline(always)]
     fn rest<S: Simd, const I: usize>(&mut self, simd: S, start: usize, length: usize) {
         if start == length {
@@ -348,7 +347,7 @@ impl<R: Real> Pass<'_, R> {
         let (count, [_, a_step, b_step]) = self.sum;
         for k in 0..count as isize {
             let b_at = ((self.at[2] + start) as isize + k * b_step) as usize;
-            // What stands behind the end is not stored.
+            // Values after the end are not stored.
             let b = match R::packs::<S>(&self.factors.1[b_at..]) {
                 [pack, ..] => *pack,
                 [] => R::load_part(simd, &self.factors.1[b_at..b_at + width]),

@@ -8,7 +8,7 @@ use crate::equations::tree::{Axis, Function, Operator};
 /// The most loops of an operation.
 pub const MOST_AXES: usize = 18;
 
-/// What an operation does with its arguments.
+/// The operation on the arguments.
 #[derive(Clone, Debug)]
 pub enum Act {
     /// Computes each entry by an expression.
@@ -124,7 +124,7 @@ pub struct Place {
 pub(crate) struct Ring {
     pub(crate) begin: isize,
     pub(crate) frame: Option<usize>,
-    /// What is added to the step.
+    /// The offset of the step.
     pub(crate) step: isize,
     /// From one step to the next.
     pub(crate) stride: isize,
@@ -149,7 +149,7 @@ pub(crate) struct Move {
     pub(crate) frame: usize,
     /// How far a step moves.
     pub(crate) stride: isize,
-    /// What is added to the step.
+    /// The offset of the step.
     pub(crate) shift: usize,
     /// How many steps the array has; then it begins again.
     pub(crate) ring: usize,
@@ -181,7 +181,7 @@ impl Ragged {
 /// An operation with its loops.
 #[derive(Clone, Debug, Default)]
 pub struct Exec {
-    /// What it does.
+    /// The operation.
     pub act: Act,
     /// Lengths of its loops.
     pub dims: Vec<usize>,

@@ -53,7 +53,6 @@ impl<R: Real> Kernel for Lstm<'_, R> {
                     let parts = cell_back(gates, before, of(5), dh, dc);
                     for own in [0, 1, 2, 3, 4, 7] {
                         let to = &mut arena[slope[own].clone()];
-                        // What is known of the gradient of c is in it.
                         let part = match own {
                             4 => parts[4],
                             _ => here.load(to) + parts[own.min(5)],

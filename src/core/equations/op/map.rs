@@ -336,7 +336,7 @@ fn back<R: Real, S: Simd>(
                 }
             }
             Node::Extreme(function, x, y) => {
-                // Of equal values each has half.
+                // Equal values have half each.
                 let (a, b, half) = (values(x), values(y), R::from_f64(0.5));
                 let share = |a: R, b: R| {
                     if a == b {
@@ -651,7 +651,7 @@ fn compute<R: Real, S: Simd>(
         }
         let (before, rest) = room.values.split_at_mut(at);
         room.places[at] = NOWHERE;
-        // What stands in one piece is used where it is: an argument, and in reverse what was computed before.
+        // A contiguous array is used in place: an argument, or in reverse a value computed before.
         let place = match node {
             Node::Argument(argument) => Some(&exec.arguments[*argument]),
             _ if is_reverse && at + 1 == nodes.len() => Some(&exec.out),
@@ -958,7 +958,6 @@ mod tests {
             Unary(Function::Exp, 4),
         ];
         assert_eq!(limit(&power, [0.0, 2.0, 0.0]), (0.0, [0.0, 0.0, 0.0]));
-        // What is stopped has its value, and no gradient.
         let stop = [
             Argument(0),
             Unary(Function::Stop, 0),

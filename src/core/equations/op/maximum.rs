@@ -3,7 +3,7 @@
 use super::{memory::Room, rows::Rows};
 use crate::math::{Real, pack::each_pack, simd::Simd};
 
-/// What is no number has no order.
+/// NaN has no order.
 #[inline(always)]
 fn is_none<R: Real>(value: R) -> bool {
     value.partial_cmp(&value).is_none()

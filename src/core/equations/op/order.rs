@@ -1,6 +1,6 @@
 //! The order of the loops of a sum of products.
 
-/// What the inner loop runs along.
+/// The axis of the inner loop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Form {
     /// The result and the second factor.

@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn limits_with_a_factor() {
-        // What is masked has no part in the gradient of the factor; a negative factor turns the order.
+        // Masked entries have no part in the gradient of the factor; a negative factor turns the order.
         let masked = limit(
             Act::Softmax(vec![0]),
             [f32::NEG_INFINITY, 5.0, 2.0],

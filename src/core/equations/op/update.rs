@@ -49,7 +49,7 @@ impl<R: Real> Kernel for Update<'_, R> {
         };
         let last = exec.dims.len().saturating_sub(1);
         let along = |place: &Place| place.strides.get(last).copied().unwrap_or(0);
-        // Of both pairs one runs along the last loop, and one has one value there; which of them makes no difference.
+        // One of each pair runs along the last loop, the other has one value there, in either order.
         let (p, t, q, u) = if along(w) == 1 {
             (w, e, v, a)
         } else {

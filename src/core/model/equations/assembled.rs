@@ -93,7 +93,6 @@ impl<'a> Values<'a> {
             let end = series.trace.strip_prefix(name);
             let end = end.and_then(|end| end.strip_prefix('.'));
             if let Some(end) = end.filter(|_| part == Part::Answer || self.has_steps(part)) {
-                // What a component makes belongs to an encoder.
                 let is_own = !series.name.contains('.');
                 let other = || format!("{}{end}", if is_own { "" } else { "encoder." });
                 all.push((of_head(end).unwrap_or_else(other), self.piece(part)));

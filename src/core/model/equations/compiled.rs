@@ -60,7 +60,7 @@ pub struct Compiled {
     pub(super) by_hand: Option<ByHand>,
     /// Engines that have run.
     pub(super) pool: Pool,
-    /// The same file with other sizes, as they were asked for.
+    /// The file with other sizes, as requested so far.
     resized: Mutex<BTreeMap<(String, usize), Arc<Self>>>,
 }
 
@@ -393,7 +393,7 @@ impl Compiled {
         self.program.keys.iter().copied().filter(is_free).collect()
     }
 
-    /// The same file with another size.
+    /// Returns the file with another size.
     pub(super) fn with_size(
         &self,
         name: &str,

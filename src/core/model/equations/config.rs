@@ -138,7 +138,7 @@ impl EquationsConfig {
         let mut config = Self::of_file(&file, &text)?;
         (config.inputs, config.outputs) = (inputs, outputs);
         config.compile().map_err(|mistake| mistake.to_string())?;
-        // What the file says already is no setting.
+        // Defaults of the file are no settings.
         let defaults = config.clone();
         for (path, value) in set {
             let (key, own) = (defaults.key(path), (*path).to_owned());

@@ -88,7 +88,6 @@ impl<R: Real> Running<R> {
         axes.extend(target.steps.into_iter().chain([target.width]));
         let (_, rows) = target.part.steps(job.sizes, job.question);
         let answer = |at: usize| engine.layout_in(compiled.answer.0, at).places(&axes);
-        // Of more rounds than are asked for, the last ones.
         let width = engine.bound.lengths[target.width].max(1);
         let left_out = (answer(0).len() / width).saturating_sub(rows) * width;
         let answer = each(&|at| answer(at)[left_out..].to_vec());

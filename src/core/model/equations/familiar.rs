@@ -418,7 +418,6 @@ fn of_layers(outline: &Outline, own: &Quantity) -> Option<Vec<Quantity>> {
             let is_there = count(*upper) > 0;
             is_there.then(|| own.clone()).into_iter().collect()
         }
-        // What the first of them takes in is the state of the layer below.
         ("upper", Held::First(..), _) => vec![],
         _ => return None,
     })
@@ -441,7 +440,7 @@ fn place_of(
     let mut states = states.filter(|(known, _)| known.name == name && own.axes.len() == 1);
     if let Some((known, before)) = states.next().filter(|_| own.time.is_some()) {
         let at = *before;
-        // What an encoder made before is the beginning of the same array.
+        // The earlier results of an encoder are the beginning of its array.
         *before += usize::from(!own.is_of_source());
         return (at < layers).then_some((Place::Layer(at), known));
     }

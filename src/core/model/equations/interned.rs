@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::model::spec::{Array, ArraySpec};
 
-/// The same text, kept.
+/// Interns a text.
 pub(super) fn text(text: &str) -> &'static str {
     static KNOWN: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -17,7 +17,7 @@ pub(super) fn text(text: &str) -> &'static str {
     })
 }
 
-/// The same texts, kept.
+/// Interns a list of texts.
 pub(super) fn texts(texts: &[&'static str]) -> &'static [&'static str] {
     static KNOWN: Mutex<BTreeSet<&'static [&'static str]>> = Mutex::new(BTreeSet::new());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -29,7 +29,7 @@ pub(super) fn texts(texts: &[&'static str]) -> &'static [&'static str] {
     })
 }
 
-/// The same description, kept.
+/// Interns a description.
 pub(super) fn array(spec: ArraySpec) -> Array {
     static KNOWN: Mutex<BTreeMap<&'static str, Vec<Array>>> = Mutex::new(BTreeMap::new());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -42,7 +42,7 @@ pub(super) fn array(spec: ArraySpec) -> Array {
     })
 }
 
-/// The same list, kept.
+/// Interns a list of arrays.
 pub(super) fn list(arrays: &[Array]) -> &'static [Array] {
     static KNOWN: Mutex<Vec<&'static [Array]>> = Mutex::new(Vec::new());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);

@@ -180,7 +180,7 @@ fn value<'a>(outline: &'a Outline, own: &Quantity) -> Option<&'a Value> {
 fn is_repeated(value: &Value) -> bool {
     match value.op {
         Op::Read(..) | Op::Number(_) => true,
-        // Of a table of all heads that of its own.
+        // The entry of a head in a table of all heads.
         Op::Entry(..) => value.parts.iter().all(is_repeated),
         Op::Binary(Operator::Multiply) => {
             let is_nothing = |part: &Value| matches!(part.op, Op::Number(0.0));

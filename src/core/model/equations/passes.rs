@@ -179,7 +179,6 @@ impl EquationsConfig {
         let (first, width) = (running.answer_start(), running.answer_width());
         if running.answer[at].len() < trace.logit.steps() * self.outputs {
             trace.logit.as_mut_slice().fill(R::ZERO);
-            // What a pointer cannot point at has no probability.
             for t in first..trace.logit.steps() {
                 trace.logit.row_mut(t)[width.min(self.outputs)..]
                     .fill(R::from_f64(f64::NEG_INFINITY));
@@ -275,7 +274,6 @@ impl EquationsConfig {
         let Some(series) = trace.series_of_mut(own) else {
             return;
         };
-        // Of derivatives there is none yet.
         series.reshape(steps, width);
         let values = series.as_mut_slice();
         if !own.is_shared() {
@@ -325,7 +323,6 @@ impl EquationsConfig {
         let recorded = running.engine.memory.arena.clone();
         running.engine.forward_with(&mut |mut made: Made<'_, R>| {
             made.each(|arena, at| {
-                // What was not recorded follows from what was.
                 if !recorded[at].to_f64().is_nan() {
                     arena[at] = recorded[at];
                 }
@@ -572,7 +569,7 @@ impl<R: Real> Machine<R> for EquationsConfig {
                     *again = self.made(trace);
                 }
                 if let Some((running, made)) = &*again {
-                    // What needs rounds that are not recorded is taken as it is.
+                    // Arrays that need unrecorded rounds are not recomputed.
                     let is_there = |need: &usize| {
                         !running.has_more_rounds || !compiled.quantities[*need].is_of_answer()
                     };
@@ -704,7 +701,6 @@ impl EquationsConfig {
             .statements_with(&mut |mut made: Made<'_, R>| {
                 made.each(|arena, at| {
                     all[at] = arena[at];
-                    // What was not recorded follows from what was.
                     if !recorded[at].to_f64().is_nan() {
                         arena[at] = recorded[at];
                     }

@@ -246,7 +246,6 @@ impl Piece {
         let first = self.rows.map_or(0, |part| part.steps(sizes, question).0);
         for (step, places) in places.chunks(columns).enumerate() {
             let t = match self.part {
-                // Of more rounds than are asked for, the last ones.
                 Part::Answer => (sizes[0] + step).checked_sub(steps),
                 part => Some(part.steps(sizes, question).0 + step),
             };
@@ -491,7 +490,6 @@ fn needs(outline: &Outline, flat: &Flat, all: &[Quantity], index: usize) -> (Vec
         }
     }
     let is_made = !sources.equations.is_empty();
-    // What is not recorded follows from what is.
     let mut next = 0;
     while let Some(read) = sources.reads.get(next).copied() {
         next += 1;

@@ -206,7 +206,7 @@ impl MemoryMachine for SamConfig {
     }
 
     fn reset<R: Real>(&self, trace: &Trace<R>, gradients: &mut Gradients<R, backward::Scratch<R>>) {
-        // What the heads emit is added up.
+        // Gradients w.r.t. emitted values are summed.
         gradients.frame.raw.clear(trace.steps());
         gradients.memory.reset(trace, self);
     }

@@ -461,7 +461,6 @@ fn a_recording_shows_the_rows_that_its_episode_reads_or_writes() {
         }
         again.kind_arrays = trace.kind_arrays.clone();
         assert!(again == trace);
-        // What is shown changes no derivative.
         let mut ones = [by, crate::model::Upstream::new(&model.config)];
         for by in &mut ones {
             by.logit.resize(steps);

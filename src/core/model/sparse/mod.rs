@@ -567,7 +567,7 @@ impl<R: Real> SparseMemory<R> {
         let all = (0..plan.rows as u32).map(|place| (place, row_of(place)));
         let found = all.filter(|(_, row)| self.places[*row as usize] == 0);
         if plan.is_constant() {
-            // Of equal rows the lowest are the best.
+            // Among equal rows, the lowest are the best.
             let found = found.map(|(_, row)| (0, row)).take(best.len());
             rank(key, &base.contents, width, found, best);
         } else {

@@ -366,7 +366,6 @@ mod tests {
             let p = of.predict(SIMD);
             let wanted = predicted(&key, &weight, &vector, rows);
             assert!((p - wanted).abs() < 1e-12 * rows as f64, "{p}, {wanted}");
-            // What was there stays.
             let mut to = [inputs, inputs * units, units].map(|len| vec![1.0; len]);
             of.backward(SIMD, p, -0.7, to.each_mut().map(|to| &mut to[..]));
             let [d_key, d_weight, d_vector] =

@@ -189,7 +189,6 @@ impl<'a> Pane<'a, '_> {
             shift if placed.column.array == array::SHIFTED => shift.replacen(' ', ": ", 1),
             number => number.to_owned(),
         };
-        // What is mixed has a symbol of its own.
         let both = match placed.column.stage {
             Stage::Weigh if !number.is_empty() => number.clone(),
             _ => format!("{} {number}", placed.column.symbol),

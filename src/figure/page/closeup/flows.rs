@@ -96,7 +96,7 @@ impl Pane<'_, '_> {
             let y = self.view.span(link.from as f32).center();
             let by = link.shift as f32 * height;
             let ink = Ink::from(self.hue).faded((0.3 + 0.6 * link.weight.min(1.0)) * seen);
-            // Of a whole memory both ends are in view.
+            // With the whole memory on the page, both ends are in view.
             let rings = if self.view.is_whole() { 3 } else { 1 };
             for y in [0.0, -ring, ring].iter().take(rings).map(|ring| y + ring) {
                 let ends = [[left, y], [right, y + by]];

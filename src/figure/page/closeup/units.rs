@@ -66,7 +66,6 @@ impl<'a> CloseUp<'a, '_> {
         }
         let words = self.size(30.0).max(20.0);
         let below = self.size(10.0);
-        // Of several grids the room between them counts, too.
         let apart = match grids.len() {
             0..=2 => 0.0,
             count => below * count as f32,

@@ -14,7 +14,7 @@ use crate::model::sam::RECORDED_ROWS;
 
 /// Widths of the order of writing and of the usage left of the memory, with the room after each.
 const BESIDE: [f32; 2] = [34.0, 20.0];
-/// That room.
+/// The room after each of them.
 const APART: f32 = 3.0;
 
 impl<'a> Painting<'_, 'a> {

@@ -37,7 +37,7 @@ pub const ROWS: Placing = Placing {
     upwards: false,
 };
 
-/// The same where nothing tells of rows left out.
+/// The placement of rows on a page without room for marks of rows left out.
 pub const WITHOUT_GAPS: Placing = Placing {
     gap: 0.0,
     tallest: f32::INFINITY,
@@ -217,7 +217,7 @@ impl<'a> Painting<'_, 'a> {
         self.described(slot, name, "", area);
     }
 
-    /// The same with a description for screen readers.
+    /// Adds a part that can be pointed at, with a description for screen readers.
     fn described(&mut self, slot: Slot, name: String, alt: &str, area: Area) {
         let panel = Panel {
             alt: alt.to_owned(),

@@ -32,7 +32,6 @@ pub fn curves_ui(ui: &mut Ui, learning: &LiveTraining, view: &mut View<'_>) {
     let middle = (whole.top() + share * whole.height()).round();
     let (above, below) = whole.split_top_bottom_at_y(middle);
     if learning.read_only.is_some() {
-        // Of a run that was not watched here nothing else is known.
         loss_ui(ui, whole, learning, view);
         return;
     }

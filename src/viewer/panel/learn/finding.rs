@@ -13,7 +13,7 @@ pub const HEIGHT: f32 = 84.0;
 pub const HEIGHT_ON_PHONE: f32 = theme::FINGER + 84.0;
 
 const NONE: &str = "No findings yet. Findings about heads, gradient and loss appear here and as marks on the training timeline below.";
-/// The same for a run from a file.
+/// [`NONE`] for a run from a file.
 const NONE_IN_FILES: &str = "A run from a file has validations and training snapshots: drag along the training timeline below. Gradient and head statistics exist only for live training.";
 
 /// The colour of a finding.

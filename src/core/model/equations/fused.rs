@@ -24,9 +24,9 @@ struct Places<'a> {
 }
 
 impl Places<'_> {
-    /// Where number `out` of the results of a statement, for number `input` of what it takes in, stands by hand; `end` is
-    /// `weight`, `bias` or `start`.
-    fn number(&self, statement: &str, end: &str, [out, input]: [usize; 2]) -> Option<Number> {
+    /// Where the first number for result `out` of a statement stands by hand; `end` is `weight`, `bias` or `start`. Of weights
+    /// the others stand below it, of starts beside it.
+    fn number(&self, statement: &str, end: &str, out: usize) -> Option<Number> {
         let units = self.hand.sizes().units;
         let (head, own) = statement.split_once('.').unwrap_or(("", statement));
         let is_lstm = self
@@ -36,54 +36,48 @@ impl Places<'_> {
             .any(|own| own.name == "initial.cell" && own.rows > 0);
         let layer = if is_lstm { 4 * units } else { units };
         match (own, end) {
-            ("r", "start") => self.tensor("initial.read", [out, input]),
-            ("M", "start") => self.tensor("initial.memory", [out, input]),
-            ("h", "start") => self.tensor("initial.hidden", [out, input]),
-            ("c", "start") => self.tensor("initial.cell", [out, input]),
-            ("h_u", "start") => self.tensor("initial.hidden", [1 + out, input]),
-            ("c_u", "start") => self.tensor("initial.cell", [1 + out, input]),
+            ("r", "start") => self.tensor("initial.read", out),
+            ("M", "start") => self.tensor("initial.memory", out),
+            ("h", "start") => self.tensor("initial.hidden", out),
+            ("c", "start") => self.tensor("initial.cell", out),
+            ("h_u", "start") => self.tensor("initial.hidden", 1 + out),
+            ("c_u", "start") => self.tensor("initial.cell", 1 + out),
             ("head.w", "start") => {
                 let reads = if head == "write" {
                     self.hand.read_heads()
                 } else {
                     0
                 };
-                self.tensor("initial.weighting", [reads + out, input])
+                self.tensor("initial.weighting", reads + out)
             }
-            ("h", _) if head.is_empty() => self.map("controller0", end, [out, input]),
+            ("h", _) if head.is_empty() => self.map("controller0", end, out),
             ("h_u", _) => {
                 let name = format!("controller{}", 1 + out / layer);
-                self.map(&name, end, [out % layer, input])
+                self.map(&name, end, out % layer)
             }
-            ("z", _) if head.is_empty() => self.map("output", end, [out, input]),
-            _ => self.of_head(head, own, end, [out, input]),
+            ("z", _) if head.is_empty() => self.map("output", end, out),
+            _ => self.of_head(head, own, end, out),
         }
     }
 
-    fn tensor(&self, name: &str, place: [usize; 2]) -> Option<Number> {
+    fn tensor(&self, name: &str, row: usize) -> Option<Number> {
         let index = self.shape.tensors.iter().position(|own| own.name == name)?;
-        Some((2 * self.shape.linears.len() + index, place))
+        Some((2 * self.shape.linears.len() + index, [row, 0]))
     }
 
     /// A number of the part of a linear map with this name.
-    fn map(&self, name: &str, end: &str, [out, input]: [usize; 2]) -> Option<Number> {
+    fn map(&self, name: &str, end: &str, out: usize) -> Option<Number> {
         let mut linears = self.shape.linears.iter().enumerate();
         linears.find_map(|(index, linear)| {
             let part = linear.parts.iter().position(|own| own.0 == name)?;
             let first: usize = linear.parts[..part].iter().map(|own| own.1).sum();
             let is_bias = end == "bias";
-            Some((2 * index + usize::from(is_bias), [input, first + out]))
+            Some((2 * index + usize::from(is_bias), [0, first + out]))
         })
     }
 
     /// A number of what a head takes from its controller. `kind` is that of all heads, `read`, or one of them, `read1`.
-    fn of_head(
-        &self,
-        kind: &str,
-        own: &str,
-        end: &str,
-        [out, input]: [usize; 2],
-    ) -> Option<Number> {
+    fn of_head(&self, kind: &str, own: &str, end: &str, out: usize) -> Option<Number> {
         let digits = kind.trim_start_matches(|c: char| !c.is_ascii_digit());
         let kind = &kind[..kind.len() - digits.len()];
         // The write head of a DNC is no kind; a head of sparse access memory reads and writes.
@@ -105,7 +99,7 @@ impl Places<'_> {
         let first: usize = parts[..part].iter().map(|part| part.1).sum();
         let width = parts[part].1;
         let out = first + out.checked_rem(width)?;
-        self.map(&format!("{kind}{head}"), end, [out, input])
+        self.map(&format!("{kind}{head}"), end, out)
     }
 }
 
@@ -150,13 +144,33 @@ fn widths(hand: &ByHand, kind: &str, head: usize) -> Vec<(&'static str, usize)> 
     }
 }
 
+/// Numbers of a matrix by hand and of the list of the file.
+struct Run {
+    /// The first number of the matrix, and from one to the next.
+    own: [usize; 2],
+    /// Those of the list.
+    file: [isize; 2],
+    length: usize,
+}
+
+impl Run {
+    /// Calls `see` with the places in the matrix and in the list.
+    fn each(&self, mut see: impl FnMut(usize, usize)) {
+        let ([mut own, step], [mut file, stride]) = (self.own, self.file);
+        for _ in 0..self.length {
+            see(own, file.cast_unsigned());
+            (own, file) = (own + step, file + stride);
+        }
+    }
+}
+
 /// A machine by hand with the weights of a file, and episodes that it has run.
 pub(super) struct Fused<R> {
     hand: ByHand,
     params: Params<R>,
     gradient: Params<R>,
-    /// Of each matrix of the weights the places of its numbers: its own, and that in the list of the file.
-    places: Vec<Vec<[u32; 2]>>,
+    /// The numbers of each matrix of the weights.
+    runs: Vec<Vec<Run>>,
     traces: Vec<Trace<R>>,
     workspaces: Vec<Workspace<R>>,
 }
@@ -181,7 +195,7 @@ impl<R: Real> Fused<R> {
         let mut params = Params::zeros(&hand);
         let columns = matrices(&mut params).map(|matrix| padded(matrix.columns()));
         let columns: Vec<usize> = columns.collect();
-        let mut places = vec![Vec::new(); columns.len()];
+        let mut runs: Vec<Vec<Run>> = columns.iter().map(|_| Vec::new()).collect();
         let by_hand = Places {
             hand: &hand,
             shape: hand.shape(),
@@ -189,15 +203,25 @@ impl<R: Real> Fused<R> {
         let shape = config.shape();
         for (spec, place) in shape.tensors.iter().zip(&shape.places) {
             let (statement, end) = spec.name.rsplit_once('.').unwrap_or((&*spec.name, ""));
-            let mut at = 0;
-            place.each(|from| {
-                let entry = [at / spec.columns, at % spec.columns];
-                at += 1;
-                let entry = if end == "bias" { [entry[1], 0] } else { entry };
-                if let Some((matrix, [row, column])) = by_hand.number(statement, end, entry) {
-                    let own = row * columns[matrix] + column;
-                    places[matrix].push([own as u32, from as u32]);
+            // A bias has a row for each result, too.
+            let of_rows = place
+                .lengths
+                .len()
+                .saturating_sub(usize::from(end != "bias"));
+            let mut rows = place.clone();
+            let inputs = rows.lengths.split_off(of_rows).pop().unwrap_or(1);
+            let stride = rows.strides.split_off(of_rows).pop().unwrap_or(1);
+            let mut out = 0;
+            rows.each(|file| {
+                if let Some((matrix, [row, column])) = by_hand.number(statement, end, out) {
+                    let width = columns[matrix];
+                    runs[matrix].push(Run {
+                        own: [row * width + column, if end == "start" { 1 } else { width }],
+                        file: [file.cast_signed(), stride],
+                        length: inputs,
+                    });
                 }
+                out += 1;
             });
         }
         let traces = (0..episodes).map(|_| Trace::of(&*hand));
@@ -208,7 +232,7 @@ impl<R: Real> Fused<R> {
             traces: traces.collect(),
             workspaces: (0..episodes).map(workspace).collect(),
             params,
-            places,
+            runs,
             hand,
         }
     }
@@ -227,17 +251,19 @@ impl<R: Real> Fused<R> {
     /// Lets it wait for the next episodes.
     pub(super) fn wait(self, config: &EquationsConfig) {
         let job = Self::job(config, self.traces.len());
-        let demand = self.params.slices().map(<[R]>::len).sum();
+        let values = self.traces.iter().flat_map(Trace::everything);
+        let values: usize = values.map(|(.., series)| series.as_slice().len()).sum();
+        let weights: usize = self.params.slices().map(<[R]>::len).sum();
+        let demand = values + 2 * weights;
         config.compiled().pool.put(job, demand, Box::new(self));
     }
 
     /// Runs episodes, longest first, and takes their answers and weightings out.
     pub(super) fn run(&mut self, params: &Params<R>, episodes: &mut [Trace<R>]) {
-        for (matrix, places) in matrices(&mut self.params).zip(&self.places) {
+        for (matrix, runs) in matrices(&mut self.params).zip(&self.runs) {
             let to = matrix.as_mut_slice();
-            places
-                .iter()
-                .for_each(|[at, from]| to[*at as usize] = params.list[*from as usize]);
+            runs.iter()
+                .for_each(|run| run.each(|own, file| to[own] = params.list[file]));
         }
         for (own, episode) in self.traces.iter_mut().zip(&*episodes) {
             own.setting = episode.setting;
@@ -281,11 +307,10 @@ impl<R: Real> Fused<R> {
         self.hand
             .passes()
             .backward(&self.params, &mut batch, &mut self.gradient);
-        for (matrix, places) in matrices(&mut self.gradient).zip(&self.places) {
+        for (matrix, runs) in matrices(&mut self.gradient).zip(&self.runs) {
             let from = matrix.as_slice();
-            places
-                .iter()
-                .for_each(|[own, at]| gradient.list[*at as usize] += from[*own as usize]);
+            runs.iter()
+                .for_each(|run| run.each(|own, file| gradient.list[file] += from[own]));
         }
     }
 }

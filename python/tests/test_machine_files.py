@@ -148,16 +148,18 @@ class Traces(Test):
             trace.save(self.path("t" + end))
             read = ts.load(self.path("t" + end))
             self.assertEqual(list(read), list(trace))
-            for name, dims in (("read1.key", ("t", "units")), ("read0.weighting", ("t", "rows")), ("usage", ("t", "rows")),
-                               ("memory", ("t", "rows", "units")), ("memory.initial", ("rows", "units")),
-                               ("controller.hidden", ("t", "units")), ("extra", ("t", "units"))):
+            # Heads, memory and controller have the axes of all machines.
+            for name, dims in (("read1.key", ("t", "m")), ("read0.weighting", ("t", "n")), ("usage", ("t", "rows")),
+                               ("memory", ("t+1", "n", "m")), ("memory.initial", ("n", "m")),
+                               ("controller.hidden", ("t", "c")), ("extra", ("t", "units"))):
                 np.testing.assert_array_equal(read[name], trace[name], name)
                 self.assertEqual(read.dims[name], dims)
-                self.assertEqual(read[name].shape, tuple(read.meta["axes"][axis]["size"] for axis in dims))
+                sizes = {"t+1": STEPS + 1, **{axis: own["size"] for axis, own in read.meta["axes"].items()}}
+                self.assertEqual(read[name].shape, tuple(sizes[axis] for axis in dims))
             self.assertEqual(read.meta["model"]["text"], FILE)
             self.assertTrue(read.check(0))
         self.assertTrue(ts.check(self.path("t.npz"), 0))
-        self.assertEqual((trace.heads, list(trace.head("read0"))), (["read0", "read1"], ["key", "weighting", "read"]))
+        self.assertEqual((trace.heads, list(trace.head("read0"))), (["read0", "read1"], ["initial", "key", "weighting", "read"]))
         self.assertEqual(repr(trace), f"<Trace of copy: {STEPS} steps, read0, read1, memory {ROWS} × {UNITS}>")
 
     def test_the_memory_follows_its_equation(self):
@@ -178,7 +180,7 @@ class Traces(Test):
             seen.append((arrays["usage"].shape, arrays["memory"].shape, arrays["memory.initial"].shape))
             return (2 * arrays["usage"][step]).tolist()
         after = machine.trace(length=3, seed=1, intervene={"2:read0.read": 0, "4:usage": twice})
-        self.assertEqual(seen, [((5, ROWS), (5, ROWS, UNITS), (ROWS, UNITS))])
+        self.assertEqual(seen, [((5, ROWS), (6, ROWS, UNITS), (ROWS, UNITS))])
         np.testing.assert_array_equal(after["logit"][:2], before["logit"][:2])
         self.assertFalse(after["read0.read"][2].any())
         np.testing.assert_allclose(after["usage"][4], 2 * before["usage"][4], rtol=1e-6)

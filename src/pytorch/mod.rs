@@ -83,16 +83,7 @@ fn whole(title: &str, file: &str, class: &str) -> String {
         .trim_end()
         .split("\n\n\n")
         .filter(|text| calls(class, function_name(text)));
-    let functions: String = functions
-        .flat_map(|text| {
-            [
-                text, "
-
-
-",
-            ]
-        })
-        .collect();
+    let functions: String = functions.flat_map(|text| [text, "\n\n\n"]).collect();
     let all = format!("{functions}class Machine(nn.Module):\n    \"\"\"{title}.\"\"\"\n\n{class}");
     let uses = |module: &str| all.contains(&format!("{module}."));
     let mut imports = String::new();

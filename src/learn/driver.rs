@@ -4,7 +4,7 @@ use super::curve::Curve;
 use super::snapshots::Snapshots;
 use crate::train::{Diagnostics, Diverged, Trainer, Update};
 
-/// Runs the next update of a run, and keeps a snapshot when one is due; `None` after the last update. `kept` are the curve
+/// Runs the next update of a run, and keeps a snapshot when one is due; `None` after the last update. `history` are the curve
 /// and the snapshots of a run that keeps them; `diagnostics` are filled in where they are asked for.
 ///
 /// # Errors

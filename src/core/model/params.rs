@@ -82,6 +82,13 @@ impl<R: Real> Params<R> {
         params
     }
 
+    /// Sets the tensors apart from linear maps to 0, as [`super::Machine::backward`] expects them.
+    pub(super) fn clear_tensors(&mut self) {
+        for tensor in &mut self.tensors {
+            tensor.as_mut_slice().fill(R::ZERO);
+        }
+    }
+
     /// Returns the shapes of the tensors.
     pub fn shape(&self) -> &Shape {
         &self.shape

@@ -428,9 +428,7 @@ impl<R: Number> Model<R> {
         workspaces: &mut [Workspace<R>],
         gradient: &mut Params<R>,
     ) {
-        for tensor in &mut gradient.tensors {
-            tensor.as_mut_slice().fill(R::ZERO);
-        }
+        gradient.clear_tensors();
         let machine = R::machine(&self.config);
         let mut batch = Batch { traces, workspaces };
         machine.backward(&self.params, &mut batch, gradient);

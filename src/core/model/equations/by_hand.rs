@@ -3,15 +3,14 @@
 use std::ops::{Deref, DerefMut};
 use std::sync::LazyLock;
 
-use super::labels::{chosen, key};
+use super::labels::{SHIFT_FORMS, chosen, key};
 use super::parts::Outline;
-use crate::equations::included::whole;
-use crate::keys::{PerHead, Switch};
+use crate::equations::included::{included, whole};
+use crate::keys::{PerHead, Switch, Words as _};
 use crate::math::Real;
-use crate::model::attention::{Score, ShiftForm, Strength, Weighting};
+use crate::model::attention::{Score, Strength, Weighting};
 use crate::model::config::{
-    ControllerConfig, ControllerKind, InitialMemory, InitialWeighting, NtmConfig, Order,
-    VectorActivation,
+    ControllerConfig, ControllerKind, InitialMemory, InitialWeighting, NtmConfig, VectorActivation,
 };
 use crate::model::dnc::DncConfig;
 use crate::model::kind::{AsKind, Kind};
@@ -74,19 +73,25 @@ impl ByHand {
     }
 }
 
-/// The included files with passes by hand, each with its components.
-static FILES: LazyLock<[(&str, String); 3]> = LazyLock::new(|| {
-    ["ntm", "dnc", "sam"].map(|name| {
-        let text = whole(name).and_then(Result::ok);
-        (name, text.unwrap_or_default())
-    })
-});
+/// The included files with passes by hand.
+const NAMES: [&str; 3] = ["ntm", "dnc", "sam"];
+
+/// The text of each of them with its components; read when a file begins with one of them.
+static TEXTS: LazyLock<[Option<String>; 3]> =
+    LazyLock::new(|| NAMES.map(|name| whole(name).and_then(Result::ok)));
 
 /// The machine by hand of a file with these choices, for one input and one output; none where there is no such machine.
 pub(super) fn by_hand(text: &str, outline: &Outline) -> Option<ByHand> {
-    let (name, _) = FILES.iter().find(|file| file.1 == text)?;
+    let begins = |name: &&str| {
+        let own = included(&format!("{name}.machine"));
+        own.is_some_and(|own| text.starts_with(own))
+    };
+    let at = NAMES.iter().position(begins)?;
+    if TEXTS[at].as_deref() != Some(text) {
+        return None;
+    }
     let of = Choices(outline);
-    let config = match *name {
+    let config = match NAMES[at] {
         "ntm" => ByHand::Ntm(of.ntm()?),
         "dnc" => ByHand::Dnc(of.dnc()?),
         _ => ByHand::Sam(of.sam()?),
@@ -145,7 +150,6 @@ impl Choices<'_> {
     }
 
     fn ntm(&self) -> Option<NtmConfig> {
-        const ON: &[(&str, Switch)] = &[("on", Switch::On), ("off", Switch::Off)];
         const ACTIVATIONS: &[(&str, VectorActivation)] = &[
             ("linear", VectorActivation::Identity),
             ("tanh", VectorActivation::Tanh),
@@ -158,19 +162,8 @@ impl Choices<'_> {
         config.similarity_epsilon = self.number("epsilon");
         let offsets = self.size("offsets");
         config.shift_range = offsets / 2;
-        let forms = [
-            ("softmax", ShiftForm::Softmax),
-            ("scalar", ShiftForm::Scalar),
-            ("off", ShiftForm::None),
-        ];
-        config.shift_form = self.heads("shift", &forms)?;
-        config.order = self.of(
-            "order",
-            &[
-                ("read_first", Order::ReadFirst),
-                ("write_first", Order::WriteFirst),
-            ],
-        )?;
+        config.shift_form = self.heads("shift", &SHIFT_FORMS)?;
+        config.order = chosen(self.0, "order", None)?;
         config.key_activation = self.of("keys", ACTIVATIONS)?;
         config.add_activation = self.of("adds", ACTIVATIONS)?;
         let weightings = [
@@ -189,9 +182,9 @@ impl Choices<'_> {
             "strength",
             &[("on", Strength::Emitted), ("off", Strength::One)],
         )?;
-        attention.gate = self.heads("gate", ON)?;
-        attention.sharpening = self.heads("sharpening", ON)?;
-        let erase = self.each("erase", ON)?;
+        attention.gate = self.heads("gate", Switch::WORDS)?;
+        attention.sharpening = self.heads("sharpening", Switch::WORDS)?;
+        let erase = self.each("erase", Switch::WORDS)?;
         if erase.len() > 1 {
             let reads = vec![Switch::On; config.read_heads];
             attention.erase = [reads, erase].concat().into();

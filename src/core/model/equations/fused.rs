@@ -297,9 +297,7 @@ impl<R: Real> Fused<R> {
             own.weightings.clone_from(&upstream.weightings);
             own.terms = upstream.terms;
         }
-        for tensor in &mut self.gradient.tensors {
-            tensor.as_mut_slice().fill(R::ZERO);
-        }
+        self.gradient.clear_tensors();
         let mut batch = Batch {
             traces: &self.traces,
             workspaces: &mut self.workspaces,

@@ -7,12 +7,19 @@ use crate::equations::page::Key;
 use crate::equations::program::Axis;
 use crate::keys::Words;
 use crate::model::array;
-use crate::model::attention::{AttentionConfig, Score, Strength, Switch, Weighting};
+use crate::model::attention::{AttentionConfig, Score, ShiftForm, Strength, Switch, Weighting};
 use crate::model::dnc;
 use crate::model::spec::Array;
 use crate::model::weighting::bayesian::{DIVERGENCE, NOISE, NORMAL, PRIOR};
 use crate::model::weighting::hard::DRAW;
 use crate::model::weighting::local::CENTRE;
+
+/// The forms of a shift by the words of files.
+pub(super) const SHIFT_FORMS: [(&str, ShiftForm); 3] = [
+    ("softmax", ShiftForm::Softmax),
+    ("scalar", ShiftForm::Scalar),
+    ("off", ShiftForm::None),
+];
 
 /// The head of a kind of an array with this name in files, and its name there.
 pub(super) fn head_of<'a>(name: &'a str, kind: &str) -> Option<(usize, &'a str)> {

@@ -1,7 +1,7 @@
 //! Heads of a machine file that read and write a memory which the machine changes: their arrays stand in the places of those of
 //! the Neural Turing Machine.
 
-use super::labels::{array_of_head, attention, choice, chosen, head_of};
+use super::labels::{SHIFT_FORMS, array_of_head, attention, choice, chosen, head_of};
 use super::parts::{Outline, Part};
 use super::quantities::{Held, Quantity};
 use crate::equations::program::{Axis, Equation, Op, Value};
@@ -29,7 +29,6 @@ pub(super) struct Written {
 
 /// The memory and its heads by their names, before they have places.
 struct Found<'a> {
-    memory: &'a Quantity,
     /// The value before the first step: its series and its block.
     first: (usize, usize),
     /// The weighting of each head, reading heads first.
@@ -62,7 +61,6 @@ impl<'a> Found<'a> {
         let is_own = |axis: &Axis| outline.program.axes[*axis].origin == *axis;
         let are_axes = [first, last].contains(&rows) && [rows, columns].iter().all(is_own);
         (are_axes && weightings.iter().all(is_over_rows)).then(|| Self {
-            memory,
             first: (series, block),
             read_heads: heads("read").count(),
             weightings,
@@ -90,7 +88,7 @@ impl Written {
                     array: array::MEMORY,
                     held: Held::WithFirst(found.first.0, found.first.1),
                     axes: vec![columns, rows],
-                    ..found.memory.clone()
+                    ..own.clone()
                 }),
                 (_, "memory.initial") => {}
                 (Some((head, end)), _) if !own.array.is_penalty() => {
@@ -113,10 +111,7 @@ impl Written {
             columns,
             offsets: shift.map(|own| own.axes[0]),
             read_heads: found.read_heads,
-            order: match choice(outline, "order", None) {
-                Some("write_first") => Order::WriteFirst,
-                _ => Order::ReadFirst,
-            },
+            order: chosen(outline, "order", None).unwrap_or(Order::ReadFirst),
         };
         *all = placed;
         Some((written, heads))
@@ -195,13 +190,10 @@ fn mechanism(outline: &Outline, weighting: &Quantity) -> Mechanism {
     let head = weighting.entries.first().copied();
     let score = chosen(outline, "score", head).unwrap_or(Score::Cosine);
     let attention = attention(outline, score, head);
-    let shift_form = match choice(outline, "shift", head) {
-        Some("softmax") => ShiftForm::Softmax,
-        Some("scalar") => ShiftForm::Scalar,
-        _ => ShiftForm::None,
-    };
+    let shift = choice(outline, "shift", head);
+    let form = SHIFT_FORMS.iter().find(|form| Some(form.0) == shift);
     Mechanism {
-        shift_form,
+        shift_form: form.map_or(ShiftForm::None, |form| form.1),
         ..attention.of(0)
     }
 }

@@ -18,5 +18,6 @@ pub mod signal_path;
 pub mod source;
 pub mod spread;
 pub mod stages;
+pub mod statements;
 pub mod thresholds;
 pub mod ticks;

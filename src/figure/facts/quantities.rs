@@ -41,12 +41,7 @@ pub enum Colouring {
 impl Quantity {
     /// The quantities over time, in the order of the computation; none of a machine that is no file.
     pub fn of_all(trace: &Trace) -> Vec<Self> {
-        let all = trace.kind_arrays.arrays().enumerate();
-        let of_steps = all.filter(|(_, (array, series))| {
-            let has_steps = series.width() > 0 && series.steps() >= trace.steps();
-            *array != LOGIT && array.dims.first() == Some(&"t") && has_steps
-        });
-        let quantities = of_steps.filter_map(|(part, (array, series))| {
+        let quantities = of_steps(trace).filter_map(|(part, array, series)| {
             let sizes = trace.array_sizes(array)?.iter().copied();
             let axes = array.dims.iter().copied().skip(1).zip(sizes);
             let axes: Vec<_> = axes.filter(|(_, size)| *size > 1).collect();
@@ -192,6 +187,16 @@ impl Colouring {
             Self::UpTo(limit)
         }
     }
+}
+
+/// The arrays of a machine that have a value for every step, but the logit: each with its place among all of them.
+pub(super) fn of_steps(trace: &Trace) -> impl Iterator<Item = (usize, Array, &Series<f32>)> {
+    let all = trace.kind_arrays.arrays().enumerate();
+    let all = all.map(|(part, (array, series))| (part, array, series));
+    all.filter(|(_, array, series)| {
+        let has_steps = series.width() > 0 && series.steps() >= trace.steps();
+        *array != LOGIT && array.dims.first() == Some(&"t") && has_steps
+    })
 }
 
 /// The length of a vector.

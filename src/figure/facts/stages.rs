@@ -10,6 +10,7 @@ use crate::figure::facts::equations::{self, InStep, SYMBOLS};
 use crate::figure::facts::heads::{EMITTED, Emitted, derived, signed};
 use crate::figure::facts::links::MODES;
 use crate::figure::facts::scores::score_text;
+use crate::figure::facts::statements::Statement;
 use crate::figure::{facts::numbers, offset};
 use crate::math::Series;
 use crate::model::attention::{Score, Weighting};
@@ -21,7 +22,7 @@ use crate::model::weighting::bayesian::PRIOR;
 use crate::model::{Array, HeadTrace, NoiseMode, Trace, array, peak};
 
 /// A stage: a part of a step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Stage {
     /// The controller has seen the input and the last reads, and emits the parameters of the heads.
     Controller,
@@ -51,6 +52,8 @@ pub enum Stage {
     Erase,
     /// The write heads add.
     Add,
+    /// A statement of a machine file, by its place among all.
+    Statement(usize),
     /// The answer of the step.
     Output,
 }
@@ -87,6 +90,7 @@ impl Stage {
             Self::Read => "read",
             Self::Erase => "erase",
             Self::Add => "add",
+            Self::Statement(_) => "statement",
             Self::Output => "output",
         }
     }
@@ -112,6 +116,7 @@ impl Stage {
     fn applies_to(self, head: &HeadTrace) -> bool {
         match self {
             Self::Controller | Self::Output => true,
+            Self::Statement(_) => false,
             Self::Read => head.read.width() > 0,
             Self::Erase => head.erase.width() > 0,
             Self::Add => head.is_write(),
@@ -123,7 +128,7 @@ impl Stage {
 /// The word for what drives the heads of a machine.
 pub fn network(trace: &Trace) -> &'static str {
     if trace.is_file() {
-        return "equations";
+        return "input";
     }
     let mut own = trace.kind_arrays.arrays();
     if own.any(|(array, _)| array.name == "embedded") {
@@ -144,7 +149,7 @@ pub struct StageRef {
     pub stage: Stage,
     /// True for write heads, false for read heads; `None` if both share the stage.
     write: Option<bool>,
-    /// The word for the first stage of the machine.
+    /// The word for the first stage of the machine, or for a statement.
     network: &'static str,
 }
 
@@ -153,13 +158,11 @@ impl StageRef {
     pub fn name(self) -> String {
         let is_of_reads = self.write == Some(false) && self.stage != Stage::Read;
         let read = if is_of_reads { "read " } else { "" };
-        let is_first = self.stage == Stage::Controller;
-        let word = if is_first {
-            self.network
-        } else {
-            self.stage.word()
-        };
-        format!("{read}{word}")
+        match self.stage {
+            Stage::Controller => self.network.to_owned(),
+            Stage::Statement(_) => self.network.replace(['.', '_'], " "),
+            stage => format!("{read}{}", stage.word()),
+        }
     }
 
     /// True for a head that takes part in it.
@@ -170,7 +173,11 @@ impl StageRef {
 
 /// The stages of every step of a machine, in the order in which it works.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stages(Vec<StageRef>);
+pub struct Stages {
+    all: Vec<StageRef>,
+    /// The statements of a machine file; none of another machine.
+    pub statements: Vec<Statement>,
+}
 
 impl Stages {
     /// Returns the stages of the machine that made this trace.
@@ -202,51 +209,64 @@ impl Stages {
             network,
         };
         moments.insert(0, always(Stage::Controller));
+        let statements = if trace.is_file() {
+            Statement::of_all(trace)
+        } else {
+            Vec::new()
+        };
+        let places = statements.iter().enumerate();
+        moments.extend(places.map(|(index, own)| StageRef {
+            network: own.name,
+            ..always(Stage::Statement(index))
+        }));
         moments.push(always(Stage::Output));
-        Self(moments)
+        Self {
+            all: moments,
+            statements,
+        }
     }
 
     /// True where the write heads have written before the read heads address the memory.
     pub fn writes_first(&self) -> bool {
-        self.0.iter().any(|at| at.write == Some(true))
+        self.all.iter().any(|at| at.write == Some(true))
     }
 
     /// Number of stages.
     #[expect(clippy::len_without_is_empty, reason = "there are always two")]
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.all.len()
     }
 
     /// All of them.
     pub fn iter(&self) -> impl Iterator<Item = StageRef> + '_ {
-        self.0.iter().copied()
+        self.all.iter().copied()
     }
 
     /// Returns the stage at a place; beyond the end, the last one.
     pub fn at(&self, place: usize) -> StageRef {
-        self.0[place.min(self.0.len() - 1)]
+        self.all[place.min(self.all.len() - 1)]
     }
 
     /// Place of a stage in the order; for a head, where the heads do not share the stage.
     pub fn place(&self, stage: Stage, head: Option<&HeadTrace>) -> Option<usize> {
         let is_it = |at: &StageRef| at.stage == stage && head.is_none_or(|head| at.has(head));
-        self.0.iter().position(is_it)
+        self.all.iter().position(is_it)
     }
 
     /// Place of the stage that matches one of another machine: the same stage, or the last before it.
     pub fn matching_place(&self, other: StageRef) -> usize {
-        let same = self.0.iter().position(|at| *at == other);
+        let same = self.all.iter().position(|at| *at == other);
         let alike = || self.place(other.stage, None);
-        let before = |at: &StageRef| at.stage as u8 <= other.stage as u8;
-        let last = || self.0.iter().rposition(before).unwrap_or(0);
+        let before = |at: &StageRef| at.stage <= other.stage;
+        let last = || self.all.iter().rposition(before).unwrap_or(0);
         same.or_else(alike).unwrap_or_else(last)
     }
 
     /// Places of the stages in which a head addresses the memory.
     pub fn addressing(&self, head: &HeadTrace) -> Vec<usize> {
         let is_it = |at: &StageRef| ADDRESSING.contains(&at.stage) && at.has(head);
-        let places = 0..self.0.len();
-        places.filter(|&place| is_it(&self.0[place])).collect()
+        let places = 0..self.all.len();
+        places.filter(|&place| is_it(&self.all[place])).collect()
     }
 
     /// True where a stage is complete at `place`.

@@ -104,7 +104,7 @@ pub(super) fn action(at: &InStep<'_>, stage: Option<Stage>) -> [String; 2] {
         }
         Some(Stage::Age) => [String::new(), String::new()],
         Some(Stage::Read | Stage::Erase | Stage::Add) => access(at, stage, (row, weight)),
-        None | Some(Stage::Controller | Stage::Output) => {
+        None | Some(Stage::Controller | Stage::Statement(_) | Stage::Output) => {
             let [what, detail] = access(at, None, (row, weight));
             let why = if is_mixed(head) && !is_sparse(head) {
                 Some(source(at)).filter(|_| is_on)

@@ -1,6 +1,7 @@
 //! The machine as a whole: its input, its output, and the units of a network without heads.
 
 use super::failure::shown_in;
+use crate::figure::facts::moment::Moment;
 use crate::figure::facts::numbers;
 use crate::figure::facts::source::{answered, fed_back, received, right};
 use crate::figure::facts::stages::columns_of;
@@ -30,6 +31,43 @@ pub(super) fn input(recording: &Recording, step: usize) -> String {
         (0, false) => "No input bit is set".to_owned(),
         _ => format!("New input: {set} of {} set", counted(input.width(), "bits")),
     }
+}
+
+/// Describes a statement of a machine file by what it reads; the detail is the value that changes most.
+pub(super) fn statement(moment: &Moment<'_>, index: usize) -> [String; 2] {
+    let all = &moment.stages.statements;
+    let Some(own) = all.get(index) else {
+        return Default::default();
+    };
+    let name = |name: &str| name.replace(['.', '_'], " ");
+    let mut sources: Vec<String> = Vec::new();
+    for read in &own.reads {
+        let before = if read.is_before {
+            " of the step before"
+        } else {
+            ""
+        };
+        let source = name(all[read.statement].name) + before;
+        if !sources.contains(&source) {
+            sources.push(source);
+        }
+    }
+    // Those of the step before come last, so that the words belong to no other.
+    sources.sort_by_key(|source| source.ends_with("before"));
+    let from = match &sources[..] {
+        [] => "the input".to_owned(),
+        [one] => one.clone(),
+        [others @ .., last] => format!("{} and {last}", others.join(", ")),
+    };
+    let made = name(own.name);
+    let (first, rest) = made.split_at(made.chars().next().map_or(0, char::len_utf8));
+    let what = format!("{}{rest} comes from {from}", first.to_uppercase());
+    let changed = own.most_changed(moment.trace(), moment.step);
+    let detail = changed.map_or_else(String::new, |entry| {
+        let [before, now] = entry.values.map(|value| numbers::short(value, 2));
+        format!(": {before} to {now} where it changes most")
+    });
+    [what, detail]
 }
 
 /// Names the parameters that the controller emits for a head, with their values.

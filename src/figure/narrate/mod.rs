@@ -148,6 +148,7 @@ impl<'a> Moment<'a> {
     fn of_machine(&self) -> [String; 2] {
         match self.stage().map(|at| at.stage) {
             Some(Stage::Controller) => [machine::input(self.recording, self.step), String::new()],
+            Some(Stage::Statement(statement)) => machine::statement(self, statement),
             None if self.trace().heads.is_empty() => machine::units(self.recording, self.step),
             _ => machine::output(self.recording, self.step),
         }
@@ -170,7 +171,10 @@ pub fn signal_path(trace: &Trace, step: usize, path: SignalPath) -> String {
 }
 
 fn is_of_heads(at: StageRef) -> bool {
-    !matches!(at.stage, Stage::Controller | Stage::Output)
+    !matches!(
+        at.stage,
+        Stage::Controller | Stage::Statement(_) | Stage::Output
+    )
 }
 
 /// Returns the name of the phase at a step; empty outside of all phases.

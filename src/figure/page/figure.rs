@@ -316,7 +316,7 @@ impl<'a> Figure<'a> {
         let shown = asked.or_else(|| self.facts.salient.at(step));
         let is_scored = self.recording.episode.is_scored(step);
         let moves = |at: StageRef| match at.stage {
-            Stage::Controller => true,
+            Stage::Controller | Stage::Statement(_) => true,
             Stage::Output => is_scored || heads.is_empty(),
             _ => shown.is_some_and(|head| at.has(&heads[head])),
         };

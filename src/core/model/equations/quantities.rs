@@ -332,6 +332,7 @@ pub(super) fn find(outline: &Outline, text: &str, flat: &Flat) -> Vec<Quantity> 
             text.lines().nth(place.line as usize - 1)
         });
         let line = line.and_then(|line| line.split(['#', '"']).next());
+        let line = line.map(without_condition);
         add(
             "",
             Held::Values(index),
@@ -341,6 +342,27 @@ pub(super) fn find(outline: &Outline, text: &str, flat: &Flat) -> Vec<Quantity> 
         );
     }
     all
+}
+
+/// A line without the choices under which it holds: `if order is read_first or write_first`.
+fn without_condition(line: &str) -> &str {
+    let after = |rest: &'_ str| {
+        let after = rest.trim_start().split_once(' ');
+        after.map_or(rest.len(), |(_, after)| rest.len() - after.len())
+    };
+    let Some(mut rest) = line.trim_start().strip_prefix("if ") else {
+        return line;
+    };
+    // The switch, `is`, and its first word.
+    for _ in 0..3 {
+        rest = &rest[after(rest)..];
+    }
+    while rest.trim_start().starts_with("or ") {
+        for _ in 0..2 {
+            rest = &rest[after(rest)..];
+        }
+    }
+    rest.trim_start()
 }
 
 /// Adds the gates of the layers of a controller, which are in no file.

@@ -14,6 +14,7 @@ mod head;
 mod input_output;
 mod memory;
 mod plan;
+mod statements;
 mod strip;
 mod top;
 mod units;
@@ -75,7 +76,9 @@ pub(crate) fn paint<'a>(
     let mut places = Vec::new();
     close.episode(on, &mut places);
     close.ends(on, &mut places);
-    if close.plan.panes.is_empty() {
+    if trace.is_file() {
+        close.statements(on, &mut places);
+    } else if close.plan.panes.is_empty() {
         close.units(on, &mut places);
     }
     for pane in &close.plan.panes {
@@ -173,13 +176,15 @@ impl<'a> CloseUp<'a, '_> {
 
     /// Draws the colour scales that fit below the columns.
     fn legend(&self, on: &mut Surface<'_>) {
+        if self.now.trace().is_file() {
+            return self.statement_legend(on);
+        }
         let (plan, pane) = (&self.plan, self.plan.panes.first());
         let layer = None;
         let seen = Catalogue { layer, ..self.seen };
         let mut entries = match pane {
             // The lengths of bars mean weights.
             Some(pane) => legends::entries(&seen, pane.head).split_off(1),
-            None if self.now.trace().is_file() => self.file_scales(),
             None => vec![
                 ("hidden", Scale::Signed(1.0)),
                 ("bit", self.seen.shades[0]),
@@ -266,7 +271,7 @@ fn fitting(on: &mut Surface<'_>, texts: &[&str], (at, style, room): ([f32; 2], S
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::figure::facts::stages::{COLUMNS, Stages};
+    use crate::figure::facts::stages::{COLUMNS, Stage, Stages};
     use crate::figure::fixture::recording;
     use crate::figure::scene::fonts::text_width;
     use crate::figure::{Figure, Layout, Mark, Options, Pages, Picture, Slot, Text, head_label};
@@ -375,6 +380,66 @@ mod tests {
             through,
             all_rows: true,
             ..Options::new(Layout::CloseUp)
+        }
+    }
+
+    #[test]
+    fn statements_of_a_file_have_their_cards_and_lines() {
+        let task = Task::Copy(crate::task::Copy {
+            bits: 4,
+            length: 3..=3,
+        });
+        for name in ["titans", "mlstm", "hopfield", "gated_delta", "fast_weights"] {
+            let channels = [task.inputs(), task.outputs()];
+            let machine = EquationsConfig::included(name, channels, &[]).unwrap();
+            let recording = Recording::new(&Model::new(machine, 5), &task, 7, 0);
+            let stages = Stages::of(&recording.trace, false);
+            assert!(stages.len() > 6, "{name}");
+            let sizes = [(1200.0, 630.0), (960.0, 600.0), LEAST, (390.0, 740.0)];
+            for (size, stage) in sizes.into_iter().flat_map(|size| {
+                let stages = (0..stages.len()).map(Some).chain([None]);
+                stages.map(move |stage| (size, stage))
+            }) {
+                let figure = Figure::new(&recording, options(size, 4, stage, 1.0));
+                let (drawing, places) = figure.scene();
+                let is_card =
+                    |place: &&PlacedPanel<'_>| place.panel.id.picture == Picture::Quantities;
+                let cards: Vec<_> = places
+                    .iter()
+                    .filter(is_card)
+                    .map(|place| place.area)
+                    .collect();
+                assert!(!cards.is_empty(), "{name}, {stage:?}, {size:?}");
+                for (index, area) in cards.iter().enumerate() {
+                    let inside = area.left >= 0.0 && area.right <= size.0;
+                    let inside = inside && area.top >= 0.0 && area.bottom <= size.1;
+                    assert!(inside, "{name}, {stage:?}: {area:?} of {size:?}");
+                    let overlaps = |other: &&Area| {
+                        area.left < other.right - 0.5
+                            && area.right > other.left + 0.5
+                            && area.top < other.bottom - 0.5
+                            && area.bottom > other.top + 0.5
+                    };
+                    let other = cards[..index].iter().find(overlaps);
+                    assert_eq!(other, None, "{name}, {stage:?}: {area:?} of {size:?}");
+                }
+                let texts = drawing.marks.iter().filter_map(|mark| match mark {
+                    Mark::Text(text) => Some(text.text.to_string()),
+                    _ => None,
+                });
+                let texts: Vec<String> = texts.collect();
+                assert!(!texts.iter().any(|text| text.contains("NaN")), "{texts:?}");
+                let Some(Stage::Statement(statement)) = stage.map(|at| stages.at(at).stage) else {
+                    continue;
+                };
+                let line = stages.statements[statement].equation;
+                let first = line.split(['[', ' ']).next().unwrap();
+                let lines = texts.iter().filter(|text| text.starts_with(first));
+                assert!(
+                    lines.count() >= 2,
+                    "{name}: {line} and its numbers in {texts:?}"
+                );
+            }
         }
     }
 

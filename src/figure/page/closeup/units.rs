@@ -3,59 +3,27 @@
 use std::cmp::Reverse;
 
 use super::CloseUp;
-use crate::figure::facts::quantities::by_rank;
 use crate::figure::facts::stages::Stage;
 use crate::figure::scene::motion::{between, within};
 use crate::figure::scene::paint::{Draw, Surface};
 use crate::figure::scene::panel::PlacedPanel;
 use crate::figure::{Area, PanelId, Picture, Scale};
 use crate::math::Series;
-use crate::model::Place;
 
-/// Most quantities of a machine file.
-const QUANTITIES: usize = 4;
 /// Share of the largest possible cell size that is large enough.
 const NEARLY: f32 = 0.8;
 
-/// Values as squares: identity, words, the values in all steps, the meaning of their colours, and the number of columns
-/// of a table.
-type Grid<'a> = (PanelId, String, &'a Series<f32>, (Scale, Option<usize>));
-
 impl<'a> CloseUp<'a, '_> {
-    /// The quantities of a machine file that stand large in the main layout, as far as there is room.
-    fn file_grids(&self) -> Vec<Grid<'a>> {
-        let [large, _] = by_rank(&self.seen.facts.quantities);
-        let grids = large.into_iter().filter_map(|own| {
-            let series = self.now.trace().series(Place::Machine, own.array)?;
-            let id = PanelId::new(Picture::Quantities).part(own.part);
-            let columns = (own.axes.len() > 1).then_some(own.shape()[1]);
-            let scale = own.scale(self.seen.shades[1]);
-            Some((id, own.words(), series, (scale, columns)))
-        });
-        grids.take(QUANTITIES).collect()
-    }
-
-    /// The meaning of their colours.
-    pub(super) fn file_scales(&self) -> Vec<(&'static str, Scale)> {
-        let [large, _] = by_rank(&self.seen.facts.quantities);
-        let scales = large.into_iter().take(QUANTITIES);
-        let scales = scales.map(|own| (own.array.name, own.scale(self.seen.shades[1])));
-        [("bit", self.seen.shades[0])]
-            .into_iter()
-            .chain(scales)
-            .collect()
-    }
-
     /// Paints the cells of every layer, a square per unit, and the hidden state below them.
     pub(super) fn units(&self, on: &mut Surface<'_>, places: &mut Vec<PlacedPanel<'a>>) {
         let rows = self.plan.rows();
         let middle = self.plan.middle.down(rows.top, rows.bottom);
         let layers = &self.now.trace().layers;
-        let mut grids = self.file_grids();
+        let mut grids = Vec::new();
         for (index, layer) in layers.iter().enumerate() {
             let of = |picture, words, values: &'a Series<f32>, scale| {
                 let words = format!("{words}: {} units of layer {index}", values.width());
-                (PanelId::of(picture, index), words, values, (scale, None))
+                (PanelId::of(picture, index), words, values, scale)
             };
             if layer.cell.width() > 0 {
                 let scale = self.seen.facts.scales.state;
@@ -71,22 +39,12 @@ impl<'a> CloseUp<'a, '_> {
             count => below * count as f32,
         };
         let free = middle.height() - words * grids.len() as f32 - apart;
-        let sizes = || {
-            grids
-                .iter()
-                .map(|(.., values, (_, columns))| (values.width(), *columns))
-        };
-        let widths = sizes().filter_map(|(width, columns)| columns.is_none().then_some(width));
-        let widest = sizes()
-            .filter_map(|(_, columns)| columns)
-            .max()
-            .unwrap_or(1);
+        let widths = grids.iter().map(|(_, _, values, _)| values.width());
         let side = |across: usize| {
-            let lines = sizes();
-            let lines = lines.map(|(width, columns)| width.div_ceil(columns.unwrap_or(across)));
+            let lines = widths.clone().map(|width| width.div_ceil(across));
             let high = free / lines.sum::<usize>().max(1) as f32;
-            high.min(middle.width() / across.max(widest) as f32)
-                .min(self.size(30.0))
+            let wide = middle.width() / across as f32;
+            high.min(wide).min(self.size(30.0))
         };
         let all = || (4..=160).step_by(4);
         let largest = all().map(side).fold(0.0, f32::max);
@@ -98,8 +56,8 @@ impl<'a> CloseUp<'a, '_> {
         let each = side(across);
         let left = middle.middle() - 0.5 * each * across as f32;
         let mut top = middle.top;
-        for (id, description, values, (scale, columns)) in grids {
-            let across = columns.unwrap_or(across).min(values.width().max(1));
+        for (id, description, values, scale) in grids {
+            let across = across.min(values.width().max(1));
             let colours = self.page.colours;
             let lines = values.width().div_ceil(across);
             let style = self.letters(13.5, colours.text).bold();

@@ -1,0 +1,521 @@
+//! The close-up of a machine file: a card for each quantity, from left to right as they are computed, the flow from what a
+//! statement reads to what it makes, and its line with the numbers in it.
+
+use super::{CloseUp, edge};
+use crate::figure::facts::numbers;
+use crate::figure::facts::quantities::{Colouring, Quantity};
+use crate::figure::facts::stages::Stage;
+use crate::figure::facts::statements::{Entry, Read, Statement, before};
+use crate::figure::scene::fonts::{cut, lines, width_of};
+use crate::figure::scene::motion::{between, within};
+use crate::figure::scene::paint::{Draw, Surface};
+use crate::figure::scene::panel::{PlacedPanel, shades};
+use crate::figure::{Area, Ink, PanelId, Picture, Scale, mix};
+use crate::model::{Place, Trace};
+
+/// The least width of a card, at the usual size.
+const CARD: f32 = 92.0;
+/// Room between two columns of cards, at the usual size.
+const APART: f32 = 30.0;
+/// The height of the name of a card, and the least and largest ones of a vector or a number below it, at the usual size.
+const NAME: f32 = 19.0;
+const VECTOR: [f32; 2] = [17.0, 28.0];
+/// The largest cells of a table.
+const CELL: f32 = 26.0;
+/// When what a statement reads arrives, and when what it makes appears.
+const ARRIVE: [f32; 2] = [0.0, 0.5];
+const APPEAR: [f32; 2] = [0.4, 1.0];
+
+/// A statement on the page, with a picture for each quantity that it makes.
+struct Card<'a> {
+    statement: usize,
+    area: Area,
+    pictures: Vec<(&'a Quantity, Area)>,
+}
+
+impl<'a> CloseUp<'a, '_> {
+    fn statements_of(&self) -> &'a [Statement] {
+        &self.now.stages.statements
+    }
+
+    /// The statement of the present stage.
+    fn statement_now(&self) -> Option<usize> {
+        match self.now.stage()?.stage {
+            Stage::Statement(index) => Some(index),
+            _ => None,
+        }
+    }
+
+    /// Paints the quantities of a machine file, and the statement that is computed.
+    pub(super) fn statements(&self, on: &mut Surface<'_>, places: &mut Vec<PlacedPanel<'a>>) {
+        let cards = self.cards();
+        self.reads(on, &cards, false);
+        for card in &cards {
+            self.card(on, card, places);
+        }
+        self.reads(on, &cards, true);
+        if let Some(index) = self.statement_now() {
+            self.line(on, &self.statements_of()[index]);
+        }
+    }
+
+    /// The meanings of their colours.
+    pub(super) fn statement_scales(&self) -> Vec<(&'static str, Scale)> {
+        let all = &self.seen.facts.quantities;
+        let has = |is: fn(&Colouring) -> bool| all.iter().any(|own| is(&own.colours));
+        let scales = [
+            (true, "bit, gate 0 to 1", self.seen.shades[0]),
+            (
+                has(|own| *own == Colouring::Weighting),
+                "weight 0 to 1",
+                self.seen.shades[1],
+            ),
+            (
+                has(|own| matches!(own, Colouring::Signed(_))),
+                "± number at name",
+                Scale::Signed(1.0),
+            ),
+            (
+                has(|own| matches!(own, Colouring::UpTo(_))),
+                "0 to number at name",
+                Scale::UpTo(1.0),
+            ),
+        ];
+        let there = scales.into_iter().filter(|(is_there, ..)| *is_there);
+        there.map(|(_, words, scale)| (words, scale)).collect()
+    }
+
+    /// Draws these scales, whose numbers stand in their words or at the quantities.
+    pub(super) fn statement_legend(&self, on: &mut Surface<'_>) {
+        let style = self.letters(10.0, self.page.colours.subdued);
+        let y = self.plan.episode.top - self.size(16.0).max(11.0);
+        let mut left = self.plan.top.left;
+        for (words, scale) in self.statement_scales() {
+            let right = left + 34.0 + width_of(words, &style) + 6.0;
+            if right > self.plan.top.right {
+                break;
+            }
+            shades(on, Area::new(left, y - 4.0, 34.0, 8.0), scale);
+            on.text(words, [left + 40.0, y], style);
+            left = right + 18.0;
+        }
+    }
+
+    /// One scale for all quantities of a statement: those of several heads are compared.
+    fn scale_of(&self, statement: usize) -> Scale {
+        let scales = self
+            .quantities_of(statement)
+            .map(|own| own.scale(self.seen.shades[1]));
+        let common = scales.reduce(|one, other| match (one, other) {
+            (Scale::UpTo(a), Scale::UpTo(b)) => Scale::UpTo(a.max(b)),
+            (Scale::Signed(a), Scale::Signed(b) | Scale::UpTo(b))
+            | (Scale::UpTo(a), Scale::Signed(b)) => Scale::Signed(a.max(b)),
+            (one @ (Scale::Signed(_) | Scale::UpTo(_)), _) => one,
+            (_, other) => other,
+        });
+        common.unwrap_or(Scale::Bits)
+    }
+
+    /// Where the cards stand.
+    fn cards(&self) -> Vec<Card<'a>> {
+        let all = self.statements_of();
+        let room = self
+            .plan
+            .middle
+            .down(self.plan.rows().top - self.size(28.0), self.lines_top());
+        let layers = all.iter().map(|own| own.layer + 1).max().unwrap_or(0);
+        let apart = self.size(APART).max(20.0);
+        let least = self.size(CARD).max(64.0) + apart;
+        let fits = (((room.width() + apart) / least) as usize).clamp(1, layers.max(1));
+        // Without room for all layers, that of the present stage is the last one on the page.
+        let last = match (self.statement_now(), self.now.place) {
+            (Some(index), _) => all[index].layer,
+            (None, 0) => 0,
+            _ => layers.saturating_sub(1),
+        };
+        let first = (last + 1).saturating_sub(fits);
+        let width = ((room.width() + apart) / fits as f32 - apart).min(self.size(250.0));
+        let start = room.middle() - 0.5 * (fits as f32 * (width + apart) - apart);
+        let mut cards = Vec::new();
+        let count = |layer: usize| all.iter().filter(|own| own.layer == layer).count();
+        let most = (first..first + fits).map(count).max().unwrap_or(1).max(1) as f32;
+        let high = room.height() / most - self.size(NAME).max(12.0) - self.gap();
+        let [least, most] = VECTOR.map(|height| self.size(height).max(12.0));
+        let vector = high.clamp(least, most);
+        for layer in first..first + fits {
+            let left = start + (layer - first) as f32 * (width + apart);
+            self.column(room.across(left, left + width), (layer, vector), &mut cards);
+        }
+        cards
+    }
+
+    /// Room between two cards.
+    fn gap(&self) -> f32 {
+        self.size(14.0).max(7.0)
+    }
+
+    /// Places the cards of a layer below each other.
+    fn column(&self, room: Area, (layer, vector): (usize, f32), cards: &mut Vec<Card<'a>>) {
+        let all = self.statements_of();
+        let mut own: Vec<usize> = (0..all.len())
+            .filter(|index| all[*index].layer == layer)
+            .collect();
+        let (gap, name) = (self.gap(), self.size(NAME).max(12.0));
+        let tallest = |index: usize| {
+            let heights = self.quantities_of(index).map(|own| match own.axes.len() {
+                0 | 1 => vector,
+                _ => {
+                    let [rows, columns] = own.shape();
+                    let count = all[index].parts.len() as f32;
+                    let cell = (room.width() / count / columns as f32).min(self.size(CELL));
+                    rows as f32 * cell
+                }
+            });
+            heights.fold(0.0, f32::max)
+        };
+        // Those without room give way, those of the present statement last.
+        let now = self.statement_now();
+        let is_asked = |index: &usize| {
+            let reads = now.map(|now| &all[now].reads);
+            let is_read =
+                reads.is_some_and(|reads| reads.iter().any(|read| read.statement == *index));
+            is_read || now == Some(*index)
+        };
+        let most = ((room.height() + gap) / (name + vector + gap)) as usize;
+        while own.len() > most.max(1) {
+            let place = own.iter().rposition(|index| !is_asked(index));
+            own.remove(place.unwrap_or(own.len() - 1));
+        }
+        let fixed = own.len() as f32 * (name + gap) - gap;
+        let heights: Vec<f32> = own.iter().map(|index| tallest(*index)).collect();
+        let free = room.height() - fixed;
+        let shrunk = |share: f32| {
+            let height = |height: &f32| height.min(vector.max(share * height));
+            heights.iter().map(height).collect::<Vec<f32>>()
+        };
+        let shares = (0..=20).rev().map(|part| shrunk(part as f32 / 20.0));
+        let mut fitting = shares.filter(|heights| heights.iter().sum::<f32>() <= free);
+        let heights = fitting.next().unwrap_or_else(|| shrunk(0.0));
+        let mut top = room.centre() - 0.5 * (fixed + heights.iter().sum::<f32>());
+        for (statement, height) in own.into_iter().zip(heights) {
+            let area = room.down(top, top + name + height);
+            let parts: Vec<&Quantity> = self.quantities_of(statement).collect();
+            let width = (room.width() + 4.0) / parts.len().max(1) as f32;
+            let pictures = parts.into_iter().enumerate().map(|(index, own)| {
+                let left = room.left + index as f32 * width;
+                let area = area.across(left, left + width - 4.0);
+                (own, area.down(top + name, top + name + height))
+            });
+            let pictures = pictures.collect();
+            cards.push(Card {
+                statement,
+                area,
+                pictures,
+            });
+            top += name + height + gap;
+        }
+    }
+
+    fn quantities_of(&self, statement: usize) -> impl Iterator<Item = &'a Quantity> {
+        let parts = &self.statements_of()[statement].parts;
+        let all = self.seen.facts.quantities.iter();
+        all.filter(|own| parts.contains(&own.part))
+    }
+
+    /// Paints the name of a card and the values of its quantities.
+    fn card(&self, on: &mut Surface<'_>, card: &Card<'a>, places: &mut Vec<PlacedPanel<'a>>) {
+        let (colours, own) = (self.page.colours, &self.statements_of()[card.statement]);
+        let is_now = self.statement_now() == Some(card.statement);
+        let style = self.letters(11.5, colours.emphasis(is_now)).bold_if(is_now);
+        let quiet = self.letters(10.0, colours.subdued);
+        let y = card.area.top + self.size(8.0).max(5.0);
+        let end = match self.scale_of(card.statement) {
+            scale @ Scale::Signed(_) => format!("±{}", scale.end_texts()[1]),
+            scale @ Scale::UpTo(_) => scale.end_texts()[1].clone(),
+            _ => String::new(),
+        };
+        let symbol = card
+            .pictures
+            .first()
+            .map_or("", |(own, _)| own.array.symbol);
+        let name = cut(
+            &own.name.replace(['.', '_'], " "),
+            &style,
+            card.area.width(),
+        );
+        let mut left = card.area.left + width_of(&name, &style) + 6.0;
+        on.text(name, [card.area.left, y], style);
+        let is_number = card
+            .pictures
+            .first()
+            .is_some_and(|(own, _)| own.is_number());
+        if left + width_of(symbol, &quiet) <= card.area.right {
+            on.text(symbol, [left, y], quiet);
+            left += width_of(symbol, &quiet) + 6.0;
+        }
+        if let (1.., count) = (own.head.len(), own.parts.len()) {
+            let heads = format!("{} 0–{}", own.head, count - 1);
+            if count > 1
+                && left + width_of(&heads, &quiet) + width_of(&end, &quiet) + 6.0 <= card.area.right
+            {
+                left += width_of(&heads, &quiet) + 6.0;
+                on.text(heads, [left - 6.0, y], quiet.end());
+            }
+        }
+        if left + width_of(&end, &quiet) <= card.area.right && !is_number {
+            on.text(end, [card.area.right, y], quiet.end());
+        }
+        let changed = own.most_changed(self.now.trace(), self.now.step);
+        let changed = changed.filter(|_| is_now && within(self.now.through, APPEAR) > 0.5);
+        for (part, (own, area)) in card.pictures.iter().enumerate() {
+            let entry = changed
+                .filter(|entry| entry.part == part)
+                .map(|entry| entry.index);
+            self.values(on, (card.statement, own), *area, entry);
+            self.outline(on, *area, is_now.then_some(colours.accent));
+            let id = PanelId::new(Picture::Quantities).part(own.part).now();
+            places.extend(self.seen.panel(id).map(|panel| panel.at(*area)));
+        }
+    }
+
+    /// Paints the values of a quantity at the moment: those of the step before until its statement is computed.
+    fn values(
+        &self,
+        on: &mut Surface<'_>,
+        (statement, own): (usize, &Quantity),
+        area: Area,
+        entry: Option<usize>,
+    ) {
+        let Some(series) = self.now.trace().series(Place::Machine, own.array) else {
+            return;
+        };
+        let progress = self.now.progress(Stage::Statement(statement), None);
+        let come = self.now.glide().unwrap_or(within(progress, APPEAR));
+        let now = series.row(self.now.step);
+        let before = before(self.now.trace(), own.array, self.now.step);
+        let seen = between(0.45, 1.0, come);
+        let value = |index: usize| {
+            let before = before.get(index).copied().unwrap_or(0.0);
+            between(before, now[index], come)
+        };
+        let (colours, scale) = (self.page.colours, self.scale_of(statement));
+        on.rect(area, colours.well);
+        if own.is_number() {
+            let [low, high] = match scale {
+                Scale::Signed(most) => [-most, most],
+                Scale::UpTo(most) => [0.0, most],
+                _ => [0.0, 1.0],
+            };
+            let x = |value: f32| {
+                area.left + ((value - low) / (high - low)).clamp(0.0, 1.0) * area.width()
+            };
+            let [zero, end] = [x(0.0), x(value(0))];
+            let ink = Ink::from(mix(colours.line, colours.subdued, 0.4)).faded(seen);
+            on.rect(area.across(zero.min(end), zero.max(end)), ink);
+            let style = self.letters(12.0, Ink::from(colours.strong).faded(seen));
+            let text = numbers::short(value(0), 2);
+            on.text(text, [area.left + 5.0, area.centre()], style.mono());
+            return;
+        }
+        let [rows, columns] = match own.axes.len() {
+            1 => [1, now.len()],
+            _ => own.shape(),
+        };
+        // Never finer than can be seen.
+        let shown = rows.min((area.height() / 2.0) as usize).max(1);
+        let height = area.height() / shown as f32;
+        for line in 0..shown {
+            let first = line * rows / shown * columns;
+            let top = area.top + line as f32 * height;
+            let row = area.down(top, top + height);
+            self.cells(on, row, columns, scale, |column| {
+                (value(first + column), seen)
+            });
+        }
+        if let Some(index) = entry {
+            let [row, column] = [index / columns, index % columns];
+            let [width, height] = [area.width() / columns as f32, area.height() / rows as f32];
+            let cell = Area::new(
+                area.left + column as f32 * width,
+                area.top + row as f32 * height,
+                width.max(3.0),
+                height.max(3.0),
+            );
+            edge(on, cell, colours.strong.into(), 1.4);
+        }
+    }
+
+    /// Draws the ways from what statements read to what they make: of the present statement, or of all others.
+    fn reads(&self, on: &mut Surface<'_>, cards: &[Card<'a>], are_now: bool) {
+        let colours = self.page.colours;
+        let now = self.statement_now();
+        let shown = cards
+            .iter()
+            .filter(|card| (now == Some(card.statement)) == are_now);
+        for card in shown {
+            for read in &self.statements_of()[card.statement].reads {
+                let from = cards.iter().find(|other| other.statement == read.statement);
+                let Some(from) = from.filter(|_| are_now || !read.is_before) else {
+                    continue;
+                };
+                let way = self.way(from, card, read);
+                if !are_now {
+                    on.line(&way, colours.line, 1.2);
+                    continue;
+                }
+                on.line(&way, colours.accent, 1.8);
+                self.travel(on, &way);
+                if read.is_before {
+                    let style = self.letters(9.5, colours.accent).middle();
+                    let middle = 0.5 * (way[2][0] + way[3][0]);
+                    on.text("t−1", [middle, way[2][1] - self.size(7.0).max(6.0)], style);
+                }
+            }
+        }
+    }
+
+    /// A dot that runs along the way of the present statement.
+    fn travel(&self, on: &mut Surface<'_>, way: &[[f32; 2]]) {
+        let share = within(self.now.through, ARRIVE);
+        if share <= 0.0 || share >= 1.0 {
+            return;
+        }
+        let place = share * (way.len() - 1) as f32;
+        let (index, rest) = (place as usize, place.fract());
+        let next = way[(index + 1).min(way.len() - 1)];
+        let at = [0, 1].map(|axis| between(way[index][axis], next[axis], rest));
+        let half = self.size(4.0).max(2.5);
+        let dot = Area::new(at[0] - half, at[1] - half, 2.0 * half, 2.0 * half);
+        on.rect(dot, self.page.colours.accent);
+    }
+
+    /// The way from one card to another: from right to left, or over it to itself and to earlier ones.
+    fn way(&self, from: &Card<'_>, to: &Card<'_>, read: &Read) -> Vec<[f32; 2]> {
+        const POINTS: usize = 16;
+        let shares = (0..=POINTS).map(|point| point as f32 / POINTS as f32);
+        if read.is_before {
+            let height = self.size(16.0).max(9.0);
+            let [start, end] = [from.area.right, to.area.left];
+            let [first, last] = [from.area.centre(), to.area.centre()];
+            let top = from.area.top.min(to.area.top) - height;
+            let out = self.size(9.0).max(5.0);
+            return vec![
+                [start, first],
+                [start + out, first],
+                [start + out, top],
+                [end - out, top],
+                [end - out, last],
+                [end, last],
+            ];
+        }
+        let [start, end] = [from.area.right, to.area.left];
+        let [first, last] = [from.area.centre(), to.area.centre()];
+        let along = |share: f32| {
+            let bent = share * share * (3.0 - 2.0 * share);
+            [start + share * (end - start), first + bent * (last - first)]
+        };
+        shares.map(along).collect()
+    }
+
+    fn lines_top(&self) -> f32 {
+        self.plan.episode.top - self.size(86.0).max(58.0)
+    }
+
+    /// The line of the present statement, and below it with the numbers of the entry that changes most.
+    fn line(&self, on: &mut Surface<'_>, own: &Statement) {
+        let colours = self.page.colours;
+        let size = self.letters(13.5, colours.strong).mono();
+        let room = self.plan.middle.width() + 2.0 * self.size(60.0);
+        let words: Vec<_> = own.equation.split_whitespace().collect();
+        let entry = own.most_changed(self.now.trace(), self.now.step);
+        let numbers = entry.map(|entry| self.with_numbers(own, entry));
+        let mut y = self.lines_top() + self.size(14.0).max(9.0);
+        let texts = [(words.join(" "), size), (numbers.unwrap_or_default(), size)];
+        for (index, (text, style)) in texts.into_iter().enumerate() {
+            let ink = [colours.strong, colours.text][index];
+            let style = crate::figure::Style {
+                ink: ink.into(),
+                ..style
+            }
+            .middle();
+            let mut broken = lines(&text, &style, room);
+            broken.truncate(2);
+            for line in broken {
+                on.text(line, [self.plan.middle.middle(), y], style);
+                y += 1.35 * style.size;
+            }
+        }
+    }
+
+    /// The line with a number for each name of which the entry takes one value.
+    fn with_numbers(&self, own: &Statement, entry: Entry) -> String {
+        let trace = self.now.trace();
+        let Some(made) = self.quantity(own.parts[entry.part]) else {
+            return String::new();
+        };
+        let sign = own.equation.find('=').unwrap_or(0);
+        let mut text = String::new();
+        let mut last = sign + 1;
+        for read in &own.reads {
+            let parts = &self.statements_of()[read.statement].parts;
+            let part = parts.get(entry.part).or(parts.first());
+            let value = part.and_then(|part| self.quantity(*part));
+            let value = value
+                .and_then(|of| value_at(trace, (made, entry.index), of, (self.now.step, read)));
+            // A name stays where the entry takes several of its values.
+            if let Some(value) = value {
+                text += &own.equation[last..read.words.start];
+                let number = numbers::short(value, 2);
+                let is_signed = value < 0.0;
+                text += &if is_signed {
+                    format!("({number})")
+                } else {
+                    number
+                };
+                last = read.words.end;
+            }
+        }
+        text += &own.equation[last..];
+        let words: Vec<_> = text.split_whitespace().collect();
+        let value = numbers::short(entry.values[1], 2);
+        format!(
+            "{} = {} = {value}",
+            made.entry(entry.index),
+            words.join(" ")
+        )
+    }
+
+    fn quantity(&self, part: usize) -> Option<&'a Quantity> {
+        self.seen
+            .facts
+            .quantities
+            .iter()
+            .find(|own| own.part == part)
+    }
+}
+
+/// The value of a quantity that an entry of another one takes; none where it takes several.
+fn value_at(
+    trace: &Trace,
+    (made, index): (&Quantity, usize),
+    of: &Quantity,
+    (step, read): (usize, &Read),
+) -> Option<f32> {
+    let mut rest = index;
+    let mut entries: Vec<(&str, usize)> = Vec::new();
+    for (axis, size) in made.axes.iter().rev() {
+        entries.push((axis, rest % size));
+        rest /= size;
+    }
+    let mut place = 0;
+    for (axis, size) in &of.axes {
+        let entry = entries.iter().find(|own| own.0 == *axis)?;
+        place = place * size + entry.1;
+    }
+    let values = if read.is_before {
+        before(trace, of.array, step)
+    } else {
+        trace.series(Place::Machine, of.array)?.row(step)
+    };
+    values.get(place).copied()
+}

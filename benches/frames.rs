@@ -8,7 +8,7 @@ use std::time::Instant;
 use egui::{Context, Event, Pos2, RawInput, Rect, Vec2, pos2};
 use tapescope::io::Experiment;
 use tapescope::learn::{Run, RunProgress, RunUpdate, Snapshots};
-use tapescope::model::{Model, NtmConfig};
+use tapescope::model::{EquationsConfig, Model, ModelConfig, NtmConfig};
 use tapescope::task::{Copy, Task};
 use tapescope::train::{AuxLosses, Quantity, State, Update};
 use tapescope::viewer::command::{Edit, Episode, Learn, List, Play, Rows, ViewCommand};
@@ -18,13 +18,19 @@ use tapescope::viewer::{App, Command, Machine, NoFiles, Options, RunUpdates, Win
 const FRAMES: usize = 60;
 
 fn app(rows: usize, columns: usize, length: usize) -> App {
+    let mut config = NtmConfig::new(1, 1);
+    (config.rows, config.columns) = (rows, columns);
+    config.controller.size = 32;
+    app_of(config.into(), length)
+}
+
+/// A machine that copies vectors of eight bits.
+fn app_of(mut config: ModelConfig, length: usize) -> App {
     let task = Task::Copy(Copy {
         bits: 8,
         length: length..=length,
     });
-    let mut config = NtmConfig::new(task.inputs(), task.outputs());
-    (config.rows, config.columns) = (rows, columns);
-    config.controller.size = 32;
+    config.set_channels(task.inputs(), task.outputs());
     let machine = Machine {
         other_way: None,
         away: false,
@@ -123,6 +129,30 @@ fn measure(rows: usize, columns: usize, length: usize) {
         let name = format!("{rows}×{columns}, {steps} steps, close-up of {heads}, moving");
         report(&name, &stages_moving(&ctx, &mut app));
     }
+}
+
+/// The close-up of a file with this many statements, each of which reads the two before it.
+fn measure_statements(count: usize) {
+    let line = |index: usize| {
+        let [one, other] = [index.saturating_sub(1), index.saturating_sub(2)];
+        format!("  h_{index} = tanh(h_{one} + 0.5 * h_{other})\n")
+    };
+    let lines: String = (1..count).map(line).collect();
+    let text = format!(
+        "machine \"bench\"\ninput x[steps, inputs]\ntarget y[steps, outputs]\nsize units = 64 in 1..4096 \"units\"\n\
+         along steps\n  h_0 = linear[units](x)\n{lines}  z = linear[outputs](h_{})\n",
+        count - 1
+    );
+    let config = EquationsConfig::of_file("bench.machine", &text).unwrap();
+    let ctx = Context::default();
+    tapescope::viewer::apply_theme(&ctx);
+    let mut app = app_of(config.into(), 20);
+    while app.layout() != WindowLayout::CloseUp {
+        app.apply(&ctx, vec![Command::View(ViewCommand::NextLayout)]);
+    }
+    frame(&ctx, &mut app, pos2(5.0, 5.0));
+    let name = format!("a file of {count} statements, close-up, moving");
+    report(&name, &stages_moving(&ctx, &mut app));
 }
 
 /// Frames that each show another step.
@@ -275,6 +305,7 @@ fn main() {
         "{:<56} {:>8} {:>9} {:>8} {:>8} {:>8}",
         "", "ms", "ms", "ms", "", "KB"
     );
+    measure_statements(60);
     measure_learning();
     measure(128, 20, 20);
     measure(1024, 64, 100);

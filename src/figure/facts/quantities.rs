@@ -42,14 +42,11 @@ impl Quantity {
     /// The quantities over time, in the order of the computation; none of a machine that is no file.
     pub fn of_all(trace: &Trace) -> Vec<Self> {
         let quantities = of_steps(trace).filter_map(|(part, array, series)| {
-            let sizes = trace.array_sizes(array)?.iter().copied();
-            let axes = array.dims.iter().copied().skip(1).zip(sizes);
-            let axes: Vec<_> = axes.filter(|(_, size)| *size > 1).collect();
+            let axes = axes_of(trace, array)?;
             let last = axes.last().map_or(1, |(_, size)| *size);
             let colours = Colouring::of(array, last, series);
             let others = series.width() / axes.first().map_or(1, |(_, size)| *size);
-            let is_start = |other: &Array| other.name.strip_prefix(array.name) == Some(".initial");
-            let has_start = trace.kind_arrays.arrays().any(|(one, _)| is_start(&one));
+            let has_start = start_of(trace, array).is_some();
             let rows = (0..series.steps()).flat_map(|t| series.row(t).chunks(others.max(1)));
             let norms = rows.map(norm).filter(|norm| norm.is_finite());
             Some(Self {
@@ -197,6 +194,20 @@ pub(super) fn of_steps(trace: &Trace) -> impl Iterator<Item = (usize, Array, &Se
         let has_steps = series.width() > 0 && series.steps() >= trace.steps();
         *array != LOGIT && array.dims.first() == Some(&"t") && has_steps
     })
+}
+
+/// The axes of an array in a step with their sizes, without those of a single entry.
+pub(super) fn axes_of(trace: &Trace, array: Array) -> Option<Vec<(&'static str, usize)>> {
+    let sizes = trace.array_sizes(array)?.iter().copied();
+    let axes = array.dims.iter().copied().skip(1).zip(sizes);
+    Some(axes.filter(|(_, size)| *size > 1).collect())
+}
+
+/// The values of an array before the first step, where it has any.
+pub(super) fn start_of(trace: &Trace, array: Array) -> Option<&Series<f32>> {
+    let is_start = |own: Array| own.name.strip_prefix(array.name) == Some(".initial");
+    let mut all = trace.kind_arrays.arrays();
+    all.find(|(own, _)| is_start(own)).map(|(_, series)| series)
 }
 
 /// The length of a vector.

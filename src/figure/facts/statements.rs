@@ -2,8 +2,10 @@
 
 use std::ops::Range;
 
-use crate::figure::facts::quantities::of_steps;
-use crate::model::{Array, Trace};
+use crate::figure::facts::moment::Moment;
+use crate::figure::facts::numbers;
+use crate::figure::facts::quantities::{axes_of, of_steps, start_of};
+use crate::model::{Array, Place, Trace};
 
 /// A statement of a machine file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -115,18 +117,71 @@ impl Statement {
     }
 }
 
+impl Moment<'_> {
+    /// The line of a statement with the numbers of the entry that changes most in the step; a name stays where the entry
+    /// takes several of its values.
+    pub fn numbers_of(&self, own: &Statement) -> Option<String> {
+        let (trace, step) = (self.trace(), self.step);
+        let entry = own.most_changed(trace, step)?;
+        let array = |part: usize| trace.kind_arrays.arrays().nth(part);
+        let (made, _) = array(own.parts[entry.part])?;
+        let mut rest = entry.index;
+        let mut entries = axes_of(trace, made)?;
+        for (_, size) in entries.iter_mut().rev() {
+            (*size, rest) = (rest % *size, rest / *size);
+        }
+        let value = |read: &Read| {
+            let parts = &self.stages.statements.get(read.statement)?.parts;
+            let (of, series) = array(*parts.get(entry.part).or(parts.first())?)?;
+            let mut place = 0;
+            for (axis, size) in axes_of(trace, of)? {
+                let (_, entry) = entries.iter().find(|own| own.0 == axis)?;
+                place = place * size + entry;
+            }
+            let values = if read.is_before {
+                before(trace, of, step)
+            } else {
+                series.row(step)
+            };
+            values.get(place).copied()
+        };
+        let mut last = own.equation.find('=')? + 1;
+        let mut text = String::new();
+        for (read, value) in own
+            .reads
+            .iter()
+            .filter_map(|read| Some((read, value(read)?)))
+        {
+            text += &own.equation[last..read.words.start];
+            let number = numbers::short(value, 2);
+            text += &if value < 0.0 {
+                format!("({number})")
+            } else {
+                number
+            };
+            last = read.words.end;
+        }
+        text += &own.equation[last..];
+        let words: Vec<_> = text.split_whitespace().collect();
+        let value = numbers::short(entry.values[1], 2);
+        let places: Vec<_> = entries.iter().map(|(_, entry)| entry.to_string()).collect();
+        let place = if places.is_empty() {
+            String::new()
+        } else {
+            format!("[{}]", places.join(","))
+        };
+        let symbol = made.symbol.rsplit('.').next().unwrap_or_default();
+        Some(format!("{symbol}{place} = {} = {value}", words.join(" ")))
+    }
+}
+
 /// The values of an array in the step before, or before the first one; none where it has none there.
 pub fn before<'a>(trace: &'a Trace, array: Array, step: usize) -> &'a [f32] {
-    let mut all = trace.kind_arrays.arrays();
-    let is_start = |own: Array| own.name.strip_prefix(array.name) == Some(".initial");
-    match step.checked_sub(1) {
-        Some(step) => all
-            .find(|own| own.0 == array)
-            .map_or(&[], |own| own.1.row(step)),
-        None => all
-            .find(|own| is_start(own.0))
-            .map_or(&[], |own| own.1.row(0)),
-    }
+    let rows = match step.checked_sub(1) {
+        Some(step) => trace.series(Place::Machine, array).map(|own| own.row(step)),
+        None => start_of(trace, array).map(|own| own.row(0)),
+    };
+    rows.unwrap_or_default()
 }
 
 /// The statement that makes the quantity of this name, as the line of another one names it.

@@ -33,7 +33,7 @@ pub(super) fn input(recording: &Recording, step: usize) -> String {
     }
 }
 
-/// Describes a statement of a machine file by what it reads; the detail is the value that changes most.
+/// Describes a statement of a machine file by what it reads; the detail is its line with numbers.
 pub(super) fn statement(moment: &Moment<'_>, index: usize) -> [String; 2] {
     let all = &moment.stages.statements;
     let Some(own) = all.get(index) else {
@@ -62,11 +62,8 @@ pub(super) fn statement(moment: &Moment<'_>, index: usize) -> [String; 2] {
     let made = name(own.name);
     let (first, rest) = made.split_at(made.chars().next().map_or(0, char::len_utf8));
     let what = format!("{}{rest} comes from {from}", first.to_uppercase());
-    let changed = own.most_changed(moment.trace(), moment.step);
-    let detail = changed.map_or_else(String::new, |entry| {
-        let [before, now] = entry.values.map(|value| numbers::short(value, 2));
-        format!(": {before} to {now} where it changes most")
-    });
+    let numbers = moment.numbers_of(own);
+    let detail = numbers.map_or_else(String::new, |numbers| format!(": {numbers}"));
     [what, detail]
 }
 

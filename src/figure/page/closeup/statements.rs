@@ -5,13 +5,13 @@ use super::{CloseUp, edge};
 use crate::figure::facts::numbers;
 use crate::figure::facts::quantities::{Colouring, Quantity};
 use crate::figure::facts::stages::Stage;
-use crate::figure::facts::statements::{Entry, Read, Statement, before};
+use crate::figure::facts::statements::{Read, Statement, before};
 use crate::figure::scene::fonts::{cut, lines, width_of};
 use crate::figure::scene::motion::{between, within};
 use crate::figure::scene::paint::{Draw, Surface};
 use crate::figure::scene::panel::{PlacedPanel, shades};
-use crate::figure::{Area, Ink, PanelId, Picture, Scale, mix};
-use crate::model::{Place, Trace};
+use crate::figure::{Area, Ink, PanelId, Picture, Scale, Style, mix};
+use crate::model::Place;
 
 /// The least width of a card, at the usual size.
 const CARD: f32 = 92.0;
@@ -427,13 +427,12 @@ impl<'a> CloseUp<'a, '_> {
         let size = self.letters(13.5, colours.strong).mono();
         let room = self.plan.middle.width() + 2.0 * self.size(60.0);
         let words: Vec<_> = own.equation.split_whitespace().collect();
-        let entry = own.most_changed(self.now.trace(), self.now.step);
-        let numbers = entry.map(|entry| self.with_numbers(own, entry));
+        let numbers = self.now.numbers_of(own);
         let mut y = self.lines_top() + self.size(14.0).max(9.0);
         let texts = [(words.join(" "), size), (numbers.unwrap_or_default(), size)];
         for (index, (text, style)) in texts.into_iter().enumerate() {
             let ink = [colours.strong, colours.text][index];
-            let style = crate::figure::Style {
+            let style = Style {
                 ink: ink.into(),
                 ..style
             }
@@ -446,76 +445,4 @@ impl<'a> CloseUp<'a, '_> {
             }
         }
     }
-
-    /// The line with a number for each name of which the entry takes one value.
-    fn with_numbers(&self, own: &Statement, entry: Entry) -> String {
-        let trace = self.now.trace();
-        let Some(made) = self.quantity(own.parts[entry.part]) else {
-            return String::new();
-        };
-        let sign = own.equation.find('=').unwrap_or(0);
-        let mut text = String::new();
-        let mut last = sign + 1;
-        for read in &own.reads {
-            let parts = &self.statements_of()[read.statement].parts;
-            let part = parts.get(entry.part).or(parts.first());
-            let value = part.and_then(|part| self.quantity(*part));
-            let value = value
-                .and_then(|of| value_at(trace, (made, entry.index), of, (self.now.step, read)));
-            // A name stays where the entry takes several of its values.
-            if let Some(value) = value {
-                text += &own.equation[last..read.words.start];
-                let number = numbers::short(value, 2);
-                let is_signed = value < 0.0;
-                text += &if is_signed {
-                    format!("({number})")
-                } else {
-                    number
-                };
-                last = read.words.end;
-            }
-        }
-        text += &own.equation[last..];
-        let words: Vec<_> = text.split_whitespace().collect();
-        let value = numbers::short(entry.values[1], 2);
-        format!(
-            "{} = {} = {value}",
-            made.entry(entry.index),
-            words.join(" ")
-        )
-    }
-
-    fn quantity(&self, part: usize) -> Option<&'a Quantity> {
-        self.seen
-            .facts
-            .quantities
-            .iter()
-            .find(|own| own.part == part)
-    }
-}
-
-/// The value of a quantity that an entry of another one takes; none where it takes several.
-fn value_at(
-    trace: &Trace,
-    (made, index): (&Quantity, usize),
-    of: &Quantity,
-    (step, read): (usize, &Read),
-) -> Option<f32> {
-    let mut rest = index;
-    let mut entries: Vec<(&str, usize)> = Vec::new();
-    for (axis, size) in made.axes.iter().rev() {
-        entries.push((axis, rest % size));
-        rest /= size;
-    }
-    let mut place = 0;
-    for (axis, size) in &of.axes {
-        let entry = entries.iter().find(|own| own.0 == *axis)?;
-        place = place * size + entry.1;
-    }
-    let values = if read.is_before {
-        before(trace, of.array, step)
-    } else {
-        trace.series(Place::Machine, of.array)?.row(step)
-    };
-    values.get(place).copied()
 }

@@ -179,6 +179,14 @@ impl Train {
             End::Stopped => return Err(self.stopped(&mut folder, &trainer.state)?.into()),
             End::Diverged(why) => return Err(diverged(&mut folder, &why, &trainer)?.into()),
         }
+        let (seen, training) = (trainer.state.sequences, &trainer.config);
+        if seen < training.sequences {
+            writeln!(
+                out,
+                "ended after {seen} of {} sequences: no better validation in the last {} (training.patience)",
+                training.sequences, training.patience
+            )?;
+        }
         let history = std::mem::take(&mut trainer.state.history);
         let (best, weights) = (folder.saved(), folder.weights_path());
         folder.finish()?;

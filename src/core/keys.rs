@@ -341,6 +341,7 @@ impl Key<'_> {
             Field::Choice(choice) => choice.words().first() == Some(&choice.word()),
             Field::Integer(value, range) => **value == *range.start(),
             Field::Integer64(value, range) => **value == *range.start(),
+            Field::Text(text) => text.is_empty(),
             _ => false,
         };
         self.absent != Absent::First || !is_first

@@ -76,7 +76,10 @@ pub fn from_json(
     };
     let is_list = source.trim_start().starts_with('[');
     let mut read = Form::default();
-    if is_line {
+    let is_json = source.trim_start().starts_with(['"', '[', '{']);
+    if let (true, false, Some(line)) = (is_line, is_json, one_line(source)) {
+        line.clone_into(&mut read.line);
+    } else if is_line {
         read.line = serde_json::from_str(source).map_err(syntax)?;
     } else if is_list && is_symbols {
         read.symbols = Some(serde_json::from_str(source).map_err(syntax)?);
@@ -87,6 +90,13 @@ pub fn from_json(
     }
     let manual = read.manual(task, repeats);
     manual.map_err(|fault| Error::content(label, fault.array, fault.problem))
+}
+
+/// The line of a text that has no other.
+fn one_line(text: &str) -> Option<&str> {
+    let line = text.strip_suffix('\n').unwrap_or(text);
+    let line = line.strip_suffix('\r').unwrap_or(line);
+    (!line.is_empty() && !line.contains('\n')).then_some(line)
 }
 
 impl ManualEpisode {
@@ -357,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_written_in_quotes() {
+    fn a_line_is_written_in_quotes_or_alone() {
         let mut text = Text::NONE;
         text.symbols = "the cat".to_owned();
         let task = Task::Text(text);
@@ -366,6 +376,7 @@ mod tests {
         assert_eq!((episode.size, episode.scored_steps()), (3, 4));
         assert_eq!(episode.target[[2, 1]], 1.0);
         assert_eq!(manual.notes, ["note: `sat` is not in the vocabulary"]);
+        assert_eq!(read("the sat cat\r\n", &task, None).episode(), episode);
         for (source, expected) in [
             ("\" \"", "b.json: has 0 tokens; expected 1 to 100000"),
             (
@@ -443,7 +454,7 @@ mod tests {
                 "is not a list of symbols, at line 1, column 1; expected symbols such as [3,null,1,4]",
             ),
             (
-                "the cat",
+                "the cat\nsat",
                 &Task::Pairs(Pairs::NONE),
                 r#"is not a text in quotes; expected a source such as "the cat", or"#,
             ),

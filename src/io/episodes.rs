@@ -29,7 +29,7 @@ use crate::task::{Fault, Pair, Recorded, Task};
 /// The largest file, and the most bytes that are unpacked of an array.
 const LIMIT: u64 = 2 << 30;
 /// The kinds of values that are read.
-const NUMBERS: &str = "<f4, <f8, |b1, |u1, |i1, <u2, <i2, <u4, <i4, <u8 and <i8; convert it with numpy's astype('float32')";
+const NUMBERS: &str = "<f2, <f4, <f8, |b1, |u1, |i1, <u2, <i2, <u4, <i4, <u8 and <i8; convert it with numpy's astype('float32')";
 
 /// Reads a file of episodes.
 ///
@@ -73,6 +73,58 @@ enum Contents {
     Text(Arc<Vec<String>>),
 }
 
+impl Contents {
+    /// Reads a file of a task, with its SHA-256.
+    fn of(task: &Task, path: &Path) -> Result<(Self, String), Error> {
+        Ok(match task {
+            Task::Pairs(task) => {
+                let (pairs, sha256) = pairs::read(path, task.form())?;
+                (Self::Pairs(Arc::new(pairs)), sha256)
+            }
+            Task::Text(task) => {
+                let (lines, sha256) = text::read(path, task.tokens)?;
+                (Self::Text(Arc::new(lines)), sha256)
+            }
+            _ => {
+                let recorded = read(path)?;
+                let sha256 = sha256(&recorded);
+                (Self::Episodes(Arc::new(recorded)), sha256)
+            }
+        })
+    }
+
+    /// The number of episodes.
+    fn count(&self) -> usize {
+        match self {
+            Self::Episodes(recorded) => recorded.count(),
+            Self::Pairs(pairs) => pairs.len(),
+            Self::Text(lines) => lines.len(),
+        }
+    }
+
+    /// The contents with others of the same kind behind them.
+    fn followed_by(self, others: Self) -> Result<Self, Fault> {
+        fn joined<T: Clone>(own: &[T], others: &[T]) -> Arc<Vec<T>> {
+            Arc::new([own, others].concat())
+        }
+        Ok(match (self, others) {
+            (Self::Episodes(own), Self::Episodes(others)) => {
+                Self::Episodes(Arc::new(own.followed_by(&others)?))
+            }
+            (Self::Pairs(own), Self::Pairs(others)) => {
+                let is_aligned = |all: &[Pair]| all.iter().all(Pair::is_aligned);
+                if is_aligned(&own) != is_aligned(&others) {
+                    let problem = "has alignments, or `file` has; expected both with them, or none";
+                    return Err(Fault::new("test_file", problem));
+                }
+                Self::Pairs(joined(&own, &others))
+            }
+            (Self::Text(own), Self::Text(others)) => Self::Text(joined(&own, &others)),
+            (own, _) => own,
+        })
+    }
+}
+
 impl Experiment {
     /// The experiment with the episodes of its task, where that keeps them in a file: as it is named, from the folder
     /// of `by`, or else under the same name in that folder. `by` is the file that names it. No other task changes.
@@ -85,35 +137,35 @@ impl Experiment {
         let Some([named, _]) = self.task.file() else {
             return Ok(self);
         };
-        let path = found(named, by)?;
-        let (contents, there) = match &self.task {
-            Task::Pairs(task) => {
-                let (pairs, sha256) = pairs::read(&path, task.tokens)?;
-                (Contents::Pairs(Arc::new(pairs)), sha256)
-            }
-            Task::Text(task) => {
-                let (lines, sha256) = text::read(&path, task.tokens)?;
-                (Contents::Text(Arc::new(lines)), sha256)
-            }
-            _ => {
-                let recorded = read(&path)?;
-                let sha256 = sha256(&recorded);
-                (Contents::Episodes(Arc::new(recorded)), sha256)
-            }
+        let path = found(named, by, "task.file")?;
+        let (mut contents, mut there) = Contents::of(&self.task, &path)?;
+        let test_path = match self.task.test_file() {
+            "" => None,
+            named => Some(found(named, by, "task.test_file")?),
         };
+        if let Some(path) = &test_path {
+            let (held_out, sha256) = Contents::of(&self.task, path)?;
+            self.task.hold_out_last(held_out.count());
+            contents = contents
+                .followed_by(held_out)
+                .map_err(|fault| of_task(&label, &fault))?;
+            there = weights::hexadecimal(Sha256::new().chain_update(there + &sha256));
+        }
         if let Some([named, sha256]) = self.task.file_mut() {
             if !sha256.is_empty() && *sha256 != there {
+                let files = [&path].into_iter().chain(&test_path);
+                let files: Vec<_> = files.map(|path| file::label(path)).collect();
                 let problem = format!(
                     "is {sha256}, but the episodes in {} have {there}; restore the original file, or remove this key to use the other episodes",
-                    file::label(&path)
+                    files.join(" and ")
                 );
                 return Err(Error::content(&label, "task.sha256", problem));
             }
             *sha256 = there;
-            if Path::new(named).is_relative() {
-                let path = std::path::absolute(&path).unwrap_or(path);
-                *named = path.to_string_lossy().into_owned();
-            }
+            make_absolute(named, path);
+        }
+        if let (Some(named), Some(path)) = (self.task.test_file_mut(), test_path) {
+            make_absolute(named, path);
         }
         self.filled(contents, &label)
     }
@@ -125,10 +177,12 @@ impl Experiment {
     pub fn with_episodes_if_there(self, by: &Path) -> Result<Self, Error> {
         let is_text = matches!(self.task, Task::Pairs(_) | Task::Text(_));
         let can_lack_them = is_text && self.task.has_channels();
-        match self.task.file() {
-            Some([named, _]) if can_lack_them && found(named, by).is_err() => Ok(self),
-            _ => self.with_episodes(by),
+        let named = self.task.file().map_or("", |[named, _]| named);
+        let lacks = |named: &str| !named.is_empty() && found(named, by, "").is_err();
+        if can_lack_them && (lacks(named) || lacks(self.task.test_file())) {
+            return Ok(self);
         }
+        self.with_episodes(by)
     }
 
     /// The experiment with the episodes that another one has, where both are about the same.
@@ -138,7 +192,7 @@ impl Experiment {
                 other.recorded().cloned().map(Contents::Episodes)
             }
             (Task::Pairs(task), Task::Pairs(other))
-                if (&task.sha256, task.tokens) == (&other.sha256, other.tokens) =>
+                if (&task.sha256, task.form()) == (&other.sha256, other.form()) =>
             {
                 other.pairs().cloned().map(Contents::Pairs)
             }
@@ -162,9 +216,7 @@ impl Experiment {
             (Task::Text(task), Contents::Text(all)) => task.with(all).map(Task::Text),
             (task, _) => Ok(task),
         };
-        self.task = task.map_err(|fault| {
-            Error::content(label, format!("task.{}", fault.array), fault.problem)
-        })?;
+        self.task = task.map_err(|fault| of_task(label, &fault))?;
         self.model = complete_model(&self.model, &self.task, label)?;
         let agreement = self.training.fits_agreement(&self.task, &self.model);
         valid(agreement, "", label)?;
@@ -177,6 +229,19 @@ impl Experiment {
         }
         Ok(self)
     }
+}
+
+/// Makes the name of a file of a task that of the file that was found.
+fn make_absolute(named: &mut String, path: PathBuf) {
+    if Path::new(named).is_relative() {
+        let path = std::path::absolute(&path).unwrap_or(path);
+        *named = path.to_string_lossy().into_owned();
+    }
+}
+
+/// The error of a key of the task.
+fn of_task(label: &str, fault: &Fault) -> Error {
+    Error::content(label, format!("task.{}", fault.array), &*fault.problem)
 }
 
 /// Returns the error for a length that no held-out episode of the file has.
@@ -195,7 +260,7 @@ pub fn none_of(task: &Task, length: usize) -> Option<String> {
 }
 
 /// Returns the path of the episode file of a task.
-fn found(named: &str, by: &Path) -> Result<PathBuf, Error> {
+fn found(named: &str, by: &Path, key: &str) -> Result<PathBuf, Error> {
     let folder = by.parent().unwrap_or(Path::new(""));
     let named = folder.join(named);
     let name = named.file_name().unwrap_or_default();
@@ -210,7 +275,7 @@ fn found(named: &str, by: &Path) -> Result<PathBuf, Error> {
     });
     let refused = refused[usize::from(named == beside)..].join(", and ");
     let problem = format!("{refused}; put the episode file there, or change this key");
-    Err(Error::content(&file::label(by), "task.file", problem))
+    Err(Error::content(&file::label(by), key, problem))
 }
 
 /// The kind of names.

@@ -32,10 +32,10 @@ pub struct Log {
 }
 
 impl Log {
-    /// True when the run has seen all its sequences.
+    /// True when the run has seen all its sequences, or its patience has run out.
     pub fn is_finished(&self) -> bool {
         let last = self.points.last().map_or(0, |point| point.sequences);
-        last >= self.experiment.training.sequences
+        self.experiment.training.is_over(last, &self.points)
     }
 
     /// The best validation since the task last changed.

@@ -15,6 +15,8 @@ pub(super) struct Header {
     pub(super) shape: Vec<usize>,
     /// The type of its values, as in NumPy: `<f4`.
     pub(super) kind: String,
+    /// True where the first index changes fastest from value to value.
+    is_column_major: bool,
 }
 
 /// Reads the header of an array: `{'descr': '<f4', 'fortran_order': False, 'shape': (7, 3), }`. `allowed` are the kinds
@@ -49,14 +51,10 @@ pub(super) fn header(file: &mut impl Read, allowed: &str) -> Result<Header, Stri
     let unreadable = |key| {
         format!("has a header without a readable `{key}`; write the array again, with numpy.savez")
     };
-    match value("fortran_order").ok_or_else(|| unreadable("fortran_order"))? {
-        order if order.starts_with("False") => {}
-        order if order.starts_with("True") => {
-            let problem =
-                "is column-major; expected row-major: convert it with numpy.ascontiguousarray";
-            return Err(problem.to_owned());
-        }
-        _ => return Err(unreadable("fortran_order")),
+    let order = value("fortran_order").unwrap_or_default();
+    let is_column_major = order.starts_with("True");
+    if !is_column_major && !order.starts_with("False") {
+        return Err(unreadable("fortran_order"));
     }
     let sizes = value("shape").and_then(|value| value.strip_prefix('(')?.split_once(')'));
     let (all, _) = sizes.ok_or_else(|| unreadable("shape"))?;
@@ -68,17 +66,22 @@ pub(super) fn header(file: &mut impl Read, allowed: &str) -> Result<Header, Stri
     };
     let shape = sizes.map(|size| size.parse().map_err(|_| wrong(size)));
     let shape = shape.collect::<Result<_, _>>()?;
-    Ok(Header { shape, kind })
+    Ok(Header {
+        shape,
+        kind,
+        is_column_major,
+    })
 }
 
-/// Reads the values that follow a header. Its shape gives their number, `width` is the size of one, and `limit` bounds
-/// their sum, in bytes.
+/// Reads the values that follow a header, row-major. Its shape gives their number, `width` is the size of one, and `limit`
+/// bounds their sum, in bytes.
 pub(super) fn values(
     file: impl Read,
-    Header { shape, .. }: &Header,
+    header: &Header,
     width: usize,
     limit: u64,
 ) -> Result<Vec<u8>, String> {
+    let shape = &header.shape;
     let sizes = shape.iter().map(|&size| size as u64);
     let length = sizes.fold(width as u64, u64::saturating_mul);
     if length > limit {
@@ -97,7 +100,38 @@ pub(super) fn values(
             "has {found} bytes of values; expected {length} for the shape {shape:?}"
         ));
     }
+    if header.is_column_major {
+        bytes = row_major(&bytes, shape, width);
+    }
     Ok(bytes)
+}
+
+/// Column-major values of this size in the order of rows.
+fn row_major(bytes: &[u8], shape: &[usize], width: usize) -> Vec<u8> {
+    let mut ordered = Vec::with_capacity(bytes.len());
+    for index in 0..bytes.len() / width.max(1) {
+        let (mut rest, mut place, mut stride) = (index, 0, bytes.len() / width);
+        for size in shape.iter().rev() {
+            stride /= size;
+            place += rest % size * stride;
+            rest /= size;
+        }
+        ordered.extend_from_slice(&bytes[place * width..(place + 1) * width]);
+    }
+    ordered
+}
+
+/// The value of a number in half precision.
+fn half(bits: u16) -> f64 {
+    let [sign, exponent, fraction] = [bits >> 15, (bits >> 10) & 31, bits & 1023];
+    let fraction = f64::from(fraction);
+    let size = match exponent {
+        0 => fraction * 2_f64.powi(-24),
+        31 if fraction == 0.0 => f64::INFINITY,
+        31 => f64::NAN,
+        _ => (1024.0 + fraction) * 2_f64.powi(i32::from(exponent) - 25),
+    };
+    if sign == 1 { -size } else { size }
 }
 
 /// Returns the error for an array with unsupported values.
@@ -112,6 +146,7 @@ type Number = (usize, fn(&[u8]) -> f64);
 /// Returns how numbers of some kind are read; `None` for other kinds.
 pub(super) fn number(kind: &str) -> Option<Number> {
     Some(match kind {
+        "<f2" => (2, |value| half(u16::from_le_bytes(le(value)))),
         "<f4" => (4, |value| f32::from_le_bytes(le(value)).into()),
         "<f8" => (8, |value| f64::from_le_bytes(le(value))),
         "|i1" => (1, |value| i8::from_le_bytes(le(value)).into()),
@@ -129,4 +164,42 @@ pub(super) fn number(kind: &str) -> Option<Number> {
 /// Returns `N` bytes, padded with zeros.
 pub(super) fn le<const N: usize>(bytes: &[u8]) -> [u8; N] {
     bytes.first_chunk().copied().unwrap_or([0; N])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_precision_has_the_values_of_the_standard() {
+        let all = [
+            0x3c00, 0xc000, 0x7bff, 0x0400, 0x0001, 0x8000, 0x7c00, 0x3555,
+        ]
+        .map(half);
+        let tenth = 1365.0 / 4096.0;
+        let smallest = 2_f64.powi(-24);
+        let expected = [
+            1.0,
+            -2.0,
+            65504.0,
+            2_f64.powi(-14),
+            smallest,
+            0.0,
+            f64::INFINITY,
+            tenth,
+        ];
+        assert_eq!(all, expected);
+        assert!(half(0x7e00).is_nan());
+    }
+
+    #[test]
+    fn columns_become_rows() {
+        // [[[0, 1, 2], [3, 4, 5]], [[6, …, 11]]] with the first index first.
+        let columns = [0, 6, 3, 9, 1, 7, 4, 10, 2, 8, 5, 11];
+        assert_eq!(
+            row_major(&columns, &[2, 2, 3], 1),
+            (0..12).collect::<Vec<u8>>()
+        );
+        assert_eq!(row_major(&[], &[0, 3], 4), Vec::<u8>::new());
+    }
 }

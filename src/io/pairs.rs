@@ -5,7 +5,7 @@ use std::path::Path;
 use sha2::{Digest, Sha256};
 
 use super::{Error, file, weights};
-use crate::task::{Pair, Tokens};
+use crate::task::{Pair, PairForm};
 
 /// The largest file that is read, in bytes.
 pub(super) const LIMIT: u64 = 1 << 30;
@@ -14,19 +14,23 @@ pub(super) const LIMIT: u64 = 1 << 30;
 ///
 /// # Errors
 /// The file, the line, and what was expected there.
-pub fn read(path: &Path, tokens: Tokens) -> Result<(Vec<Pair>, String), Error> {
+pub fn read(path: &Path, form: impl Into<PairForm>) -> Result<(Vec<Pair>, String), Error> {
     let bytes = file::read(path, LIMIT, |_| Ok(()))?;
-    from_bytes(&bytes, &file::label(path), tokens)
+    from_bytes(&bytes, &file::label(path), form)
 }
 
 /// [`read`] from memory; `label` stands for the file in messages.
 ///
 /// # Errors
 /// As for [`read`].
-pub fn from_bytes(bytes: &[u8], label: &str, tokens: Tokens) -> Result<(Vec<Pair>, String), Error> {
-    let mut pairs = Vec::<Pair>::new();
+pub fn from_bytes(
+    bytes: &[u8],
+    label: &str,
+    form: impl Into<PairForm>,
+) -> Result<(Vec<Pair>, String), Error> {
+    let (mut pairs, form) = (Vec::<Pair>::new(), form.into());
     let sha256 = each_line(bytes, label, |text| {
-        let pair = Pair::parse(text, tokens)?;
+        let pair = Pair::parse(text, form)?;
         if let Some(first) = pairs.first()
             && first.is_aligned() != pair.is_aligned()
         {

@@ -447,7 +447,8 @@ impl RunFolder {
 
     /// True for the state at the end of the run.
     fn is_last(&self, state: &State) -> bool {
-        state.sequences >= self.experiment.training.sequences
+        let training = &self.experiment.training;
+        training.is_over(state.sequences, &state.history)
     }
 
     /// True for a replacement that has not taken the place of the earlier run yet.

@@ -96,6 +96,41 @@ fn both_layouts_and_all_dtypes_give_equal_episodes() {
 }
 
 #[test]
+fn a_test_file_has_the_held_out_episodes() {
+    let place = place();
+    let path = place.path().join("mine.json");
+    let preset = PRESET.replace(
+        "\"file\": \"mine.npz\"",
+        "\"file\": \"mine.npz\", \"test_file\": \"theirs.npz\"",
+    );
+    fs::write(&path, preset).unwrap();
+    fs::write(place.path().join("theirs.npz"), npz(&arrays(3))).unwrap();
+    let experiment = Experiment::read(&path, &[]).unwrap();
+    assert_eq!(experiment.task.split(), Some((20, 3, HeldOut::Last(3))));
+    let held_out = (0..3).map(|index| experiment.task.number(0, index));
+    assert!(held_out.eq((20..23).map(Some)));
+    let theirs = episodes::from_bytes(&npz(&arrays(3)), "e.npz").unwrap();
+    let lengths = (0..3).map(|index| experiment.task.episode(0, index).steps());
+    assert!(lengths.eq(theirs.lengths()));
+    // What a run keeps of it finds the same episodes.
+    let kept = place.path().join("kept.json");
+    fs::write(&kept, experiment.to_json()).unwrap();
+    assert_eq!(Experiment::read(&kept, &[]).unwrap().task, experiment.task);
+    fs::write(place.path().join("theirs.npz"), npz(&arrays(2))).unwrap();
+    let error = Experiment::read(&kept, &[]).unwrap_err().to_string();
+    assert!(
+        error.contains("`task.sha256`") && error.contains("theirs.npz"),
+        "{error}"
+    );
+    fs::remove_file(place.path().join("theirs.npz")).unwrap();
+    let error = Experiment::read(&path, &[]).unwrap_err().to_string();
+    assert!(
+        error.contains("`task.test_file`") && error.contains("does not exist"),
+        "{error}"
+    );
+}
+
+#[test]
 fn held_out_episodes_are_never_trained_and_measured_once() {
     let place = place();
     let numbers = |experiment: &Experiment| {
@@ -198,8 +233,8 @@ fn every_fault_of_a_file_is_named_with_its_place() {
             "`inputs`: has the shape [0, 6, 3]; expected at least one episode",
         ),
         (
-            with("inputs", "<f2", &[9, 2], vec![0; 36]),
-            "`inputs`: has values of type `<f2`; allowed: <f4, <f8",
+            with("inputs", "<c8", &[9, 2], vec![0; 144]),
+            "`inputs`: has values of type `<c8`; allowed: <f2, <f4, <f8",
         ),
         (
             with("inputs", "<f4", &[9, 2], vec![0; 70]),

@@ -26,6 +26,38 @@ impl Task {
         }
     }
 
+    /// The file with the held-out episodes; empty where the rule of the task chooses them.
+    pub fn test_file(&self) -> &str {
+        match self {
+            Self::Episodes(task) => &task.test_file,
+            Self::Pairs(task) => &task.test_file,
+            Self::Text(task) => &task.test_file,
+            _ => "",
+        }
+    }
+
+    /// [`Task::test_file`], to write; `None` without one.
+    pub fn test_file_mut(&mut self) -> Option<&mut String> {
+        let named = match self {
+            Self::Episodes(task) => &mut task.test_file,
+            Self::Pairs(task) => &mut task.test_file,
+            Self::Text(task) => &mut task.test_file,
+            _ => return None,
+        };
+        (!named.is_empty()).then_some(named)
+    }
+
+    /// Holds out the last episodes of its file.
+    pub fn hold_out_last(&mut self, count: usize) {
+        let rule = HeldOut::Last(count);
+        match self {
+            Self::Episodes(task) => task.held_out = rule,
+            Self::Pairs(task) => task.held_out = rule,
+            Self::Text(task) => task.held_out = rule,
+            _ => {}
+        }
+    }
+
     /// The numbers of training and held-out episodes in its file, and the rule; `None` for other tasks.
     pub fn split(&self) -> Option<(usize, usize, HeldOut)> {
         let ((learned, held_out), rule) = match self {
@@ -95,11 +127,11 @@ impl Task {
             Self::Pairs(task) => {
                 let (lines, length) = (&task.lines, &task.length);
                 let side = |index: usize, side| {
-                    let vocabulary = (side, task.tokens, &*task.symbols[index]);
+                    let vocabulary = (side, task.tokens(index), &*task.symbols[index]);
                     lines.vocabulary(length, vocabulary, |all, number| all[number].text(index))
                 };
                 let texts = |all: &Vec<Pair>, number: usize| {
-                    let text = |side| task.tokens.of(all[number].text(side));
+                    let text = |side| task.tokens(side).of(all[number].text(side));
                     hash([0, 1].map(|side| text(side).collect::<Vec<_>>()))
                 };
                 let sides = vec![side(0, "source"), side(1, "target")];

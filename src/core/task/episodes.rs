@@ -5,7 +5,7 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use ndarray::{Array2, s};
+use ndarray::{Array2, Axis, concatenate, s};
 
 use super::fault::Fault;
 use super::generate::{Generate, LENGTHS, MAX_LENGTH};
@@ -98,6 +98,34 @@ impl Recorded {
         }
         self.names = [inputs, targets];
         Ok(self)
+    }
+
+    /// Returns these episodes with others behind them.
+    ///
+    /// # Errors
+    /// They have other channels.
+    pub fn followed_by(&self, others: &Self) -> Result<Self, Fault> {
+        let channels = |own: &Self| [own.inputs.ncols(), own.targets.ncols()];
+        let ([inputs, outputs], found) = (channels(self), channels(others));
+        if found != [inputs, outputs] {
+            let problem = format!(
+                "has {} input and {} target channels; expected {inputs} and {outputs}, as in `file`",
+                found[0], found[1]
+            );
+            return Err(Fault::new("test_file", problem));
+        }
+        let joined = |own: &Array2<f32>, other: &Array2<f32>| {
+            concatenate(Axis(0), &[own.view(), other.view()]).unwrap_or_default()
+        };
+        let steps = self.mask.len();
+        let starts = others.starts.iter().skip(1).map(|start| steps + start);
+        Ok(Self {
+            inputs: joined(&self.inputs, &others.inputs),
+            targets: joined(&self.targets, &others.targets),
+            mask: [&self.mask[..], &others.mask].concat(),
+            starts: self.starts.iter().copied().chain(starts).collect(),
+            names: self.names.clone(),
+        })
     }
 
     /// Returns the number of episodes, E.
@@ -224,6 +252,8 @@ fn check_values(
 pub struct Episodes {
     /// The file, for who reads it; empty for arrays that come from elsewhere.
     pub file: String,
+    /// The file with the held-out ones; empty where `held_out` chooses them.
+    pub test_file: String,
     /// The SHA-256 that identifies these episodes in files; empty if not given.
     pub sha256: String,
     /// Steps per episode; episodes with other lengths are ignored.
@@ -245,6 +275,7 @@ impl Episodes {
     /// The defaults of a preset, without episodes.
     pub const NONE: Self = Self {
         file: String::new(),
+        test_file: String::new(),
         sha256: String::new(),
         length: LENGTHS,
         held_out: HeldOut::WORDS[0].1,
@@ -346,6 +377,7 @@ impl Keys for Episodes {
         to.required("file", Text(&mut self.file), "npz file with the episodes, relative to the folder of the preset");
         to.depends("sha256", Text(&mut self.sha256), "that of the file", "SHA-256 of the episodes; if given, other episodes are refused");
         to.depends("length", Range(&mut self.length, LENGTHS), "all lengths in the file", "steps per episode; episodes of other lengths are ignored");
+        to.added("test_file", Text(&mut self.test_file), "file with the held-out episodes, such as that of a benchmark; they count as the last of `file`, whatever `held_out` says");
         self.held_out.keys(to);
         to.key("answer", Choice(&mut self.answer), "form of the answer: `bits`, each channel 0 or 1 by itself; `symbols`, one channel of every scored step is 1");
         to.depends("inputs", Integer(&mut self.inputs, CHANNELS), "taken from the file", "number of input channels");

@@ -29,7 +29,7 @@ use super::generate::{Alphabet, Generate, LENGTHS, MAX_LENGTH};
 use super::split::{HeldOut, Loaded, Split};
 use super::tokens::{MOST_SYMBOLS, Tokens, first_symbols, unknown_token};
 use super::{Episode, Manual};
-use crate::keys::Field::{Choice, Range as Ends, Text};
+use crate::keys::Field::{Choice, Integer, Range as Ends, Text};
 use crate::keys::{Keys, Table, Words};
 use crate::math::Random;
 
@@ -56,11 +56,12 @@ impl Pair {
         self.texts[1].contains(UNKNOWN)
     }
 
-    /// Reads a line: source, tab, target; perhaps a tab and an alignment such as `0-0 1-2`.
+    /// Reads a line: source, tab, target; perhaps a tab and an alignment such as `0-0 1-2`; `1p2` is a possible link.
     ///
     /// # Errors
     /// The problem, and what is expected.
-    pub fn parse(line: &str, tokens: Tokens) -> Result<Self, String> {
+    pub fn parse(line: &str, form: impl Into<PairForm>) -> Result<Self, String> {
+        let PairForm { tokens, first } = form.into();
         let fields: Vec<&str> = line.split('\t').collect();
         let problem = match fields.len() {
             1 if line.is_empty() => "is empty; expected source, tab, target",
@@ -74,14 +75,14 @@ impl Pair {
             return Err(problem.to_owned());
         }
         let texts = [fields[0], fields[1]];
-        let lengths = texts.map(|text| tokens.of(text).count());
+        let lengths = [0, 1].map(|side| tokens[side].of(texts[side]).count());
         for (side, length) in SIDES.into_iter().zip(lengths) {
             if !LENGTHS.contains(&length) {
                 let problem = format!("expected 1 to {MAX_LENGTH}");
                 return Err(format!("has a {side} of {length} tokens; {problem}"));
             }
         }
-        let links = fields.get(2).map(|links| alignment(links, lengths));
+        let links = fields.get(2).map(|links| alignment(links, lengths, first));
         Ok(Self {
             texts: texts.map(str::to_owned),
             lengths,
@@ -103,8 +104,47 @@ impl Pair {
 /// The sides of a pair.
 const SIDES: [&str; 2] = ["source", "target"];
 
-/// Reads an alignment: pairs of a source and a target token, from 0.
-fn alignment(links: &str, lengths: [usize; 2]) -> Result<Vec<Option<Range<usize>>>, String> {
+/// How the lines of a file have their pairs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PairForm {
+    /// The parts of a text that are symbols, of sources and of targets.
+    pub tokens: [Tokens; 2],
+    /// The number of the first token in alignments, 0 or 1.
+    pub first: usize,
+}
+
+impl From<Tokens> for PairForm {
+    fn from(tokens: Tokens) -> Self {
+        Self {
+            tokens: [tokens; 2],
+            first: 0,
+        }
+    }
+}
+
+/// The parts of a target that are symbols.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TargetTokens {
+    /// Those of its source.
+    Same,
+    /// These.
+    Other(Tokens),
+}
+
+impl Words for TargetTokens {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("same", Self::Same),
+        ("words", Self::Other(Tokens::Words)),
+        ("characters", Self::Other(Tokens::Characters)),
+    ];
+}
+
+/// Reads an alignment: pairs of a source and a target token, counted from `first`. Possible links count as the others.
+fn alignment(
+    links: &str,
+    lengths: [usize; 2],
+    first: usize,
+) -> Result<Vec<Option<Range<usize>>>, String> {
     let mut alignment: Vec<Option<Range<usize>>> = vec![None; lengths[1]];
     for link in Tokens::Words.of(links) {
         let fail = |problem: String| {
@@ -113,18 +153,19 @@ fn alignment(links: &str, lengths: [usize; 2]) -> Result<Vec<Option<Range<usize>
         };
         // `+0` would be a number too.
         let place = |end: &str| end.parse::<usize>().ok().filter(|_| !end.starts_with('+'));
-        let ends = link.split_once('-');
+        let ends = link.split_once(['-', 'p']);
         let Some([Some(from), Some(to)]) = ends.map(|(from, to)| [from, to].map(place)) else {
             return fail("expected a source token, -, and a target token, such as 0-2".to_owned());
         };
         for ((end, length), side) in [from, to].into_iter().zip(lengths).zip(SIDES) {
-            if end >= length {
-                let last = length - 1;
+            let last = first + length - 1;
+            if !(first..=last).contains(&end) {
                 return fail(format!(
-                    "{end} is outside the {side}, which has the tokens 0 to {last}"
+                    "{end} is outside the {side}, which has the tokens {first} to {last}"
                 ));
             }
         }
+        let [from, to] = [from - first, to - first];
         let of = alignment[to].get_or_insert(from..from + 1);
         *of = of.start.min(from)..of.end.max(from + 1);
     }
@@ -136,10 +177,16 @@ fn alignment(links: &str, lengths: [usize; 2]) -> Result<Vec<Option<Range<usize>
 pub struct Pairs {
     /// The file, for who reads it; empty for lines that come from elsewhere.
     pub file: String,
+    /// The file with the held-out ones; empty where `held_out` chooses them.
+    pub test_file: String,
     /// The SHA-256 that identifies these lines in files; empty if not given.
     pub sha256: String,
     /// The parts of a text that are symbols; default `words`.
     pub tokens: Tokens,
+    /// Those of a target.
+    pub target_tokens: TargetTokens,
+    /// The number of the first token in alignments, 0 or 1.
+    pub first_token: usize,
     /// Tokens of a source; lines with others are ignored.
     pub length: RangeInclusive<usize>,
     /// The held-out lines.
@@ -153,8 +200,11 @@ impl Pairs {
     /// The defaults of a preset, without lines.
     pub const NONE: Self = Self {
         file: String::new(),
+        test_file: String::new(),
         sha256: String::new(),
         tokens: Tokens::Words,
+        target_tokens: TargetTokens::Same,
+        first_token: 0,
         length: LENGTHS,
         held_out: HeldOut::WORDS[0].1,
         symbols: [String::new(), String::new()],
@@ -169,10 +219,11 @@ impl Pairs {
     pub fn with(mut self, pairs: Arc<Vec<Pair>>) -> Result<Self, Fault> {
         let lengths = pairs.iter().map(|pair| pair.lengths[0]).collect();
         let split = Split::new(lengths, self.held_out, &mut self.length)?;
+        let form = self.form();
         for (side, own) in self.symbols.iter_mut().enumerate() {
             if own.is_empty() {
                 let texts = pairs.iter().map(|pair| &*pair.texts[side]);
-                *own = (self.tokens).vocabulary(texts, self.held_out, MOST_SYMBOLS);
+                *own = form.tokens[side].vocabulary(texts, self.held_out, MOST_SYMBOLS);
             }
         }
         self.check()?;
@@ -186,8 +237,24 @@ impl Pairs {
     /// A vocabulary is too large, or has a token twice.
     pub fn check(&self) -> Result<(), Fault> {
         let keys = ["source_symbols", "target_symbols"];
-        let mut sides = self.symbols.iter().zip(keys);
-        sides.try_for_each(|(symbols, key)| self.tokens.check(symbols, key))
+        let mut sides = self.symbols.iter().zip(keys).enumerate();
+        sides.try_for_each(|(side, (symbols, key))| self.tokens(side).check(symbols, key))
+    }
+
+    /// The symbols of the source (side 0) or of the target (side 1).
+    pub fn tokens(&self, side: usize) -> Tokens {
+        match self.target_tokens {
+            TargetTokens::Other(tokens) if side == 1 => tokens,
+            _ => self.tokens,
+        }
+    }
+
+    /// How its lines are read.
+    pub fn form(&self) -> PairForm {
+        PairForm {
+            tokens: [0, 1].map(|side| self.tokens(side)),
+            first: self.first_token,
+        }
     }
 
     /// The lines, if they are loaded.
@@ -197,7 +264,7 @@ impl Pairs {
 
     /// The known symbols of the source (side 0) or of the target (side 1), in order.
     pub fn symbols(&self, side: usize) -> impl Iterator<Item = &str> {
-        self.tokens.of(&self.symbols[side])
+        self.tokens(side).of(&self.symbols[side])
     }
 
     /// Reads a line given by hand. A source alone gets the target of the first line with this source, or else as many
@@ -211,15 +278,15 @@ impl Pairs {
             return Ok(known.clone());
         }
         if line.contains('\t') {
-            return Pair::parse(line, self.tokens);
+            return Pair::parse(line, self.form());
         }
         let longest = all.iter().map(|pair| pair.lengths[1]).max();
         let longest = longest.unwrap_or_else(|| {
             let own = self.tokens.of(line).count();
             own.max(*self.length.end()).min(MAX_LENGTH)
         });
-        let target = vec![UNKNOWN; longest].join(self.tokens.between());
-        Pair::parse(&format!("{line}\t{target}"), self.tokens)
+        let target = vec![UNKNOWN; longest].join(self.tokens(1).between());
+        Pair::parse(&format!("{line}\t{target}"), self.form())
     }
 
     /// The episode of a source given by its symbols; its target is that of [`Pairs::parse`].
@@ -242,7 +309,10 @@ impl Pairs {
 
     /// The episode of a pair.
     pub fn episode_of(&self, pair: &Pair) -> Episode {
-        let codes = |side: usize| self.tokens.codes(&pair.texts[side], &self.symbols[side]);
+        let codes = |side: usize| {
+            self.tokens(side)
+                .codes(&pair.texts[side], &self.symbols[side])
+        };
         let [source, target] = [0, 1].map(codes);
         let mut shown = Array2::zeros((source.len(), self.inputs() - 1));
         for (step, &symbol) in source.iter().enumerate() {
@@ -284,7 +354,10 @@ impl Keys for Pairs {
         to.required("file", Text(&mut self.file), "text file with the pairs, relative to the folder of the preset");
         to.depends("sha256", Text(&mut self.sha256), "that of the file", "SHA-256 of the lines; if given, other lines are refused");
         to.key("tokens", Choice(&mut self.tokens), "symbols of a line: `words`, separated by spaces, or `characters`");
+        to.added("target_tokens", Choice(&mut self.target_tokens), "symbols of a target: the `same` as of its source, or others");
+        to.added("first_token", Integer(&mut self.first_token, 0..=1), "number of the first token in the alignments of the file");
         to.depends("length", Ends(&mut self.length, LENGTHS), "all lengths in the file", "source tokens per line; lines of other lengths are ignored");
+        to.added("test_file", Text(&mut self.test_file), "file with the held-out pairs, such as that of a benchmark; they count as the last of `file`, whatever `held_out` says");
         self.held_out.keys(to);
         let [source, target] = &mut self.symbols;
         to.depends("source_symbols", Text(source), "those of the training lines", "vocabulary of the source, written as in a line; at most 1022 symbols, the most frequent first");
@@ -305,7 +378,7 @@ impl Generate for Pairs {
 
     fn channel_name(&self, side: usize, channel: usize) -> String {
         let last = ["delimiter", "end symbol"][side];
-        self.tokens.name(channel, &self.symbols[side], last)
+        self.tokens(side).name(channel, &self.symbols[side], last)
     }
 
     fn size_mut(&mut self) -> &mut RangeInclusive<usize> {
@@ -441,6 +514,22 @@ mod tests {
             ["é xy", "ba"]
         );
         assert_eq!(characters.channel_name(0, 1), "space");
+        // Letters of a word become words.
+        let mixed = Pairs {
+            tokens: Tokens::Characters,
+            target_tokens: TargetTokens::Other(Tokens::Words),
+            held_out: HeldOut::Last(1),
+            ..Pairs::NONE
+        };
+        let letters = ["cat\tK AE T", "at\tAE T", "z\tz"];
+        let letters = letters.map(|line| Pair::parse(line, mixed.form()).unwrap());
+        let mixed = mixed.with(Arc::new(letters.to_vec())).unwrap();
+        assert_eq!(
+            mixed.symbols.each_ref().map(|all| &**all),
+            ["atc", "AE T K"]
+        );
+        let episode = mixed.episode_of(&mixed.parse("at").unwrap());
+        assert_eq!((episode.source(), episode.steps()), (3, 6));
         // A vocabulary that is given stays, whatever the lines are.
         let given = Pairs {
             symbols: ["d a", "x"].map(str::to_owned),
@@ -533,6 +622,15 @@ mod tests {
     fn alignment_goes_from_the_first_to_the_last_source_token() {
         let pair = Pair::parse("a b c\tx y z\t2-0 0-0  1-2", Tokens::Words).unwrap();
         assert_eq!(pair.alignment, [Some(0..3), None, Some(1..2)]);
+        let from_one = PairForm {
+            first: 1,
+            ..Tokens::Words.into()
+        };
+        let same = Pair::parse("a b c\tx y z\t3p1 1-1  2-3", from_one);
+        assert_eq!(same.unwrap(), pair);
+        let problem = Pair::parse("a\tx\t0-1", from_one).unwrap_err();
+        let expected = "0 is outside the source, which has the tokens 1 to 1";
+        assert!(problem.contains(expected), "{problem}");
         let nothing = Pair::parse("a\tx\t", Tokens::Words).unwrap();
         assert!(nothing.is_aligned() && nothing.alignment == [None]);
     }

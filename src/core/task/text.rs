@@ -37,6 +37,8 @@ use crate::math::Random;
 pub struct Text {
     /// The file, for who reads it; empty for lines that come from elsewhere.
     pub file: String,
+    /// The file with the held-out ones; empty where `held_out` chooses them.
+    pub test_file: String,
     /// The SHA-256 that identifies these lines in files; empty if not given.
     pub sha256: String,
     /// The parts of a line that are symbols; default `words`.
@@ -56,6 +58,7 @@ impl Text {
     /// The defaults of a preset, without lines.
     pub const NONE: Self = Self {
         file: String::new(),
+        test_file: String::new(),
         sha256: String::new(),
         tokens: Tokens::Words,
         length: LENGTHS,
@@ -152,6 +155,7 @@ impl Keys for Text {
         to.depends("sha256", Written(&mut self.sha256), "that of the file", "SHA-256 of the lines; if given, other lines are refused");
         to.key("tokens", Choice(&mut self.tokens), "symbols of a line: `words`, separated by spaces, or `characters`");
         to.depends("length", Ends(&mut self.length, LENGTHS), "all lengths in the file", "tokens per line; lines of other lengths are ignored");
+        to.added("test_file", Written(&mut self.test_file), "file with the held-out sentences, such as that of a benchmark; they count as the last of `file`, whatever `held_out` says");
         self.held_out.keys(to);
         to.key("vocabulary", Integer(&mut self.vocabulary, 1..=MOST_SYMBOLS), "most known symbols: the most frequent tokens of the training lines; all others are the symbol `unknown`");
         to.depends("text_symbols", Written(&mut self.symbols), "those of the training lines", "vocabulary, written as in a line; at most 1022 symbols, the most frequent first");

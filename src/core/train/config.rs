@@ -2,6 +2,8 @@
 
 use rand::RngExt;
 
+use super::curves::best;
+use super::state::HistoryPoint;
 use crate::keys::Field::{Choice, Integer, Integer64, Number};
 use crate::keys::{ConfigError, Keys, Rule, Table, Words, check};
 use crate::math::random;
@@ -51,6 +53,8 @@ pub struct TrainingConfig {
     pub validation_every: u64,
     /// Episodes per validation.
     pub validation_episodes: usize,
+    /// Validations in a row, none of them better than the best before, after which a run ends; 0 if it does not end so.
+    pub patience: usize,
 }
 
 impl TrainingConfig {
@@ -117,6 +121,13 @@ impl TrainingConfig {
         1 + usize::from(self.agreement > 0.0)
     }
 
+    /// True after all sequences, and once the patience with these validations has run out.
+    pub fn is_over(&self, sequences: u64, history: &[HistoryPoint]) -> bool {
+        let since = || history.len() - 1 - best(history, 0).unwrap_or(0);
+        let is_out = self.patience > 0 && !history.is_empty() && since() >= self.patience;
+        is_out || sequences >= self.sequences
+    }
+
     /// Checks every range, in the f32 that training runs in.
     ///
     /// # Errors
@@ -145,6 +156,7 @@ impl Default for TrainingConfig {
             seed: 1,
             validation_every: 1000,
             validation_episodes: 100,
+            patience: 0,
         }
     }
 }
@@ -170,6 +182,7 @@ impl Keys for TrainingConfig {
         to.key("seed", Integer64(&mut self.seed, 0..=u64::MAX), "seed of the initial weights and of every episode");
         to.key("validation_every", Integer64(&mut self.validation_every, 1..=Self::MAX_SEQUENCES), "sequences between validations; the best weights are saved");
         to.key("validation_episodes", Integer(&mut self.validation_episodes, 1..=1_000_000), "episodes per validation, the same ones every time");
+        to.added("patience", Integer(&mut self.patience, 0..=1_000_000), "validations in a row without a better one after which training ends; 0 for never");
     }
 }
 

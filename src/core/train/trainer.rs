@@ -334,9 +334,10 @@ impl Trainer {
         answered.map(|(_, size, score)| (*size, score))
     }
 
-    /// True when the run has seen all its sequences.
+    /// True when the run has seen all its sequences, or its patience has run out.
     pub fn finished(&self) -> bool {
-        self.state.sequences >= self.config.sequences
+        self.config
+            .is_over(self.state.sequences, &self.state.history)
     }
 
     /// Seconds spent in updates so far, without validations.
@@ -645,6 +646,31 @@ mod tests {
         while !trainer.finished() {
             trainer.update().unwrap();
         }
+    }
+
+    #[test]
+    fn patience_ends_a_run_after_validations_without_a_better_one() {
+        let run = |patience: usize| {
+            let mut trainer = small(4, 16_000, 1);
+            (trainer.config.validation_every, trainer.config.patience) = (100, patience);
+            trainer.config.validation_episodes = 5;
+            while !trainer.finished() {
+                trainer.update().unwrap();
+            }
+            (trainer.state.sequences, trainer.state.history)
+        };
+        let (sequences, history) = run(3);
+        let end = super::super::best(&history, 0).unwrap();
+        assert!(
+            sequences < 16_000 && history.len() == end + 4,
+            "{sequences}"
+        );
+        let before = |last: usize| {
+            let best = super::super::best(&history[..last], 0).unwrap();
+            last - 1 - best
+        };
+        assert!((1..history.len()).all(|last| before(last) < 3));
+        assert_eq!(run(0).0, 16_000);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::io::Error;
 use crate::train::Change;
 
 /// Keys, or sections of them, that stay as they are while a machine learns, and why. Every other key may change.
-const FIXED: [(&str, &str); 25] = [
+const FIXED: [(&str, &str); 28] = [
     ("name", "it names the run"),
     ("title", "it names the run"),
     ("description", "it describes the start of the run"),
@@ -16,11 +16,20 @@ const FIXED: [(&str, &str); 25] = [
     ("task.patch", "the machine has a channel for every pixel"),
     ("task.channels", "the machine has this number of channels"),
     ("task.file", "the machine was trained on these episodes"),
+    ("task.test_file", "held-out episodes are never trained on"),
+    (
+        "task.first_token",
+        "the machine was trained on these episodes",
+    ),
     ("task.sha256", "the machine was trained on these episodes"),
     ("task.held_out", "held-out episodes are never trained on"),
     ("task.inputs", "the machine has this number of channels"),
     ("task.outputs", "the machine has this number of channels"),
     ("task.tokens", "the machine has a channel for every symbol"),
+    (
+        "task.target_tokens",
+        "the machine has a channel for every symbol",
+    ),
     (
         "task.source_symbols",
         "the machine has a channel for every symbol",

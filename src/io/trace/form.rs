@@ -19,7 +19,7 @@ use crate::io::preset::written::Written;
 use crate::keys::{Choice, Words};
 use crate::math::Answer;
 use crate::model::{AXES, Axis, Draw, NoiseMode};
-use crate::task::{Episode, Phase, Task};
+use crate::task::{Episode, Phase, TargetTokens, Task};
 use crate::train::{Ending, Recording};
 
 /// Writes `task`: the episode. Seed and index are strings, because JSON's numbers end at 2^53.
@@ -83,8 +83,18 @@ fn of_a_file(task: &Task, drawn: Option<Draw>) -> Value {
     let name = Path::new(file).file_name().unwrap_or_default();
     let name = name.to_string_lossy();
     let mut params = json!({ "file": name, "sha256": sha256, "number": number });
+    let test_file = Path::new(task.test_file()).file_name();
+    if let Some(name) = test_file {
+        params["test_file"] = name.to_string_lossy().into();
+    }
     if let Task::Pairs(task) = task {
+        if task.first_token > 0 {
+            params["first_token"] = task.first_token.into();
+        }
         params["tokens"] = task.tokens.word().into();
+        if task.target_tokens != TargetTokens::Same {
+            params["target_tokens"] = task.target_tokens.word().into();
+        }
         let [source, target] = &task.symbols;
         params["source_symbols"] = source.as_str().into();
         params["target_symbols"] = target.as_str().into();

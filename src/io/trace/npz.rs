@@ -15,7 +15,7 @@ use crate::io::npy::{self, MAGIC, header};
 /// The header of an array ends where the file has this many bytes, or a multiple.
 const ALIGNMENT: usize = 64;
 /// The kinds of values that traces have.
-const ALLOWED: &str = "<f4 and <f8";
+const ALLOWED: &str = "<f2, <f4 and <f8";
 /// The largest description of a trace that is read, in bytes: no array is in it.
 const META_LIMIT: u64 = 64 << 20;
 /// Everything but the arrays.

@@ -841,21 +841,21 @@ fn step_description_names_what_heads_do() {
     let mut harness = window_with(LARGE, Options::included(None));
     harness.run_steps(30);
     assert!(harness.state().player.playing() && step(&harness) > 3);
-    harness.get_by_label_contains(" % of its weight from previous weighting, row ");
+    harness.get_by_label_contains(": from previous weighting (g ");
     assert!(!says(&harness, "bits wrong."));
     harness.get_by_label("Press , and . to step through the stages");
     press(&mut harness, Key::Comma);
     press(&mut harness, Key::Period);
     harness.get_by_label_contains("This step is not scored.");
     press(&mut harness, Key::ArrowRight);
-    harness.get_by_label_contains(" % of its weight from previous weighting, row ");
+    harness.get_by_label_contains(": from previous weighting (g ");
 }
 
 #[test]
 fn step_description_fits_smallest_window() {
     let mut harness = window_with(SMALL, Options::included(None));
     harness.run_steps(30);
-    let sentence = harness.get_by_label_contains(" % of its weight from previous weighting, row ");
+    let sentence = harness.get_by_label_contains(": from previous weighting (g ");
     let sentence = sentence.rect();
     let heads = harness.get_by_label("Stage content wᶜ").rect();
     assert!(sentence.bottom() <= heads.top() + 1.0, "{sentence} {heads}");

@@ -1,5 +1,6 @@
 //! Movements of heads through an episode, and events.
 
+use crate::figure::facts::focus::Focus;
 use crate::figure::facts::heads::{Scalar, head_label, scalars, signed};
 use crate::figure::facts::stages::{moves, shorter_way};
 use crate::figure::facts::thresholds::ON_ROW;
@@ -97,13 +98,8 @@ impl Stretch {
 /// Returns the movement of a head through the episode.
 fn stretches(head: &HeadTrace<f32>, steps: usize) -> Vec<Stretch> {
     let mut stretches: Vec<Stretch> = Vec::new();
-    // In a step without any weight, while a source is read, a head does not move.
-    let is_there = |step: &usize| {
-        head.weighting
-            .row(*step)
-            .iter()
-            .any(|weight| *weight != 0.0)
-    };
+    // An idle head does not move.
+    let is_there = |step: &usize| !Focus::of(head.weighting.row(*step)).is_idle();
     for step in (0..steps).filter(is_there) {
         let shift = move_in(head, step);
         match stretches.last_mut() {

@@ -4,6 +4,7 @@ pub mod colour;
 pub mod episode;
 pub mod equations;
 pub mod events;
+pub mod focus;
 pub mod gradients;
 pub mod heads;
 pub mod id;

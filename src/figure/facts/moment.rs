@@ -2,6 +2,7 @@
 
 use crate::figure::HeadName;
 use crate::figure::facts::episode::{HeadMark, MemoryAt};
+use crate::figure::facts::focus::Focus;
 use crate::figure::facts::stages::{StageRef, Stages, columns_of};
 use crate::model::{Trace, peak};
 use crate::train::Recording;
@@ -37,13 +38,14 @@ impl<'a> Moment<'a> {
         MemoryAt::new(self.trace(), self.stages, self.step, self.place)
     }
 
-    /// Returns the mark of a head; until it has addressed the memory, that of the step before.
+    /// Returns the mark of a head, unless it is idle; until it has addressed the memory, that of the step before.
     pub fn head_mark(&self, head: usize) -> Option<HeadMark> {
         let (of, step) = (self.trace().heads.get(head)?, self.step);
         let last = columns_of(of).last()?;
         let is_there = self.stages.reached(self.place, last.stage, Some(of));
         let (now, before) = (of.weighting.row(step), of.previous_weighting(step));
-        let (row, weight) = peak(if is_there { now } else { before })?;
+        let weighting = if is_there { now } else { before };
+        let (row, weight) = peak(weighting).filter(|_| !Focus::of(weighting).is_idle())?;
         let name = HeadName::of(self.trace(), head);
         Some(HeadMark { name, row, weight })
     }

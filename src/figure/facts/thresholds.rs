@@ -2,6 +2,8 @@
 
 /// Share of its weight from which a head is on a row.
 pub const ON_ROW: f32 = 0.5;
+/// Share of its weight from which a row is a peak of a head, beside others.
+pub(crate) const IS_PEAK: f32 = 0.25;
 /// Share of the heaviest row below which a shifted weighting still covers many rows.
 pub(crate) const PEAK: f32 = 0.2;
 /// Share from which a gate uses one of its two inputs and ignores the other.

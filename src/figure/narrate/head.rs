@@ -1,6 +1,7 @@
 //! The action of one head, in a stage or in a whole step.
 
 use crate::figure::facts::equations::{self, InStep};
+use crate::figure::facts::focus::Focus;
 use crate::figure::facts::links::LINKED;
 use crate::figure::facts::numbers::{self, percent};
 use crate::figure::facts::scores::score_text;
@@ -13,6 +14,9 @@ use crate::model::dnc::{
 use crate::model::sam::{INTERPOLATION_GATE, ROW, ROWS, WEIGHTS, row_number};
 use crate::model::{HeadTrace, NoiseMode, array, peak};
 use crate::train::is_absent;
+
+/// A write without an effect.
+const WRITES_NOTHING: &str = "writes almost nothing";
 
 /// Returns the action of a head in a stage or, with `None`, in the whole step: without its name, and the detail.
 pub(super) fn action(at: &InStep<'_>, stage: Option<Stage>) -> [String; 2] {
@@ -31,18 +35,17 @@ pub(super) fn action(at: &InStep<'_>, stage: Option<Stage>) -> [String; 2] {
         return ["has weights that are not finite".to_owned(), String::new()];
     }
     let (row, weight) = peak(made).unwrap_or_default();
+    let focus = Focus::of(made);
     if !head.is_write() && head.weighting.row(step).iter().all(|weight| *weight == 0.0) {
         let what = "waits until the source is complete";
         return [what.to_owned(), String::new()];
     }
-    let share = percent(weight);
-    let most = format!("{share} on row {row}");
-    let is_on = weight >= ON_ROW;
+    let most = focus.each(|row, weight| format!("{} on row {row}", percent(weight)));
     match stage {
         Some(Stage::Age | Stage::Content | Stage::Weigh) if is_sparse(head) => {
             sparse(at, stage, (row, weight))
         }
-        Some(Stage::Content) => content(at, (row, is_on), &most),
+        Some(Stage::Content) => content(at, &focus, &most),
         Some(Stage::Gate) => gate(head.gate[step], &most),
         Some(Stage::Shift) => match moved(head, step) {
             None => [format!("moves: {most}"), String::new()],
@@ -56,7 +59,7 @@ pub(super) fn action(at: &InStep<'_>, stage: Option<Stage>) -> [String; 2] {
             ],
         },
         Some(Stage::Sharpen) => {
-            let still = [", but still covers many rows", ""][usize::from(is_on)];
+            let still = [", but still covers many rows", ""][usize::from(focus.is_clear())];
             let (_, before) = equations::before(head, array::WEIGHTING);
             let before = peak(before.row(step)).map_or(0.0, |(_, weight)| weight);
             let gamma = numbers::short(head.sharpening[step], 2);
@@ -96,20 +99,20 @@ pub(super) fn action(at: &InStep<'_>, stage: Option<Stage>) -> [String; 2] {
             [format!("{verb} {}: {most}", source(at)), String::new()]
         }
         Some(Stage::Weigh) => {
-            let rows = if is_on { "" } else { "many rows, mostly " };
+            let many = ["many rows, mostly ", ""][usize::from(focus.is_clear())];
             [
-                format!("focuses on {rows}row {row}"),
-                format!(" ({share} of its weight)"),
+                format!("focuses on {many}{}", rows(at, &focus)),
+                format!(" ({} of its weight)", focus.shares()),
             ]
         }
         Some(Stage::Age) => [String::new(), String::new()],
-        Some(Stage::Read | Stage::Erase | Stage::Add) => access(at, stage, (row, weight)),
+        Some(Stage::Read | Stage::Erase | Stage::Add) => access(at, stage, &focus),
         None | Some(Stage::Controller | Stage::Statement(_) | Stage::Output) => {
-            let [what, detail] = access(at, None, (row, weight));
+            let [what, detail] = access(at, None, &focus);
             let why = if is_mixed(head) && !is_sparse(head) {
-                Some(source(at)).filter(|_| is_on)
+                Some(source(at)).filter(|_| focus.is_clear())
             } else {
-                reason(head, step)
+                reason(head, step).filter(|_| focus.rows.len() == 1)
             };
             let why = why.map(|why| format!(": {why}"));
             [what, why.unwrap_or(detail)]
@@ -137,7 +140,7 @@ fn sparse(at: &InStep<'_>, stage: Option<Stage>, (row, value): (usize, f32)) -> 
         }
         (_, [Some(write), Some(kept)]) => {
             let to = if write < 1.0 - DECIDES {
-                "writes nearly nothing".to_owned()
+                WRITES_NOTHING.to_owned()
             } else if kept >= DECIDES {
                 "writes to the rows that it read before".to_owned()
             } else if kept <= 1.0 - DECIDES {
@@ -171,7 +174,7 @@ fn source(at: &InStep<'_>) -> String {
             at.own(ALLOCATION_GATE).first().copied().unwrap_or(0.0),
         ];
         if write < 1.0 - DECIDES {
-            return format!("nearly nothing (gʷ {})", percent(write));
+            return format!("almost nothing (gʷ {})", percent(write));
         }
         let from = if allocated >= DECIDES {
             "to an allocated row"
@@ -194,10 +197,13 @@ fn source(at: &InStep<'_>) -> String {
 }
 
 /// Describes a comparison of the key with the rows.
-fn content(at: &InStep<'_>, (row, is_on): (usize, bool), most: &str) -> [String; 2] {
+fn content(at: &InStep<'_>, focus: &Focus, most: &str) -> [String; 2] {
     let mechanism = &at.head.mechanism;
-    let found = is_on.then(|| format!("row {row}"));
-    let found = found.unwrap_or_else(|| "no row".to_owned());
+    let found = match focus.rows.len() {
+        _ if !focus.is_clear() => "no row stands".to_owned(),
+        1 => rows(at, focus) + " stands",
+        _ => rows(at, focus) + " stand",
+    };
     let beta = at.strength().map(|beta| numbers::short(beta, 2));
     let beta = beta.map(|beta| format!("β {beta}"));
     let window = at.window().map(|window| {
@@ -210,7 +216,7 @@ fn content(at: &InStep<'_>, (row, is_on): (usize, bool), most: &str) -> [String;
     let with: Vec<_> = with.into_iter().flatten().collect();
     let step = score_text(mechanism.score).step;
     [
-        format!("{step}: {found} stands out"),
+        format!("{step}: {found} out"),
         format!(" ({})", with.join(", ")),
     ]
 }
@@ -261,43 +267,58 @@ fn draw(at: &InStep<'_>, row: usize) -> [String; 2] {
     }
 }
 
-/// Describes a read or a write at the heaviest row: in a stage of it, or, with `None`, all of it.
-fn access(at: &InStep<'_>, stage: Option<Stage>, (row, weight): (usize, f32)) -> [String; 2] {
-    let (head, step, share) = (at.head, at.step, percent(weight));
-    let (place, row) = (row, row_number(at.trace, row));
-    let many = format!("many rows, mostly row {row} ({share})");
-    let is_on = weight >= ON_ROW;
+/// Names the rows with the peaks of a weighting.
+fn rows(at: &InStep<'_>, focus: &Focus) -> String {
+    focus.each(|row, _| format!("row {}", row_number(at.trace, row)))
+}
+
+/// Describes a read or a write at the peaks of a weighting: in a stage of it, or, with `None`, all of it.
+fn access(at: &InStep<'_>, stage: Option<Stage>, focus: &Focus) -> [String; 2] {
+    let (head, step) = (at.head, at.step);
+    let (rows, shares, is_clear) = (rows(at, focus), focus.shares(), focus.is_clear());
+    let many = format!("many rows, mostly {rows} ({shares})");
     // A value that was not recorded may be large.
-    let changes = |values: &mut dyn Iterator<Item = f32>| {
-        let is_unknown = |value: f32| value.is_nan() && weight > 0.0;
-        let mut sizes =
-            values.filter(|value| is_unknown(*value) || weight * value.abs() >= NEGLIGIBLE);
-        sizes.next().is_some()
+    let changes = |weight: f32, change: f32| {
+        change.is_nan() && weight > 0.0 || weight * change.abs() >= NEGLIGIBLE
     };
-    let erases = || {
-        let erase = head.erase.row(step).iter();
-        changes(&mut at.memory(place).zip(erase).map(|(m, e)| m * e))
+    let anywhere = |is_changed: &dyn Fn(usize, f32) -> bool| {
+        let mut peaks = focus.rows.iter();
+        let all = |weight: f32| if is_clear { weight } else { focus.total };
+        peaks.any(|&(row, weight)| is_changed(row, all(weight)))
     };
-    let adds = || changes(&mut head.add.row(step).iter().copied());
+    let erases = anywhere(&|row, weight| {
+        let mut erased = at.memory(row).zip(head.erase.row(step));
+        erased.any(|(m, e)| changes(weight, m * e))
+    });
+    let adds = anywhere(&|_, weight| head.add.row(step).iter().any(|a| changes(weight, *a)));
     let what = match stage {
         _ if stage == Some(Stage::Read) || !head.is_write() => {
-            if !is_on {
+            if !is_clear {
                 return [format!("reads a mixture of {many}"), String::new()];
             }
-            format!("reads row {row}")
+            format!("reads {rows}")
         }
-        Some(Stage::Erase) if !erases() => {
-            return ["erases almost nothing".to_owned(), format!(" of row {row}")];
+        Some(Stage::Erase) if !erases => {
+            return ["erases almost nothing".to_owned(), format!(" of {rows}")];
         }
-        Some(Stage::Erase) if !is_on => {
+        Some(Stage::Erase) if !is_clear => {
             return [format!("erases a little from {many}"), String::new()];
         }
-        Some(Stage::Erase) => format!("erases the content of row {row}"),
-        _ if !is_on => return [format!("writes a little to {many}"), String::new()],
-        _ if adds() || (stage.is_none() && erases()) => format!("writes to row {row}"),
-        _ => format!("stays on row {row}; the write is negligible"),
+        Some(Stage::Erase) => format!("erases the content of {rows}"),
+        _ if focus.is_idle() => {
+            let all = format!(" ({} of a full write)", percent(focus.total));
+            return [WRITES_NOTHING.to_owned(), all];
+        }
+        _ if adds || (stage.is_none() && erases) => {
+            if !is_clear {
+                return [format!("writes a little to {many}"), String::new()];
+            }
+            format!("writes to {rows}")
+        }
+        _ if !is_clear => return [WRITES_NOTHING.to_owned(), format!(" to {many}")],
+        _ => format!("stays on {rows}; the write is negligible"),
     };
-    [what, format!(" ({share} of its weight)")]
+    [what, format!(" ({shares} of its weight)")]
 }
 
 /// Returns the weight that the shift brings from a weighting to a row, and the row that most of it comes from.
@@ -320,14 +341,14 @@ fn brought(head: &HeadTrace<f32>, step: usize, from: &[f32], row: usize) -> (f32
 fn reason(head: &HeadTrace<f32>, step: usize) -> Option<String> {
     let (row, weight) = peak(head.weighting.row(step))?;
     let has_gate = head.gate.width() > 0;
-    let gate = if has_gate { head.gate[step] } else { 1.0 };
+    let gate_now = if has_gate { head.gate[step] } else { 1.0 };
     if weight < ON_ROW || head.content.width() == 0 {
         return None;
     }
     let before = head.previous_weighting(step);
     let sources = [
-        (head.content.row(step), gate, "content"),
-        (before, 1.0 - gate, "previous weighting"),
+        (head.content.row(step), gate_now, "content"),
+        (before, 1.0 - gate_now, "previous weighting"),
     ];
     let sources = sources.into_iter().take(1 + usize::from(has_gate));
     let parts = sources.map(|(from, gate, name)| {
@@ -351,9 +372,9 @@ fn reason(head: &HeadTrace<f32>, step: usize) -> Option<String> {
             shares[0]
         ));
     }
-    // Not the gate: where only one of the two has weight there, all of it is from that one.
     let share = if has_gate {
-        format!("{} of its weight from {name}", percent(part / total))
+        let mostly = ["mostly ", ""][usize::from(part / total >= 0.995)];
+        format!("{mostly}from {name} (g {})", numbers::short(gate_now, 2))
     } else {
         format!("{} {name}", percent(held))
     };
@@ -383,6 +404,84 @@ mod tests {
         };
         let head = recording.trace.heads.iter().position(HeadTrace::is_write);
         moment.caption(head).text
+    }
+
+    /// Gives all heads of a kind this weighting, and returns their sentence about step 4.
+    fn whole_step(recording: &mut Recording, is_write: bool, weights: &[(usize, f32)]) -> String {
+        let heads = &mut recording.trace.heads;
+        let head = heads.iter().position(|head| head.is_write() == is_write);
+        let weighting = heads[head.unwrap()].weighting.row_mut(4);
+        weighting.fill(0.0);
+        for (row, weight) in weights {
+            weighting[*row] = *weight;
+        }
+        let stages = Stages::of(&recording.trace, false);
+        let moment = Moment {
+            recording,
+            stages: &stages,
+            step: 4,
+            place: usize::MAX,
+            through: 1.0,
+        };
+        assert!(
+            moment
+                .long(head.unwrap())
+                .contains(&moment.short(head.unwrap())[..8])
+        );
+        moment.caption(head).text
+    }
+
+    #[test]
+    fn idle_write_heads_write_almost_nothing() {
+        let mut recording = recording();
+        let said = whole_step(&mut recording, true, &[(7, 0.004), (8, 0.003)]);
+        assert!(said.ends_with("writes almost nothing."), "{said}");
+        assert!(describe(&recording, Stage::Add).ends_with("writes almost nothing."));
+        let write = recording.trace.heads.iter().position(HeadTrace::is_write);
+        let stages = Stages::of(&recording.trace, false);
+        let moment = Moment {
+            recording: &recording,
+            stages: &stages,
+            step: 4,
+            place: usize::MAX,
+            through: 1.0,
+        };
+        assert_eq!(moment.head_mark(write.unwrap()), None);
+        // Nor does a head with nothing to write.
+        for head in &mut recording.trace.heads {
+            head.erase.as_mut_slice().fill(0.0);
+            head.add.as_mut_slice().fill(0.0);
+        }
+        let spread: Vec<_> = (0..12).map(|row| (row, 1.0 / 12.0)).collect();
+        let said = whole_step(&mut recording, true, &spread);
+        assert!(said.ends_with("writes almost nothing."), "{said}");
+    }
+
+    #[test]
+    fn every_peak_is_named() {
+        let mut recording = recording();
+        let said = whole_step(&mut recording, false, &[(2, 0.31), (7, 0.69)]);
+        assert!(said.ends_with("reads row 2 and row 7."), "{said}");
+        let said = whole_step(&mut recording, false, &[(2, 0.1), (7, 0.9)]);
+        assert!(said.ends_with("reads row 7."), "{said}");
+        let said = whole_step(&mut recording, false, &[(2, 0.45), (7, 0.45)]);
+        assert!(said.ends_with("reads row 2 and row 7."), "{said}");
+    }
+
+    #[test]
+    fn the_source_of_a_weighting_stands_beside_its_gate() {
+        let mut recording = recording();
+        let head = &mut recording.trace.heads[0];
+        for row in [3, 4] {
+            head.weighting.row_mut(row).fill(0.0);
+            head.content.row_mut(row).fill(0.0);
+            head.shift.row_mut(row).copy_from_slice(&[0.0, 1.0, 0.0]);
+        }
+        head.weighting.row_mut(3)[9] = 1.0;
+        head.content.row_mut(4)[5] = 1.0;
+        head.weighting.row_mut(4)[5] = 1.0;
+        head.gate[4] = 0.7;
+        assert_eq!(reason(head, 4).unwrap(), "from content (g 0.70)");
     }
 
     #[test]
@@ -419,9 +518,6 @@ mod tests {
         let task = trained.now().task.with_size(5);
         let recording = Recording::new(&trained.machine, &task, 1_000_000, 0);
         let because = reason(&recording.trace.heads[0], 28).unwrap();
-        assert!(
-            because.contains(" % of its weight from previous weighting, row "),
-            "{because}"
-        );
+        assert!(because.contains("from previous weighting (g "), "{because}");
     }
 }

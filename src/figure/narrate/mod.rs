@@ -9,13 +9,14 @@ mod machine;
 pub mod mechanism;
 
 use crate::figure::facts::equations::InStep;
+use crate::figure::facts::focus::Focus;
 use crate::figure::facts::numbers::percent;
 use crate::figure::facts::signal_path::SignalPath;
 use crate::figure::facts::source::SourceSteps;
 use crate::figure::facts::stages::{Stage, StageRef};
 use crate::figure::{HeadName, head_label};
 use crate::model::sam::row_number;
-use crate::model::{HeadTrace, Trace, peak};
+use crate::model::{HeadTrace, Trace};
 use crate::train::Recording;
 
 pub use crate::figure::facts::moment::Moment;
@@ -137,11 +138,14 @@ impl<'a> Moment<'a> {
         let [what, detail] = action.unwrap_or_default();
         let head = self.trace().heads.get(head);
         let weighting = head.map(|of| of.weighting.row(self.step));
-        let named = SourceSteps::of(self.recording).zip(weighting.and_then(peak));
-        let Some((source, (row, _))) = named else {
+        let Some((source, weighting)) = SourceSteps::of(self.recording).zip(weighting) else {
             return [what, detail];
         };
-        [source.named(&what, row), detail]
+        let rows = Focus::of(weighting).rows.into_iter();
+        [
+            rows.fold(what, |what, (row, _)| source.named(&what, row)),
+            detail,
+        ]
     }
 
     /// The input, the output, or what a machine without heads does in a step.
@@ -202,6 +206,7 @@ mod tests {
     use super::*;
     use crate::figure::facts::stages::Stages;
     use crate::io::weights;
+    use crate::model::peak;
 
     /// An episode of an included machine, where the binary has it.
     fn included(name: &str) -> Option<(Recording, Stages)> {
@@ -214,11 +219,11 @@ mod tests {
         Some((recording, stages))
     }
 
-    /// The first row that a sentence names.
-    fn row(text: &str) -> Option<usize> {
-        let (_, rest) = text.split_once("row ")?;
-        let digits = rest.split(|c: char| !c.is_ascii_digit()).next()?;
-        digits.parse().ok()
+    /// The rows that a sentence names.
+    fn rows(text: &str) -> Vec<usize> {
+        let named = text.split("row ").skip(1);
+        let digits = named.filter_map(|rest| rest.split(|c: char| !c.is_ascii_digit()).next());
+        digits.filter_map(|digits| digits.parse().ok()).collect()
     }
 
     #[test]
@@ -263,7 +268,8 @@ mod tests {
                     assert!(long.contains(&own), "{long} and {caption}");
                     let (heaviest, weight) = peak(heads[head].weighting.row(step)).unwrap();
                     if stage.is_none() && weight > 0.0 {
-                        assert_eq!(row(said), Some(heaviest), "{caption}");
+                        let is_named = rows(said).contains(&heaviest);
+                        assert!(is_named || said == " writes almost nothing", "{caption}");
                         described += 1;
                     }
                 }
@@ -287,8 +293,8 @@ mod tests {
             (3, Some(Stage::Read), 0, "The read head reads row 0.", "R0 reads row 0 (100 % of its weight)."),
             (3, Some(Stage::Erase), 1, "The write head erases almost nothing.", "W0 erases almost nothing of row 4."),
             (3, Some(Stage::Add), 1, "The write head writes to row 4.", "W0 writes to row 4 (100 % of its weight)."),
-            (3, None, 1, "The write head writes to row 4.", "R0 reads row 0. W0 writes to row 4: 100 % of its weight from previous weighting, row 3 → 4."),
-            (9, None, 0, "The read head reads row 4.", "R0 reads row 4: 100 % of its weight from previous weighting, row 3 → 4. W0 writes to row 10."),
+            (3, None, 1, "The write head writes to row 4.", "R0 reads row 0. W0 writes to row 4: from previous weighting (g 0.03), row 3 → 4."),
+            (9, None, 0, "The read head reads row 4.", "R0 reads row 4: from previous weighting (g 0.02), row 3 → 4. W0 writes to row 10."),
             (9, Some(Stage::Output), 0, "Output: 8 of 8 bits right.", "Output: 8 of 8 bits right (the vector shown in step 2)."),
         ];
         for (step, stage, head, caption, long) in table {

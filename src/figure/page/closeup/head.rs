@@ -1,6 +1,7 @@
 //! Row numbers, and where the heads are.
 
 use super::Pane;
+use super::view::Slot as Row;
 use crate::figure::scene::annotations::sign;
 use crate::figure::scene::fonts::width_of;
 use crate::figure::scene::paint::{Draw, Surface};
@@ -47,12 +48,12 @@ impl<'a> Pane<'a, '_> {
         }
     }
 
-    /// Paints the signs of all heads at their rows, right of the memory. The sign of this head moves with its weight; the
-    /// others do not overlap it or each other.
+    /// Paints the signs of all heads at their rows, right of the memory. The signs of this head move with its weight; the
+    /// others do not overlap them or each other.
     fn signs(&self, on: &mut Surface<'_>, places: &mut Vec<PlacedPanel<'a>>) {
         let (colours, right) = (self.page.colours, self.area.memory.right);
         let axis = self.view.axis();
-        let own = self.middle();
+        let own = self.peaks();
         let heads = 0..self.now.trace().heads.len();
         let mark = |head| self.now.head_mark(head);
         let others = heads.filter(|&head| head != self.area.head);
@@ -66,27 +67,37 @@ impl<'a> Pane<'a, '_> {
         let mut free = f32::NEG_INFINITY;
         for (y, head, mark) in placed {
             let y = y.max(free);
-            let near = own.filter(|own| (y - own).abs() < pitch);
-            let y = near.map_or(y, |own| own + pitch);
+            let near = own.iter().find(|(own, _)| (y - own).abs() < pitch);
+            let y = near.map_or(y, |(own, _)| own + pitch);
             free = y + pitch;
             let strength = 0.25 + 0.5 * mark.weight.clamp(0.0, 1.0);
             let ink = Ink::from(colours.head(mark.name)).faded(strength);
             places.push(self.sign(on, [right, y], head, ink));
         }
-        if let Some(y) = own {
-            places.push(self.sign(on, [right, y], self.area.head, self.hue.into()));
-        }
+        let ink = |weight: f32| Ink::from(self.hue).faded(weight.clamp(0.35, 1.0));
+        let own = own.into_iter();
+        let signs = own.map(|(y, weight)| self.sign(on, [right, y], self.area.head, ink(weight)));
+        // One of them is in the place of the head.
+        places.extend(signs.collect::<Vec<_>>().into_iter().next());
     }
 
-    /// Returns the centre of this head's weight, if it is on visible rows.
-    fn middle(&self) -> Option<f32> {
-        let rows = self.view.slots().filter(|slot| slot.seen() > 0.4);
-        let weight = rows.map(|slot| (self.now.attention(self.head, slot.row), slot));
-        let weight: Vec<_> = weight.filter(|(weight, _)| *weight >= 0.15).collect();
-        let total: f32 = weight.iter().map(|(weight, _)| weight).sum();
-        let weight = weight.iter();
-        let moments = weight.map(|(weight, slot)| weight * slot.whole.center());
-        (total >= 0.35).then(|| moments.sum::<f32>() / total)
+    /// Returns the groups of neighbouring rows in view with the weight of this head: their centres and weights, the
+    /// heaviest first; none while little weight is on them.
+    fn peaks(&self) -> Vec<(f32, f32)> {
+        let slots: Vec<_> = self.view.slots().filter(|slot| slot.seen() > 0.4).collect();
+        let weight = |slot: &Row| self.now.attention(self.head, slot.row);
+        let is_peak = |slot: &Row| weight(slot) >= 0.15;
+        let runs = slots.chunk_by(|a, b| is_peak(a) == is_peak(b));
+        let peaks = runs.filter(|run| is_peak(&run[0])).map(|run| {
+            let total: f32 = run.iter().map(weight).sum();
+            let moments = run.iter().map(|slot| weight(slot) * slot.whole.center());
+            (moments.sum::<f32>() / total, total)
+        });
+        let mut peaks: Vec<_> = peaks.collect();
+        peaks.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let all: f32 = peaks.iter().map(|(_, total)| total).sum();
+        peaks.retain(|_| all >= 0.35);
+        peaks
     }
 
     fn sign(&self, on: &mut Surface<'_>, at: [f32; 2], head: usize, ink: Ink) -> PlacedPanel<'a> {

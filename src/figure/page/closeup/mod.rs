@@ -444,6 +444,41 @@ mod tests {
     }
 
     #[test]
+    fn marks_of_a_head_stand_on_rows_that_it_reads() {
+        let mut recording = recording();
+        for step in [3, 4] {
+            let weighting = recording.trace.heads[0].weighting.row_mut(step);
+            weighting.fill(0.0);
+            (weighting[2], weighting[8]) = (0.69, 0.31);
+        }
+        let options = Options {
+            heads: vec![0],
+            ..options((1200.0, 630.0), 4, None, 1.0)
+        };
+        let figure = Figure::new(&recording, options);
+        let (drawing, places) = figure.scene();
+        let of = |slot| places.iter().find(|place| place.slot() == slot).unwrap();
+        let (head, pane) = (0, 0);
+        let sign = of(Slot::Head { head, pane }).area.centre();
+        let memory = places
+            .iter()
+            .find(|place| place.panel.id.picture == Picture::Memory);
+        let memory = memory.unwrap();
+        let row = |row| memory.axis.place_of(row).unwrap().center();
+        assert!((sign - row(2)).abs() < 1.0, "{sign}, not {}", row(2));
+        let name = head_label(&recording.trace, 0);
+        let marks = drawing.marks.iter().filter_map(|mark| match mark {
+            Mark::Text(Text { text, at, .. }) if *text == name => Some(at[1]),
+            _ => None,
+        });
+        let marks: Vec<_> = marks.collect();
+        for peak in [2, 8] {
+            let is_there = marks.iter().any(|y| (y - row(peak)).abs() < 1.0);
+            assert!(is_there, "row {peak}: {marks:?}");
+        }
+    }
+
+    #[test]
     fn stage_names_do_not_overlap() {
         let mut recordings = machines();
         let task = recordings[0].task.clone();

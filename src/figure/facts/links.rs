@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use crate::figure::facts::memo::Memo;
 use crate::figure::{facts::numbers, offset};
-use crate::model::dnc::link_matrix;
-use crate::model::{HeadTrace, Trace};
+use crate::model::dnc::{
+    ALLOCATION, ALLOCATION_GATE, BACKWARD, FORWARD, READ_MODES, WRITE_GATE, link_matrix,
+};
+use crate::model::{Array, HeadTrace, Trace, array};
 
 /// The symbols and the names of the weightings that a read head mixes, in the order of its read modes.
 pub const MODES: [[&str; 3]; 2] = [["b", "wᶜ", "f"], ["backward", "content", "forward"]];
@@ -51,6 +53,18 @@ pub fn straight(weighting: &[f32], share: f32) -> Vec<WeightFlow> {
         weight: weight * share,
         shift: 0,
     }))
+}
+
+/// Returns the weightings that a head of a Differentiable Neural Computer mixes in a step, each with its share.
+pub fn mixed(head: &HeadTrace<f32>, step: usize) -> Vec<(Array, f32)> {
+    let value = |array, index: usize| head.series(array).map(|series| series.row(step)[index]);
+    if let (Some(write), Some(gate)) = (value(WRITE_GATE, 0), value(ALLOCATION_GATE, 0)) {
+        let content = (array::CONTENT, write * (1.0 - gate));
+        return vec![(ALLOCATION, write * gate), content];
+    }
+    let modes = [BACKWARD, array::CONTENT, FORWARD].into_iter().enumerate();
+    let modes = modes.filter_map(|(mode, array)| Some((array, value(READ_MODES, mode)?)));
+    modes.collect()
 }
 
 /// Returns the links by which the shift of a step moves this weighting.

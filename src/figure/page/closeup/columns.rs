@@ -11,9 +11,8 @@ use crate::figure::scene::fonts::{text_width, width_of};
 use crate::figure::scene::motion::{self, OVER, lighter, within};
 use crate::figure::scene::paint::{Draw, Surface};
 use crate::figure::scene::panel::{Content, Panel, PlacedPanel};
-use crate::figure::{Area, Ink, PanelId, Picture, Rgb, Scale, Style, mix};
+use crate::figure::{Area, Ink, PanelId, Picture, Rgb, Style, mix};
 use crate::model::array;
-use crate::model::sam::AGE;
 use crate::train::is_absent;
 
 /// The hue of the previous weighting relative to that of the content weighting.
@@ -292,7 +291,7 @@ impl<'a> Pane<'a, '_> {
         }
         let rests = through >= 1.0 && self.now.glide().is_none() && arrives >= 1.0;
         if rests && self.fade >= 1.0 {
-            self.number(on, placed, (value, slot, ink));
+            self.number(on, placed, bars, (value, slot, ink));
         }
     }
 
@@ -316,8 +315,13 @@ impl<'a> Pane<'a, '_> {
     }
 
     /// Draws a number at the end of a column, on its bar or next to it.
-    fn number(&self, on: &mut Surface<'_>, placed: &PlacedColumn, of: (f32, Slot, Ink)) {
-        let (value, slot, ink) = of;
+    fn number(
+        &self,
+        on: &mut Surface<'_>,
+        placed: &PlacedColumn,
+        bars: &Bars<'_>,
+        (value, slot, ink): (f32, Slot, Ink),
+    ) {
         let (colours, area) = (self.page.colours, placed.area);
         let signed = placed.column.is_signed();
         let size = self.size(11.0).max(8.5);
@@ -326,11 +330,7 @@ impl<'a> Pane<'a, '_> {
         if !is_seen || area.width() < wide * size || value.abs() < least {
             return;
         }
-        let scale = match placed.column.array {
-            AGE => Scale::ages(self.now.trace()),
-            _ => self.seen.shades[1],
-        };
-        let long = scale.bar(value, area.width())[1];
+        let long = bars.cells.scale.bar(value, area.width())[1];
         let over = !signed && long > 3.0 * size;
         if !signed && !over && area.width() - long < 2.6 * size {
             return;

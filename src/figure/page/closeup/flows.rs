@@ -3,12 +3,13 @@
 use super::Pane;
 use super::columns::{HOME, PlacedColumn};
 use crate::figure::facts::links;
-use crate::figure::facts::stages::{BEFORE, Stage};
+use crate::figure::facts::stages::{BEFORE, Stage, is_mixed};
 use crate::figure::scene::addressing::Bars;
 use crate::figure::scene::motion::{self, OVER, between, lighter, within};
 use crate::figure::scene::paint::{Draw, Surface};
 use crate::figure::scene::panel::Content;
 use crate::figure::{Area, Ink};
+use crate::model::dnc::ALLOCATION;
 use crate::model::weighting::bayesian::PRIOR;
 use crate::model::{Array, NoiseMode, array, peak};
 
@@ -121,6 +122,7 @@ impl Pane<'_, '_> {
         };
         let mut stream =
             |from, strength, share| self.stream(on, [from, Some(placed)], (strength, share));
+        let soon = lasts([0.0, 0.45]);
         match placed.column.array {
             array::CONTENT => stream(before, lasts(motion::SOFTMAX), 1.0),
             array::GATED => {
@@ -129,12 +131,17 @@ impl Pane<'_, '_> {
                 stream(from(array::CONTENT), lasts(first), gate);
                 stream(from(BEFORE), lasts(then), 1.0 - gate);
             }
+            array::WEIGHTING if is_mixed(self.head) => {
+                for (part, share) in links::mixed(self.head, self.now.step) {
+                    stream(from(part), soon, share);
+                }
+            }
             array::SIMILARITY | PRIOR => {}
-            _ => stream(before, lasts([0.0, 0.45]), 1.0),
+            _ => stream(before, soon, 1.0),
         }
     }
 
-    /// The weight of every row, on its way from a column to another.
+    /// The weight of every row, on its way from the end of its bar to another column.
     fn stream(
         &self,
         on: &mut Surface<'_>,
@@ -142,24 +149,27 @@ impl Pane<'_, '_> {
         (strength, share): (f32, f32),
     ) {
         let [Some(from), Some(to)] = ends else { return };
-        if strength <= 0.0 {
+        let Some(Content::Bars(bars)) = self.panel(from).map(|panel| panel.content) else {
             return;
-        }
+        };
         let values = from.column.values(self.head, self.now.step);
+        let is_free = to.column.array == ALLOCATION;
+        let ends = |value| bars.cells.scale.bar(value, from.area.width());
+        let [_, zero] = ends(0.0);
         for slot in self.view.slots() {
-            let (part, zero) = if from.column.is_signed() {
-                (0.5, from.area.middle())
-            } else {
-                (1.0, from.area.left)
-            };
-            let weight = part * values[slot.row];
-            if !weight.is_finite() || weight * share < 0.02 {
+            let [_, end] = ends(values[slot.row]);
+            let mut weight = (end - zero) / (from.area.width() - zero);
+            // What a row has free is allocated.
+            if is_free {
+                weight = 1.0 - weight;
+            }
+            if strength <= 0.0 || !weight.is_finite() || weight * share < 0.02 {
                 continue;
             }
-            let left = zero + weight.min(1.0) * from.area.width();
             let apart = (0.5 - 0.38 * share) * slot.place.span();
             let band = self.area.columns.down(slot.place.min, slot.place.max);
-            let band = band.across(left, to.area.left).inset(0.0, apart);
+            let band = band.across(from.area.left + end, to.area.left);
+            let band = band.inset(0.0, apart);
             if band.width() > 0.0 {
                 on.rect(band, Ink::from(self.hue).faded(STREAM * strength));
             }

@@ -275,7 +275,8 @@ mod tests {
     use crate::figure::fixture::recording;
     use crate::figure::scene::fonts::text_width;
     use crate::figure::{Figure, Layout, Mark, Options, Pages, Picture, Slot, Text, head_label};
-    use crate::model::{DncConfig, EquationsConfig, Model, NtmConfig, peak};
+    use crate::model::dnc::USAGE;
+    use crate::model::{DncConfig, EquationsConfig, HeadTrace, Model, NtmConfig, peak};
     use crate::task::{Caption, Task, Transduce};
     use crate::train::Recording;
 
@@ -476,6 +477,47 @@ mod tests {
             let is_there = marks.iter().any(|y| (y - row(peak)).abs() < 1.0);
             assert!(is_there, "row {peak}: {marks:?}");
         }
+    }
+
+    #[test]
+    fn free_rows_flow_into_the_allocation() {
+        let task = recording().task;
+        let machine = DncConfig::new(task.inputs(), task.outputs());
+        let mut recording = Recording::new(&Model::new(machine, 1), &task, 1, 0);
+        let write = recording
+            .trace
+            .heads
+            .iter()
+            .position(HeadTrace::is_write)
+            .unwrap();
+        let usage = recording.trace.heads[write]
+            .series_mut(USAGE)
+            .unwrap()
+            .row_mut(4);
+        usage.fill(1.0);
+        usage[3] = 0.0;
+        let stage = Stages::of(&recording.trace, false).place(Stage::Allocate, None);
+        let options = Options {
+            heads: vec![write],
+            ..options((1200.0, 900.0), 4, stage, 0.2)
+        };
+        let figure = Figure::new(&recording, options);
+        let (drawing, places) = figure.scene();
+        let columns = places
+            .iter()
+            .filter(|place| place.panel.id.picture == Picture::Stages);
+        let columns: Vec<_> = columns.collect();
+        let gap = 0.5 * (columns[0].area.right + columns[1].area.left);
+        let flows = drawing.marks.iter().filter_map(|mark| match mark {
+            Mark::Rect { area, .. } if area.left < gap && area.right > gap => Some(area),
+            _ => None,
+        });
+        let flows =
+            flows.filter(|area| area.width() < columns[1].area.right - columns[0].area.left);
+        let flows: Vec<_> = flows.map(Area::centre).collect();
+        let row = columns[0].axis.place_of(3).unwrap().center();
+        assert_eq!(flows.len(), 1, "{flows:?}");
+        assert!((flows[0] - row).abs() < 1.0, "{flows:?}");
     }
 
     #[test]

@@ -1247,9 +1247,9 @@ fn large_memory_scrolls_follows_and_selects() {
     assert!(!has(&harness, map));
     press(&mut harness, Key::F);
     harness.get_by_label(map);
-    assert!(harness.state().view.row_zoom.follow);
+    assert!(harness.state().follows());
     act(&mut harness, Rows::Scroll(1000.0));
-    assert!(!harness.state().view.row_zoom.follow);
+    assert!(!harness.state().follows());
     assert!(harness.state().view.row_zoom.first >= 1000);
     act(&mut harness, Rows::Centre(2000));
     let first = harness.state().view.row_zoom.first;

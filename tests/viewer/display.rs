@@ -233,12 +233,32 @@ fn follow_head_has_a_switch_and_ends_with_machine() {
     lay_out(&mut screen, WindowLayout::Debug);
     assert!(!has(&screen, "Follow head"), "all rows are in view");
     act(&mut screen, Rows::ToggleTouched);
+    assert!(screen.state().follows(), "rows are too low");
     click(&mut screen, "Follow head");
-    assert!(screen.state().view.row_zoom.follow);
+    assert!(!screen.state().follows());
+    click(&mut screen, "Follow head");
+    assert!(screen.state().follows());
     act(&mut screen, Episode::NextSeed);
-    assert!(screen.state().view.row_zoom.follow);
+    assert!(screen.state().follows());
     act(&mut screen, Episode::Machine(1));
-    assert!(!screen.state().view.row_zoom.follow);
+    assert!(!screen.state().follows());
+}
+
+#[test]
+fn an_episode_looks_the_same_whatever_the_way_to_it() {
+    let [straight, round] = [&[60][..], &[61, 60]].map(|lengths| {
+        let mut options = Options::included(None).with_first("copy");
+        options.settings.look.still = true;
+        let mut screen = window_with(LARGE, options);
+        lay_out(&mut screen, WindowLayout::Debug);
+        for length in lengths {
+            act(&mut screen, Episode::Size(*length));
+        }
+        act(&mut screen, Play::Seek(50));
+        screen.run_steps(3);
+        super::snapshot::listed(&screen)
+    });
+    assert_eq!(straight, round);
 }
 
 #[test]

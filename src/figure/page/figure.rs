@@ -948,6 +948,33 @@ mod tests {
     }
 
     #[test]
+    fn pictures_over_time_have_all_rows_while_columns_follow() {
+        let recording = recording();
+        let figure = Figure::new(&recording, options(Layout::Debug));
+        let mut page = figure.debug_page();
+        let part = page.whole.part(3, 4);
+        page.seen.rows = &part;
+        let (style, span) = (figure.page(), Span::new(0.0, 900.0));
+        let mut drawing = Drawing::new(1400.0, 900.0, style.colours.panel, String::new());
+        let columns = Columns::new(Span::new(0.0, 1400.0), (4, false), true);
+        let places = page.centre(&mut Surface::new(&mut drawing, &style), columns, span);
+        let rows = |picture, of| {
+            let id = PanelId::of(picture, of);
+            let place = places.iter().find(|place| place.panel.id == id);
+            place.unwrap().axis.count()
+        };
+        let whole = page.whole.shown();
+        assert!(whole > 4);
+        for head in 0..recording.trace.heads.len() {
+            assert_eq!(rows(Picture::Weightings, head), whole, "head {head}");
+        }
+        let memory = places
+            .iter()
+            .find(|place| place.panel.id.picture == Picture::Memory);
+        assert_eq!(memory.unwrap().axis.count(), 4);
+    }
+
+    #[test]
     fn unrecorded_bars_and_lines_are_marked() {
         let mut recording = recording();
         let of = |recording: &Recording| {

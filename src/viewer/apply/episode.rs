@@ -262,22 +262,10 @@ impl State {
         self.go_to_beginning();
         let (step, steps) = (self.player.step(), self.player.steps());
         self.view.step_zoom.keep(step, steps);
-        self.follow_low_rows();
+        self.scroll();
         self.begin_failure();
         self.tour_episode_ready();
         self.compare_now();
-    }
-
-    /// Scrolls to the rows around the head where rows are too low to distinguish.
-    fn follow_low_rows(&mut self) {
-        let room = self.frame.room;
-        if let Some(rows) = self.whole()
-            && self.view.row_zoom.is_lost(&rows, room)
-        {
-            self.view.row_zoom.follow = false;
-            self.view.row_zoom.toggle_follow(&rows, room);
-            self.scroll();
-        }
     }
 
     /// Goes where the window is to begin.

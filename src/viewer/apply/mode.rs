@@ -159,7 +159,7 @@ impl State {
         });
         self.see_all();
         // The whole of it, however low its rows are.
-        (self.view.step_zoom, self.view.row_zoom) = (StepZoom::default(), RowZoom::default());
+        (self.view.step_zoom, self.view.row_zoom) = (StepZoom::default(), RowZoom::ALL);
         head.into_iter().for_each(|head| self.select_head(head));
         self.player.show_whole_steps();
         if self.settings.look.still {

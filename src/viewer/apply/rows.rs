@@ -17,6 +17,9 @@ impl State {
         if about == About::Fit {
             self.view.touched_only = false;
             self.view.row_zoom = RowZoom::default();
+            if self.follows() {
+                self.view.row_zoom = RowZoom::ALL;
+            }
         }
         if let About::Scroll(by) = about
             && self.quantities() > 0
@@ -44,22 +47,22 @@ impl State {
         let (zoom, room) = (&mut self.view.row_zoom, self.frame.room);
         match about {
             About::Taller(by) => {
-                let began = zoom.height.is_none();
+                let began = zoom.count(rows, room).is_none();
                 zoom.scale(FACTOR.powi(by), rows, room);
                 if began {
                     self.open_window();
                 }
             }
-            About::ToggleFollow => zoom.toggle_follow(rows, room),
+            About::ToggleFollow => zoom.set_follow(!zoom.follows(rows, room), rows, room),
             About::Extend(by) => self.extend(rows, by),
             About::Select(by) => self.select_row(rows, by),
             About::Scroll(by) => {
-                zoom.follow = false;
+                zoom.set_follow(false, rows, room);
                 let by = by.signum() * by.abs().ceil();
                 zoom.first = (zoom.first as f32 + by).max(0.0) as usize;
             }
             About::Centre(index) => {
-                zoom.follow = false;
+                zoom.set_follow(false, rows, room);
                 zoom.centre(index, rows, room);
             }
             About::ToggleTouched | About::Fit => {}
@@ -78,7 +81,7 @@ impl State {
         }
         let peak = self.peak(&whole);
         let (zoom, room) = (&mut self.view.row_zoom, self.frame.room);
-        if let (true, Some(index)) = (zoom.follow, peak) {
+        if let (true, Some(index)) = (zoom.follows(&whole, room), peak) {
             zoom.keep(index, &whole, room);
         }
         let count = zoom.count(&whole, room).unwrap_or(whole.shown());
@@ -146,8 +149,9 @@ impl State {
         if let Some(count) = self.part()
             && !(self.view.row_zoom.first..self.view.row_zoom.first + count).contains(&index)
         {
-            self.view.row_zoom.follow = false;
-            self.view.row_zoom.centre(index, rows, self.frame.room);
+            let (zoom, room) = (&mut self.view.row_zoom, self.frame.room);
+            zoom.set_follow(false, rows, room);
+            zoom.centre(index, rows, room);
         }
     }
 }

@@ -542,7 +542,7 @@ pub fn rows_shown_ui(ui: &mut Ui, view: &mut View<'_>) {
         tick(ui, shown.touched_only, "Touched only", Rows::ToggleTouched);
         from_right(ui, |ui| words(ui, count, theme::mono(11.0), ink));
     });
-    let follows = shown.row_zoom.follow;
+    let follows = view.state.follows();
     if follows || view.state.lacks(Precondition::LowRows).is_none() {
         tick(ui, follows, "Follow head", Rows::ToggleFollow);
     }

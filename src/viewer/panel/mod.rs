@@ -255,7 +255,7 @@ impl<'a> View<'a> {
             focus: self.focus,
             pinned: view.pinned,
             all_heads: view.all_heads,
-            follows: view.row_zoom.follow,
+            follows: self.state.follows(),
             scrolled: Some(view.row_zoom.first),
         }
     }

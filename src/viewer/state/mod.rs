@@ -491,6 +491,12 @@ impl State {
         self.whole().is_none_or(fits)
     }
 
+    /// True while the rows on screen follow the selected head.
+    pub fn follows(&self) -> bool {
+        let follows = |whole: Arc<Rows>| self.view.row_zoom.follows(&whole, self.frame.room);
+        self.whole().is_some_and(follows)
+    }
+
     /// Returns the position among these rows of the selected head's peak.
     pub fn peak(&self, rows: &Rows) -> Option<usize> {
         let head = self.trace()?.heads.get(self.view.focus)?;

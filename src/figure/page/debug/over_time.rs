@@ -82,18 +82,19 @@ impl Painting<'_, '_> {
         Some(name)
     }
 
-    /// The weightings of every head over time: the selected one on the address axis, the others below.
+    /// The weightings of every head over time, on all rows: the selected one beside the address axis, the others below.
     pub(super) fn lanes(&mut self, bands: &Bands, axis: &Axis) {
+        let all = &self.of.whole.place(bands.rows, ROWS);
         let heads = &self.trace().heads;
         let weighs = |head: &usize| heads[*head].weighting.width() > 0;
         let others = (0..heads.len()).filter(|head| *head != self.of.focus);
         let others: Vec<usize> = others.filter(weighs).collect();
         if weighs(&self.of.focus) {
-            self.lane(self.of.focus, axis);
-            let top = ends(axis).max + 3.0;
+            self.lane(self.of.focus, all);
+            let top = ends(all).max + 3.0;
             self.modes(self.of.focus, Span::new(top, top + MODES_BAND));
             let next = [bands.adds, bands.others][usize::from(bands.others.span() > 0.0)];
-            self.below_lane(ends(axis).max + 9.0, next.min);
+            self.below_lane(ends(all).max + 9.0, next.min);
         }
         if let Some(panel) = self
             .of
@@ -104,9 +105,9 @@ impl Painting<'_, '_> {
             let y = Span::new(bands.others.min + 8.0, bands.others.max);
             self.picture(panel.at(area(self.columns.time, y)));
             self.gutter_label("picture", y.min + 8.0);
-            return self.row_numbers(axis);
+            return self.row_numbers(all, axis);
         }
-        self.row_numbers(axis);
+        self.row_numbers(all, axis);
         if bands.has_thumbnails(others.len()) {
             return self.thumbnails(bands, &others);
         }
@@ -198,23 +199,23 @@ impl Painting<'_, '_> {
         self.part(Slot::LaneName(head), format!("Select head {label}"), area);
     }
 
-    /// True row numbers beside the address axis.
-    fn row_numbers(&mut self, axis: &Axis) {
+    /// True row numbers beside the weightings over time, which have all rows, and beside the address axis.
+    fn row_numbers(&mut self, all: &Axis, shown: &Axis) {
         // In the gutter the name of the head comes first: beside it there is room for five letters in all.
         let name = self.label(self.of.focus).len();
-        let free = ends(axis).min + 20.0;
+        let free = ends(all).min + 20.0;
         let style = self.quiet(10.0).mono().end();
         let columns = self.columns;
         let source = self.of.seen.facts.source.as_ref();
-        for x in [columns.time.min, columns.stages.min, columns.memory.min] {
+        let (time, stages, memory) = (columns.time.min, columns.stages.min, columns.memory.min);
+        for (x, axis) in [(time, all), (stages, shown), (memory, shown)] {
             // A source has its symbols, and beside the stages the numbers that sentences use.
-            let is_named = |of: &&SourceSteps| of.are_numbers || x != columns.stages.min;
+            let is_named = |of: &&SourceSteps| of.are_numbers || x != stages;
             let names = source.filter(is_named);
             let names = names.map_or(&[][..], |of| &of.names[..]);
             for (row, place) in axis.numbered() {
                 let number = axes::row_name(names, row, &style);
-                let has_room =
-                    x > columns.time.min || name + number.len() <= 5 || place.center() > free;
+                let has_room = x > time || name + number.len() <= 5 || place.center() > free;
                 if has_room {
                     self.on.text(number, [x - 6.0, place.center()], style);
                 }

@@ -3,8 +3,9 @@
 use std::ops::Range;
 
 use crate::figure::facts::source::reads_source;
+use crate::figure::facts::stages::columns_of;
 use crate::model::Trace;
-use crate::train::Recording;
+use crate::train::{Recording, is_absent};
 
 /// Vertical range, downwards.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -287,8 +288,8 @@ pub fn addressed(trace: &Trace) -> usize {
     if trace.heads.is_empty() { 0 } else { rows }
 }
 
-/// A row counts as touched when some head puts at least this much weight on it in some step. Who spreads its weight
-/// over more than twenty rows alike touches none of them.
+/// A row counts as touched when some column of a head has at least this much weight on it in some step. A column with
+/// equal weight on more than twenty rows touches none of them.
 pub const TOUCHED: f32 = 0.05;
 
 /// True of a weight that touches a row, and of one that is no number.
@@ -296,7 +297,7 @@ pub(crate) fn touches(weight: f32) -> bool {
     !weight.is_finite() || weight >= TOUCHED
 }
 
-/// The rows that some head touches, as runs in the order in which they are shown. Where heads shift, row 0 follows the
+/// The rows with weight in some column of some head, as runs in the order in which they are shown. Where heads shift, row 0 follows the
 /// last row, and the longest stretch left out comes last, so that a head that walks round the end is seen to walk on.
 /// Every row if none is touched.
 pub fn touched(recording: &Recording) -> Vec<Range<usize>> {
@@ -313,15 +314,17 @@ pub(crate) fn touched_by(
     // A step of a source is never left out: the rows are an axis of symbols.
     let is_source = recordings.iter().any(|recording| reads_source(recording));
     let mut touched = vec![is_source; total];
-    let weightings = recordings.iter().flat_map(|recording| {
-        let (heads, last) = (&recording.trace.heads, recording.trace.steps());
+    for recording in recordings {
+        let last = recording.trace.steps();
         let steps = steps.start.min(last)..steps.end.min(last);
-        let heads = heads.iter();
-        heads.flat_map(move |head| steps.clone().map(move |t| head.weighting.row(t)))
-    });
-    for weighting in weightings {
-        for (touched, &weight) in touched.iter_mut().zip(weighting) {
-            *touched |= touches(weight);
+        let columns = recording.trace.heads.iter().flat_map(|head| {
+            let shown = columns_of(head).filter(|column| column.is_weighting());
+            shown.map(move |column| (head, column))
+        });
+        for ((head, column), step) in columns.flat_map(|of| steps.clone().map(move |t| (of, t))) {
+            for (touched, &weight) in touched.iter_mut().zip(column.values(head, step)) {
+                *touched |= touches(weight) && !is_absent(weight);
+            }
         }
     }
     let mut runs = runs_of(touched);
@@ -365,12 +368,45 @@ fn left_out_after(runs: &[Range<usize>], index: usize, total: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Model;
+    use crate::model::dnc::{ALLOCATION, BACKWARD, FORWARD};
+    use crate::train::ABSENT;
 
     const PLACING: Placing = Placing {
         gap: 15.0,
         tallest: 28.0,
         upwards: false,
     };
+
+    #[test]
+    fn every_shown_column_touches_rows() {
+        let task = crate::figure::fixture::recording().task;
+        let mut machine = crate::model::DncConfig::new(task.inputs(), task.outputs());
+        machine.rows = 100;
+        let mut recording = Recording::new(&Model::new(machine, 1), &task, 1, 0);
+        for head in &mut recording.trace.heads {
+            head.weighting.as_mut_slice().fill(0.0);
+            head.content.as_mut_slice().fill(0.0);
+            for array in [ALLOCATION, FORWARD, BACKWARD] {
+                if let Some(series) = head.series_mut(array) {
+                    series.as_mut_slice().fill(0.0);
+                }
+            }
+        }
+        let heads = &mut recording.trace.heads;
+        let write = heads.iter_mut().find(|head| head.is_write()).unwrap();
+        write.weighting.row_mut(2)[3] = 1.0;
+        write.series_mut(ALLOCATION).unwrap().row_mut(1)[26] = 0.99;
+        assert_eq!(touched(&recording), [3..4, 26..27]);
+        // Nor does an array that was not recorded touch all rows.
+        let write = recording
+            .trace
+            .heads
+            .iter_mut()
+            .find(|head| head.is_write());
+        write.unwrap().content.as_mut_slice().fill(ABSENT);
+        assert_eq!(touched(&recording), [3..4, 26..27]);
+    }
 
     #[test]
     fn a_place_and_its_row_belong_together() {

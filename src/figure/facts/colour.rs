@@ -329,7 +329,7 @@ fn colours(is_dark: bool, map: Map) -> Colours {
         phases: [[0x22_262d, 0xe9_ecf1], [0x2d_333c, 0xdb_e0e8]].map(of),
         warning: of([0xf0_a35e, 0xa8_4b00]),
         non_finite: of([0xff_00d4, 0xd6_00b0]),
-        heads: HEADS[theme].map(|hues| hues.map(hex)),
+        heads: HEADS.map(|hues| hues.map(hex)),
         lines: LINE_COLOURS[theme].map(hex),
         weighting: bake(&weighting),
         own: None,
@@ -338,16 +338,10 @@ fn colours(is_dark: bool, map: Map) -> Colours {
     }
 }
 
-/// The hues of the heads by theme.
-const HEADS: [[[u32; HUES]; 2]; 2] = [
-    [
-        [0x88_ccee, 0xb2_59ff, 0x7c_74b2],
-        [0xf0_e442, 0xd9_714c, 0xff_a6a6],
-    ],
-    [
-        [0x33_2288, 0x00_66ff, 0x8d_74b2],
-        [0x88_2255, 0xff_2200, 0x8c_0000],
-    ],
+/// The hues of the heads, in both themes: three times as light or dark as either ground, and different to everyone.
+const HEADS: [[u32; HUES]; 2] = [
+    [0x2c_a1b9, 0x93_6fe0, 0x56_4df1],
+    [0xa8_9520, 0xd0_3170, 0x9d_623b],
 ];
 
 /// The colours of lines by theme.
@@ -422,6 +416,14 @@ mod tests {
                     );
                 }
             }
+        }
+    }
+
+    #[test]
+    fn heads_have_one_colour_in_both_themes() {
+        for (is_write, place) in (0..2 * HUES).map(|index| (index % 2 == 0, index / 2)) {
+            let of = |dark| Colours::for_theme(dark).head(HeadName { is_write, place });
+            assert_eq!(of(true), of(false), "{is_write} {place}");
         }
     }
 

@@ -751,8 +751,9 @@ mod tests {
     use crate::figure::facts::links::TemporalLinks;
     use crate::figure::facts::spread::Samples;
     use crate::figure::fixture::recording;
+    use crate::figure::scene::addressing::Bars;
     use crate::figure::scene::layout::LEAST;
-    use crate::figure::scene::panel::Hit;
+    use crate::figure::scene::panel::{Content, Hit};
     use crate::figure::{
         Area, Format, Image, Mark, Motion, PlacedPanel, Rgb, Slot, Stage, estimated_bytes,
         head_named, to_bytes,
@@ -972,6 +973,48 @@ mod tests {
             .iter()
             .find(|place| place.panel.id.picture == Picture::Memory);
         assert_eq!(memory.unwrap().axis.count(), 4);
+    }
+
+    #[test]
+    fn every_colour_of_low_rows_is_in_a_legend() {
+        let task = recording().task;
+        let mut config = NtmConfig::new(task.inputs(), task.outputs());
+        (config.rows, config.columns, config.controller.size) = (400, 5, 4);
+        let recording = Recording::new(&Model::new(config, 3), &task, 7, 0);
+        for dark in [false, true] {
+            let options = Options {
+                dark,
+                all_rows: true,
+                ..options(Layout::Debug)
+            };
+            let figure = Figure::new(&recording, options);
+            let (drawing, places) = figure.scene();
+            let colours = figure.page().colours;
+            let legends = drawing.marks.iter().filter_map(|mark| match mark {
+                Mark::Image { image, .. } if image.columns == 256 => Some(image),
+                _ => None,
+            });
+            let lines = legends.flat_map(|image| image.pixels.chunks(256));
+            let ends: Vec<_> = lines.map(|line| [line[0], line[200]]).collect();
+            let mut checked = 0;
+            for place in &places {
+                let (Content::Bars(Bars { cells, .. }) | Content::Cells(cells)) =
+                    &place.panel.content
+                else {
+                    continue;
+                };
+                let shares = [0.0, 200.0 / 255.0].map(|share| cells.scale.at(share));
+                let own = shares.map(|value| colours.of(cells.scale, value));
+                assert!(
+                    ends.contains(&own),
+                    "{}: {:?}",
+                    place.panel.name,
+                    cells.scale
+                );
+                checked += 1;
+            }
+            assert!(checked > 12, "{checked}");
+        }
     }
 
     #[test]

@@ -518,7 +518,7 @@ impl<'a> Catalogue<'a> {
     /// Overlap of every two heads at the step.
     fn overlap(&self) -> Option<Panel<'a>> {
         let (trace, step) = (self.now.trace(), self.now.step);
-        let overlap = Overlap::new(trace, step, self.shades[1], &self.facts.redundancies)?;
+        let overlap = Overlap::new(trace, step, self.shades[0], &self.facts.redundancies)?;
         Some(Panel {
             title: "Overlap of heads".to_owned(),
             name: "overlap of heads".to_owned(),
@@ -630,6 +630,22 @@ impl<'a> Catalogue<'a> {
         })
     }
 
+    /// The scale of a column of a head.
+    pub(crate) fn scale_of(&self, head: usize, column: &Column) -> Scale {
+        let trace = self.now.trace();
+        match column.array {
+            _ if let Some(by) = self.layer
+                && by.column(head, column, self.now.step).is_some() =>
+            {
+                by.scale(column.array)
+            }
+            array::SIMILARITY => self.facts.scales.scores[head],
+            PRIOR => self.facts.scales.priors[head],
+            AGE => Scale::ages(trace),
+            _ => self.shades[1].of_head(HeadName::of(trace, head)),
+        }
+    }
+
     /// A weighting of the addressing of a head, or the match that it begins with.
     fn bars(&self, index: usize, column: &'static Column) -> Option<Bars<'a>> {
         let (now, trace, step) = (self.now, self.now.trace(), self.now.step);
@@ -639,13 +655,7 @@ impl<'a> Catalogue<'a> {
         let layer = layer.and_then(|by| Some((by, by.column(index, column, step)?)));
         let values = layer.map_or_else(|| column.values(head, step), |(_, values)| values);
         let at = InStep::of(trace, now.stages.writes_first(), index, step)?;
-        let scale = match column.array {
-            array if let Some((by, _)) = layer => by.scale(array),
-            array::SIMILARITY => self.facts.scales.scores[index],
-            PRIOR => self.facts.scales.priors[index],
-            AGE => Scale::ages(trace),
-            _ => self.shades[1],
-        };
+        let scale = self.scale_of(index, column);
         let parameter = match scale {
             Scale::Signed(most) if layer.is_some() || column.is_unbounded() => {
                 format!("±{}", numbers::end_text(most))

@@ -505,15 +505,22 @@ impl<'a> Panel<'a> {
     }
 }
 
-/// The colours of a scale from its one end to the other.
-pub fn shades(on: &mut Surface<'_>, area: Area, scale: Scale) {
+/// The colours of a scale from its one end to the other; of several, a line for each that differs.
+pub fn shades(on: &mut Surface<'_>, area: Area, scales: &[Scale]) {
     const COUNT: usize = 256;
     let share = |index: usize| index as f32 / (COUNT - 1) as f32;
-    let pixels = (0..COUNT).map(|i| on.page.colours.of(scale, scale.at(share(i))));
+    let mut lines: Vec<Vec<_>> = Vec::new();
+    for scale in scales {
+        let colours = (0..COUNT).map(|i| on.page.colours.of(*scale, scale.at(share(i))));
+        let line = colours.collect();
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
     let image = Image {
         columns: COUNT,
-        rows: 1,
-        pixels: pixels.collect(),
+        rows: lines.len(),
+        pixels: lines.concat(),
     };
     on.put(Mark::Image { area, image });
     on.frame(area, on.page.colours.line);
@@ -526,7 +533,7 @@ pub(crate) fn legend(on: &mut Surface<'_>, [right, y]: [f32; 2], width: f32, sca
     on.text(high.as_str(), [right, y], style.end());
     let right = right - text_width(&high, SMALL) - 5.0;
     let area = Area::new(right - width, y - 4.0, width, 8.0);
-    shades(on, area, scale);
+    shades(on, area, &[scale]);
     let left = area.left - 5.0;
     on.text(low.as_str(), [left, y], style.end());
     left - text_width(&low, SMALL) - 4.0

@@ -237,7 +237,7 @@ fn on_demand(
 pub fn legends_ui(ui: &Ui, place: &PlacedPanel<'_>, view: &mut View<'_>) {
     on_demand(ui, place, LEGENDS_SIZE, |ui, rect| {
         let (page, seen) = (view.page(ui.pixels_per_point()), view.catalogue());
-        let (focus, room) = (view.focus, (area(rect), 2));
+        let (focus, room) = (Some(view.focus), (area(rect), 2));
         legends(
             &mut Surface::new(&mut view.canvas(ui), &page),
             &seen,

@@ -74,7 +74,7 @@ impl<'a> Pane<'a, '_> {
             let ink = Ink::from(colours.head(mark.name)).faded(strength);
             places.push(self.sign(on, [right, y], head, ink));
         }
-        let ink = |weight: f32| Ink::from(self.hue).faded(weight.clamp(0.35, 1.0));
+        let ink = |weight: f32| Ink::from(self.hue).faded((2.0 * weight).clamp(0.5, 1.0));
         let own = own.into_iter();
         let signs = own.map(|(y, weight)| self.sign(on, [right, y], self.area.head, ink(weight)));
         // One of them is in the place of the head.

@@ -184,7 +184,10 @@ impl<'a> CloseUp<'a, '_> {
         let seen = Catalogue { layer, ..self.seen };
         let mut entries = match pane {
             // The lengths of bars mean weights.
-            Some(pane) => legends::entries(&seen, pane.head).split_off(1),
+            Some(_) => {
+                let entries = legends::entries(&seen).into_iter().skip(1);
+                entries.map(|(name, scales)| (name, scales[0])).collect()
+            }
             None => vec![
                 ("hidden", Scale::Signed(1.0)),
                 ("bit", self.seen.shades[0]),

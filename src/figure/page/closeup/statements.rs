@@ -95,7 +95,7 @@ impl<'a> CloseUp<'a, '_> {
             if right > self.plan.top.right {
                 break;
             }
-            shades(on, Area::new(left, y - 4.0, 34.0, 8.0), scale);
+            shades(on, Area::new(left, y - 4.0, 34.0, 8.0), &[scale]);
             on.text(words, [left + 40.0, y], style);
             left = right + 18.0;
         }

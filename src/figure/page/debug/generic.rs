@@ -337,9 +337,9 @@ impl Painting<'_, '_> {
             if matches!(scale, Scale::Signed(_) | Scale::UpTo(_)) {
                 // Its ends differ between quantities.
                 self.on.text(name, [left, y - 6.5], style);
-                shades(&mut self.on, Area::new(left, y + 2.0, width, 8.0), scale);
+                shades(&mut self.on, Area::new(left, y + 2.0, width, 8.0), &[scale]);
             } else {
-                legend(&mut self.on, [left, y], width, (&name, scale));
+                legend(&mut self.on, [left, y], width, (&name, &[scale]));
             }
         }
     }

@@ -1,8 +1,10 @@
 //! What stands below the stages: the table of the heads, their overlap, and the legends of the colours.
 
 use super::{Painting, SMALL, area};
-use crate::figure::facts::rows::Span;
+use crate::figure::facts::rows::{Axis, Span};
 use crate::figure::facts::source::{SourceSteps, TRUTH};
+use crate::figure::facts::stages::columns_of;
+use crate::figure::scene::addressing::as_bars;
 use crate::figure::scene::catalogue::Catalogue;
 use crate::figure::scene::fonts::area_of;
 use crate::figure::scene::overlap::{BESIDE, LABELS};
@@ -35,16 +37,14 @@ pub fn overlap_size(heads: usize) -> [f32; 2] {
     [width, LABELS + (ROW * heads).clamp(44.0, 300.0) + 6.0]
 }
 
-/// The kinds of values with their scales: those of the selected head, or of gradients.
-pub(in crate::figure::page) fn entries(
-    seen: &Catalogue<'_>,
-    focus: usize,
-) -> Vec<(&'static str, Scale)> {
+/// The name of a kind of values, and its scales.
+type Entry = (&'static str, Vec<Scale>);
+
+/// The kinds of values with their scales, or those of gradients: weightings in the hue of each head.
+pub(in crate::figure::page) fn entries(seen: &Catalogue<'_>) -> Vec<Entry> {
     let trace = seen.now.trace();
-    let weighting = match trace.heads.get(focus) {
-        Some(_) => seen.shades[1].of_head(HeadName::of(trace, focus)),
-        None => seen.shades[1],
-    };
+    let all = 0..trace.heads.len();
+    let weightings = all.map(|head| seen.shades[1].of_head(HeadName::of(trace, head)));
     let mut heads = trace.heads.iter();
     let bits = if heads.any(|head| head.erase.width() > 0) {
         "bit, erase"
@@ -52,27 +52,43 @@ pub(in crate::figure::page) fn entries(
         "bit"
     };
     let entries = match seen.layer {
-        Some(by) => [WEIGHTING, MEMORY, INPUT, ADD].map(|array| (array.name, by.scale(array))),
+        Some(by) => {
+            [WEIGHTING, MEMORY, INPUT, ADD].map(|array| (array.name, vec![by.scale(array)]))
+        }
         None => [
-            ("weighting", weighting),
-            (bits, Scale::Bits),
-            ("memory, read", seen.facts.scales.memory),
-            ("key, add", seen.facts.scales.vector),
+            ("weighting", weightings.collect()),
+            (bits, vec![Scale::Bits]),
+            ("memory, read", vec![seen.facts.scales.memory]),
+            ("key, add", vec![seen.facts.scales.vector]),
         ],
     };
-    let input = seen.facts.scales.input.map(|scale| ("input", scale));
+    let input = seen.facts.scales.input.map(|scale| ("input", vec![scale]));
     let input = input.filter(|_| seen.layer.is_none());
     entries.into_iter().chain(input).collect()
 }
 
-/// Paints the legends in columns; returns their note, or `None` where they do not fit.
+/// The columns of a head that have colours of their own where rows are too low for bars.
+fn strips(seen: &Catalogue<'_>, head: usize) -> Vec<Entry> {
+    let head_of = |_| seen.now.trace().heads.get(head);
+    let heads = Some(seen)
+        .filter(|seen| seen.layer.is_none())
+        .and_then(head_of);
+    let columns = heads.into_iter().flat_map(columns_of);
+    let strips = columns.map(|column| (column.word, seen.scale_of(head, column)));
+    let strips = strips.filter(|(_, scale)| !matches!(scale, Scale::Weighting { .. }));
+    strips.map(|(word, scale)| (word, vec![scale])).collect()
+}
+
+/// Paints the legends in columns, with those of the columns of a head that is drawn in strips; returns their note, or
+/// `None` where they do not fit.
 pub fn legends(
     on: &mut Surface<'_>,
     seen: &Catalogue<'_>,
-    focus: usize,
+    in_strips: Option<usize>,
     (room, across): (Area, usize),
 ) -> Option<Vec<PlacedPanel<'static>>> {
-    let entries = entries(seen, focus);
+    let strips = in_strips.map_or_else(Vec::new, |head| strips(seen, head));
+    let entries = [entries(seen), strips].concat();
     let lines = entries.len().div_ceil(across) as f32;
     let width = (room.width() + APART) / across as f32 - APART;
     let with_note = (room.height() - FOOTNOTE) / lines;
@@ -84,10 +100,10 @@ pub fn legends(
     if each < LEAST || width < 60.0 {
         return None;
     }
-    for (index, (name, scale)) in entries.into_iter().enumerate() {
+    for (index, (name, scales)) in entries.into_iter().enumerate() {
         let left = room.left + (index % across) as f32 * (width + APART);
         let top = room.top + 12.0 + (index / across) as f32 * each;
-        legend(on, [left, top], width, (name, scale));
+        legend(on, [left, top], width, (name, &scales));
     }
     if with_note >= LEAST {
         let source = seen.facts.source.as_ref();
@@ -112,13 +128,14 @@ pub fn legends(
     Some(Vec::new())
 }
 
-/// The legend of a scale: a name, the values at its ends, and its colours.
+/// The legend of scales with the same ends: a name, the values there, and the colours.
 pub(super) fn legend(
     on: &mut Surface<'_>,
     [left, y]: [f32; 2],
     width: f32,
-    (name, scale): (&str, Scale),
+    (name, scales): (&str, &[Scale]),
 ) {
+    let Some(scale) = scales.first() else { return };
     let (low, high) = scale.ends();
     let text = |value: f32| {
         let rounded = (value * 1000.0).round() / 1000.0;
@@ -137,12 +154,12 @@ pub(super) fn legend(
     on.text(name, [left, y - 6.5], style);
     let number = Style::new(10.0, on.page.colours.subdued).mono().end();
     on.text(ends, [left + width, y - 6.5], number);
-    shades(on, Area::new(left, y + 2.0, width, 8.0), scale);
+    shades(on, Area::new(left, y + 2.0, width, 8.0), scales);
 }
 
 impl Painting<'_, '_> {
     /// The table of all heads, their overlap, and the legends in the remaining room.
-    pub(super) fn below_stages(&mut self, y: Span, below_vectors: Span) {
+    pub(super) fn below_stages(&mut self, y: Span, below_vectors: Span, axis: &Axis) {
         // The names of the vectors stand left of them.
         let x = Span::new(self.columns.stages.min, self.columns.memory.min - 58.0);
         let height = self.table_height(y.span());
@@ -157,9 +174,9 @@ impl Painting<'_, '_> {
         let close = Span::new(end + 2.0, y.max + 4.0);
         let memory = self.columns.memory;
         for (x, y, across) in [(x, left, 2), (memory, below_vectors, 1), (x, close, 2)] {
-            let (seen, focus) = (&self.of.seen, self.of.focus);
+            let in_strips = (!as_bars(axis)).then_some(self.of.focus);
             let room = (area(x, y), across);
-            if let Some(note) = legends(&mut self.on, seen, focus, room) {
+            if let Some(note) = legends(&mut self.on, &self.of.seen, in_strips, room) {
                 self.places.extend(note);
                 if below.is_none() {
                     // Left of the titles of the table.

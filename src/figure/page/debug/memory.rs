@@ -37,7 +37,7 @@ impl<'a> Painting<'_, 'a> {
         let has_note = self.bars_note(axis).is_some();
         let words = if has_note { 20.0 } else { 6.0 };
         let below_stages = Span::new(start + words, bottom);
-        self.below_stages(below_stages, Span::new(free + 4.0, bottom));
+        self.below_stages(below_stages, Span::new(free + 4.0, bottom), axis);
     }
 
     /// The order of writing, the usage, and the memory right of them; each of the first two may be empty.
@@ -105,7 +105,7 @@ impl<'a> Painting<'_, 'a> {
         }
         if usage.is_some_and(|_| self.of.seen.layer.is_none()) {
             let swatch = Area::new(left, y - 4.0, 20.0, 8.0);
-            shades(&mut self.on, swatch, Scale::Bits);
+            shades(&mut self.on, swatch, &[Scale::Bits]);
             let words = fit("usage 0 to 1", "; numbers: order of allocation", 25.0);
             self.text(Slot::Text("usage"), &words, [left + 25.0, y], quiet);
         }

@@ -40,9 +40,14 @@ impl<'a> Painting<'_, 'a> {
             ("g, tanh c, hidden h", WITHIN_ONE),
         ];
         let width = (right.span() - 32.0) / 3.0;
-        for (index, entry) in scales.into_iter().enumerate() {
+        for (index, (name, scale)) in scales.into_iter().enumerate() {
             let left = right.min + index as f32 * (width + 16.0);
-            legend(&mut self.on, [left, room.max + 20.0], width, entry);
+            legend(
+                &mut self.on,
+                [left, room.max + 20.0],
+                width,
+                (name, &[scale]),
+            );
         }
     }
 

@@ -340,8 +340,8 @@ fn colours(is_dark: bool, map: Map) -> Colours {
 
 /// The hues of the heads, in both themes: three times as light or dark as either ground, and different to everyone.
 const HEADS: [[u32; HUES]; 2] = [
-    [0x2c_a1b9, 0x93_6fe0, 0x56_4df1],
-    [0xa8_9520, 0xd0_3170, 0x9d_623b],
+    [0x50_99b1, 0xa2_45f9, 0x66_63bb],
+    [0xc0_7c10, 0xb9_3865, 0x80_642d],
 ];
 
 /// The colours of lines by theme.

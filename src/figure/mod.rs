@@ -20,7 +20,7 @@ pub mod page;
 pub mod scene;
 
 pub use crate::model::peak;
-pub use facts::colour::{Colours, HUES, Map, Rgb, Scale, mix};
+pub use facts::colour::{Colours, HUES, Map, Rgb, Scale, TOLD_APART, mix};
 pub use facts::gradients::{Gradients, Layer, Write};
 pub use facts::heads::{
     EMITTED, HeadName, Scalar, entropy, expected_shift, find_head, head_label, head_named, offset,

@@ -396,7 +396,7 @@ mod tests {
         let [_, r, g, b] = color.to_be_bytes();
         Color32::from_rgb(r, g, b)
     }
-    use crate::figure::HUES;
+    use crate::figure::TOLD_APART;
     use crate::figure::facts::colour::LINES;
 
     fn linear(channel: u8) -> f32 {
@@ -417,10 +417,10 @@ mod tests {
         (a.max(b) + 0.05) / (a.min(b) + 0.05)
     }
 
-    /// A head of every hue.
+    /// A head of every hue that is told apart.
     fn heads() -> impl Iterator<Item = HeadName> {
         let kinds = [false, true].into_iter();
-        kinds.flat_map(|is_write| (0..HUES).map(move |place| HeadName { is_write, place }))
+        kinds.flat_map(|is_write| (0..TOLD_APART).map(move |place| HeadName { is_write, place }))
     }
 
     #[test]

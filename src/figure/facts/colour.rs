@@ -7,8 +7,10 @@ use crate::figure::facts::numbers::{end_text, round_up};
 use crate::model::Trace;
 use crate::train::is_absent;
 
-/// Heads of a kind with a hue of their own; more than these share hues and differ in their dashes.
-pub const HUES: usize = 3;
+/// Heads of a kind with a hue of their own.
+pub const HUES: usize = 8;
+/// Heads of a kind whose hues everyone can tell apart; others differ in their dashes too.
+pub const TOLD_APART: usize = 3;
 /// Lines with a colour of their own; more share colours and differ in their dashes.
 pub const LINES: usize = 10;
 
@@ -338,10 +340,14 @@ fn colours(is_dark: bool, map: Map) -> Colours {
     }
 }
 
-/// The hues of the heads, in both themes: three times as light or dark as either ground, and different to everyone.
+/// The hues of the heads, in both themes: three times as light or dark as either ground.
 const HEADS: [[u32; HUES]; 2] = [
-    [0x50_99b1, 0xa2_45f9, 0x66_63bb],
-    [0xc0_7c10, 0xb9_3865, 0x80_642d],
+    [
+        0x50_99b1, 0xa2_45f9, 0x66_63bb, 0x32_a302, 0xc4_6cdb, 0x35_7832, 0x48_6afa, 0x11_9d85,
+    ],
+    [
+        0xc0_7c10, 0xb9_3865, 0x80_642d, 0xf3_2336, 0xc6_52bf, 0x85_9418, 0xf5_11dd, 0x9d_6a9c,
+    ],
 ];
 
 /// The colours of lines by theme.
@@ -415,6 +421,17 @@ mod tests {
                         "{other} and {index}: {there:?} and {line:?}"
                     );
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn eight_heads_of_a_kind_have_different_hues() {
+        let colours = Colours::for_theme(true);
+        for (place, other) in (0..8).flat_map(|place| (0..place).map(move |other| (place, other))) {
+            for is_write in [false, true] {
+                let [a, b] = [place, other].map(|place| colours.head(HeadName { is_write, place }));
+                assert_ne!(a, b, "{place} and {other}");
             }
         }
     }

@@ -3,9 +3,10 @@
 
 use std::ops::Range;
 
+use crate::figure::facts::numbers::{self, round_up};
 use crate::figure::facts::rows::touches;
 use crate::figure::facts::stages::Stages;
-use crate::figure::{HeadName, Scale, entropy, facts::numbers};
+use crate::figure::{HeadName, Scale, entropy};
 use crate::math::Series;
 use crate::model::attention::Score;
 use crate::model::weighting::bayesian::PRIOR;
@@ -23,8 +24,8 @@ pub struct Scales {
     pub vector: Scale,
     /// The cells of the controller.
     pub state: Scale,
-    /// Scale of every head's scores: −1 to 1 for a cosine, the range of the values for others.
-    pub scores: Vec<Scale>,
+    /// Scale of every head's scores: −1 to 1 for a cosine, for others that of most values; and the largest value.
+    pub scores: Vec<(Scale, f32)>,
     /// Scale of every head's prior, before it has a key.
     pub priors: Vec<Scale>,
 }
@@ -36,8 +37,8 @@ impl Scales {
         let vectors = heads.flat_map(|head| head.key.as_slice().iter().chain(head.add.as_slice()));
         let layers = trace.layers.iter();
         let scores = trace.heads.iter().map(|head| match head.mechanism.score {
-            Score::Cosine => Scale::Signed(1.0),
-            _ => Scale::signed(head.similarity.as_slice().iter()),
+            Score::Cosine => (Scale::Signed(1.0), 1.0),
+            _ => most_of(head.similarity.as_slice()),
         });
         let priors = trace.heads.iter().map(|head| {
             let prior = head.series(PRIOR).map_or(&[][..], Series::as_slice).iter();
@@ -55,6 +56,18 @@ impl Scales {
             state: Scale::signed(layers.flat_map(|layer| layer.cell.as_slice())),
         }
     }
+}
+
+/// Returns the scale of most values, and the largest value: a few large ones do not make hairlines of all bars.
+fn most_of(values: &[f32]) -> (Scale, f32) {
+    let sizes = values.iter().map(|value| value.abs());
+    let mut sizes: Vec<_> = sizes.filter(|size| size.is_finite()).collect();
+    sizes.sort_by(f32::total_cmp);
+    let largest = sizes.last().copied().unwrap_or(0.0);
+    let most = sizes.get(sizes.len() * 9 / 10).copied().unwrap_or(0.0);
+    let is_far = largest > 3.0 * most && most > 0.0;
+    let end = if is_far { most } else { largest };
+    (Scale::Signed(round_up(end)), round_up(largest))
 }
 
 /// The most informative head: a write head before the answer phase, a read head from then on.
@@ -268,6 +281,21 @@ mod tests {
         let mut config = NtmConfig::new(task.inputs(), task.outputs());
         (config.rows, config.columns, config.controller.size) = (8, 4, 4);
         Recording::new(&Model::new(config, 1), &task, 1, 0)
+    }
+
+    #[test]
+    fn a_few_large_scores_leave_room_for_the_others() {
+        let mut recording = repeating(3);
+        let head = &mut recording.trace.heads[0];
+        head.mechanism.score = Score::Dot;
+        head.similarity.as_mut_slice().fill(40.0);
+        head.similarity.as_mut_slice()[0] = 4700.0;
+        let scales = Scales::of(&recording.trace);
+        let (low, high) = scales.scores[0].0.ends();
+        assert!(-low == high && (40.0..100.0).contains(&high), "{high}");
+        recording.trace.heads[0].similarity.as_mut_slice()[0] = 50.0;
+        let scales = Scales::of(&recording.trace);
+        assert!(scales.scores[0].0.ends().1 >= 50.0);
     }
 
     #[test]

@@ -39,6 +39,14 @@ pub fn head_label(trace: &Trace<f32>, head: usize) -> String {
     name.map_or_else(String::new, |name| name.to_string())
 }
 
+/// The layer of a head in words, where the heads of a machine are in several: ` of layer 1`; else empty.
+pub fn head_layer(trace: &Trace<f32>, head: usize) -> String {
+    let own = trace.heads.get(head).map(|head| head.mechanism.layer);
+    let is_own = |other: &HeadTrace| Some(other.mechanism.layer) == own;
+    let own = own.filter(|_| !trace.heads.iter().all(is_own));
+    own.map_or_else(String::new, |layer| format!(" of layer {layer}"))
+}
+
 /// The head with this label.
 pub fn head_named(trace: &Trace<f32>, label: &str) -> Option<usize> {
     let is_it = |head: &usize| head_label(trace, *head).eq_ignore_ascii_case(label);

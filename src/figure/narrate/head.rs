@@ -458,6 +458,16 @@ mod tests {
     }
 
     #[test]
+    fn heads_of_several_layers_are_said_to_be_of_theirs() {
+        let mut recording = recording();
+        let said = whole_step(&mut recording, false, &[(7, 1.0)]);
+        assert!(said.starts_with("Read head R0 reads"), "{said}");
+        recording.trace.heads[1].mechanism.layer = 1;
+        let said = whole_step(&mut recording, false, &[(7, 1.0)]);
+        assert!(said.starts_with("Read head R0 of layer 0 reads"), "{said}");
+    }
+
+    #[test]
     fn every_peak_is_named() {
         let mut recording = recording();
         let said = whole_step(&mut recording, false, &[(2, 0.31), (7, 0.69)]);

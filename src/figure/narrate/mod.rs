@@ -10,6 +10,7 @@ pub mod mechanism;
 
 use crate::figure::facts::equations::InStep;
 use crate::figure::facts::focus::Focus;
+use crate::figure::facts::heads::head_layer;
 use crate::figure::facts::numbers::percent;
 use crate::figure::facts::signal_path::SignalPath;
 use crate::figure::facts::source::SourceSteps;
@@ -196,8 +197,8 @@ fn called(trace: &Trace, index: usize) -> String {
     match (is_only, name.is_write) {
         (true, true) => "The write head".to_owned(),
         (true, false) => "The read head".to_owned(),
-        (false, true) => format!("Write head {name}"),
-        (false, false) => format!("Read head {name}"),
+        (false, true) => format!("Write head {name}{}", head_layer(trace, index)),
+        (false, false) => format!("Read head {name}{}", head_layer(trace, index)),
     }
 }
 

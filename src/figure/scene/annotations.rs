@@ -5,7 +5,7 @@ use crate::figure::facts::rows::{Axis, Span, untouched};
 use crate::figure::scene::cells::Cells;
 use crate::figure::scene::fonts::text_width;
 use crate::figure::scene::paint::{At, Draw, Surface};
-use crate::figure::{Anchor, Area, HUES, HeadName, Ink, Rgb, Style, facts::numbers};
+use crate::figure::{Anchor, Area, HeadName, Ink, Rgb, Style, TOLD_APART, facts::numbers};
 use crate::model::Trace;
 use crate::train::is_absent;
 
@@ -212,18 +212,18 @@ pub(crate) fn sign(on: &mut Surface<'_>, at: [f32; 2], half: f32, is_write: bool
     }
 }
 
-/// A short line with the dashes of a head, where heads have equal hues.
+/// A short line with the dashes of a head, where hues are many.
 pub fn head_dash(on: &mut Surface<'_>, trace: &Trace, head: usize, ends: [[f32; 2]; 2]) {
     let name = |head| HeadName::of(trace, head);
-    if (0..trace.heads.len()).any(|head| name(head).place >= HUES) {
+    if (0..trace.heads.len()).any(|head| name(head).place >= TOLD_APART) {
         let name = name(head);
         on.dashed(&ends, on.page.colours.head(name), 1.5, dashes(name));
     }
 }
 
-/// The dashes and gaps of a head: none for the first of a hue, then dashed, dotted, dash and dot.
+/// The dashes and gaps of a head: none for the first, then dashed, dotted, dash and dot.
 pub fn dashes(head: HeadName) -> &'static [f32] {
-    match head.place / HUES % 4 {
+    match head.place / TOLD_APART % 4 {
         0 => &[],
         1 => &[4.0, 2.0],
         2 => &[1.5, 2.0],

@@ -639,7 +639,7 @@ impl<'a> Catalogue<'a> {
             {
                 by.scale(column.array)
             }
-            array::SIMILARITY => self.facts.scales.scores[head],
+            array::SIMILARITY => self.facts.scales.scores[head].0,
             PRIOR => self.facts.scales.priors[head],
             AGE => Scale::ages(trace),
             _ => self.shades[1].of_head(HeadName::of(trace, head)),
@@ -658,7 +658,12 @@ impl<'a> Catalogue<'a> {
         let scale = self.scale_of(index, column);
         let parameter = match scale {
             Scale::Signed(most) if layer.is_some() || column.is_unbounded() => {
-                format!("±{}", numbers::end_text(most))
+                let beyond = layer.is_none() && self.facts.scales.scores[index].1 > most;
+                format!(
+                    "±{}{}",
+                    numbers::end_text(most),
+                    ["", "+"][usize::from(beyond)]
+                )
             }
             Scale::UpTo(_) | Scale::Ages(_) => scale.end_texts().join("–"),
             _ => (column.parameter)(&at),
@@ -692,9 +697,14 @@ impl<'a> Catalogue<'a> {
             parameter,
             description: match scale {
                 _ if let Some((d, _)) = layer => d.wrt(&format!("{} of {name}", column.symbol)),
-                Scale::Signed(most) if column.is_unbounded() => {
-                    let (what, most) = (column.describe(head), numbers::end_text(most));
-                    format!("{what}\nbars from −{most} to {most}, the range of this episode")
+                Scale::Signed(limit) if column.is_unbounded() => {
+                    let (what, most) = (column.describe(head), numbers::end_text(limit));
+                    let range = if self.facts.scales.scores[index].1 > limit {
+                        "the range of nine in ten values of this episode"
+                    } else {
+                        "the range of this episode"
+                    };
+                    format!("{what}\nbars from −{most} to {most}, {range}")
                 }
                 _ => column.describe(head),
             },

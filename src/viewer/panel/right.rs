@@ -248,7 +248,7 @@ const LETTER: f32 = 0.61;
 fn widths(head: &HeadTrace<f32>, view: &View<'_>) -> Vec<usize> {
     let scales = &view.open.facts.scales;
     let columns = columns_of(head).map(|column| match column.array {
-        array::SIMILARITY => -scales.scores[view.focus].ends().1,
+        array::SIMILARITY => -scales.scores[view.focus].1,
         PRIOR => scales.priors[view.focus].ends().1,
         _ => 1.0,
     });

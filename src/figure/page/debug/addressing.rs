@@ -2,6 +2,7 @@
 
 use super::geometry::Bands;
 use super::{NAME, Painting, SMALL, area, ends};
+use crate::figure::facts::heads::head_layer;
 use crate::figure::facts::rows::{Axis, Span};
 use crate::figure::facts::spread::Spread;
 use crate::figure::facts::stages::{Column, Stage, columns_of};
@@ -207,7 +208,10 @@ impl<'a> Painting<'_, 'a> {
             let text = match lost.map(|other| self.label(other)) {
                 _ if spans.expanded.len() > 1 => label.clone(),
                 Some(other) => format!("{label}  NO ROOM FOR {other}"),
-                None => format!("{label}  ADDRESSING"),
+                None => {
+                    let layer = head_layer(self.trace(), *head).to_uppercase();
+                    format!("{label}{layer}  ADDRESSING")
+                }
             };
             self.head_sign([x.min + 6.0, top], 13.0, *head);
             let style = self.quiet(NAME).bold();

@@ -83,13 +83,14 @@ pub fn answered(recording: &Recording, step: usize) -> Option<String> {
     Some(recording.task.output_name(channel))
 }
 
-/// The short form of a name, for axes: `s3` for symbol 3, `p3` for position 3, `|` for the delimiter, `?` for that of a question.
+/// The short form of a name, for axes: `s3` for symbol 3, `p3` for position 3. Marks stand in brackets, such as `‹end›`, because
+/// a token may have the same letters.
 pub fn short(name: &str) -> Cow<'_, str> {
     match name {
-        "delimiter" => "|".into(),
-        "start symbol" => "start".into(),
-        "question delimiter" => "?".into(),
-        "end symbol" | "end of span" => "end".into(),
+        "delimiter" => "‹|›".into(),
+        "start symbol" => "‹start›".into(),
+        "question delimiter" => "‹?›".into(),
+        "end symbol" | "end of span" => "‹end›".into(),
         _ => match name.split_once(' ') {
             Some(("symbol", number)) => format!("s{number}").into(),
             Some(("position", number)) => format!("p{number}").into(),
@@ -254,11 +255,17 @@ mod tests {
         }
         assert_eq!(
             (&*short("symbol 12"), &*short("end symbol")),
-            ("s12", "end")
+            ("s12", "‹end›")
         );
         assert_eq!(&*short("pixel 3"), "pixel 3");
+        // A token is no mark.
+        assert!(
+            ["end", "|", "start", "?"]
+                .iter()
+                .all(|token| *short(token) == **token)
+        );
         let names = ["position 12", "question delimiter", "end of span"].map(short);
-        assert_eq!(names.map(Cow::into_owned), ["p12", "?", "end"]);
+        assert_eq!(names.map(Cow::into_owned), ["p12", "‹?›", "‹end›"]);
     }
 
     #[test]
@@ -294,7 +301,7 @@ mod tests {
         let recording = Recording::of(&Model::new(machine, 1), &task, episode, None);
         let source = SourceSteps::of(&recording).unwrap();
         assert_eq!(source.names, ["start symbol", "b", "unknown", "a"]);
-        assert_eq!(&*short(&source.names[0]), "start");
+        assert_eq!(&*short(&source.names[0]), "‹start›");
     }
 
     #[test]

@@ -27,6 +27,8 @@ const MARGIN: f32 = 6.0;
 const BUTTONS: f32 = 7.0;
 /// Delay before a job in progress is shown, in seconds.
 const LONG: f64 = 0.4;
+/// Least width of the hint between the buttons.
+const LEAST: f32 = 72.0;
 /// Height of a command in the list of commands.
 const LINE: f32 = 52.0;
 
@@ -186,6 +188,10 @@ fn stages_ui(ui: &mut Ui, view: &mut View<'_>) {
             send(ui.ctx(), Edit::FlipMarked);
         }
         from_left(ui, |ui| {
+            // Between the buttons there may be room for hardly a word.
+            if ui.available_width() < LEAST {
+                return;
+            }
             let (font, ink) = (theme::text(11.0), view.palette.text);
             let mut job = LayoutJob::simple(said, font, ink, ui.available_width());
             job.wrap.max_rows = 3;

@@ -209,8 +209,12 @@ impl Bars<'_> {
         }
         let half = if axis.height >= APART { 0.5 } else { 0.0 };
         let prints = !self.moving && area.width() >= PRINTED[0] && axis.height >= PRINTED[1];
-        for (row, place) in axis.all() {
-            let Some(value) = self.cells.value(0, row).filter(|value| !is_absent(*value)) else {
+        for (number, place) in axis.all() {
+            let Some(value) = self
+                .cells
+                .value(0, number)
+                .filter(|value| !is_absent(*value))
+            else {
                 continue;
             };
             let row = area.down(place.min + half, place.max - half);
@@ -223,7 +227,7 @@ impl Bars<'_> {
             if bar.width() > 0.0 {
                 on.rect(bar, fill);
             }
-            if prints && value.abs() >= 0.005 {
+            if prints && value.abs() >= 0.005 && !self.is_unwritten(number) {
                 self.number(on, value, [area, &bar]);
             }
         }
@@ -262,19 +266,17 @@ impl Bars<'_> {
     /// Word, symbol and parameter over the column, the largest value below it; the parameter so far above the column.
     fn words(&self, on: &mut Surface<'_>, area: &Area, above: f32) {
         let (colours, width) = (on.page.colours, area.width());
-        let fade = if self.to_come { 0.7 } else { 1.0 };
-        let ink = |colour| Ink::from(colour).faded(fade);
         let legible = width >= LEGIBLE;
         let (parameter, size) = self.parameter(width);
-        let style = Style::new(size, ink(colours.strong)).mono().middle();
+        let style = Style::new(size, colours.strong).mono().middle();
         on.text(parameter, [area.middle(), area.top - above], style);
         let size = if legible { 14.0 } else { 11.5 };
-        let style = Style::new(size, ink(colours.text)).middle();
+        let style = Style::new(size, colours.text).middle();
         on.text(self.column.symbol, [area.middle(), area.top - 32.5], style);
         if legible {
             let is_now = on.page.stage == Some(self.place);
             let colour = [colours.subdued, colours.accent][usize::from(is_now)];
-            let style = Style::new((width * 0.3).clamp(8.0, 11.0), ink(colour)).middle();
+            let style = Style::new((width * 0.3).clamp(8.0, 11.0), colour).middle();
             on.text(self.column.word, [area.middle(), area.top - 49.5], style);
         }
         let shown = self.opacity(on.page) > 0.0 && !self.moving;

@@ -168,10 +168,9 @@ impl<'a> Pane<'a, '_> {
     fn words(&self, on: &mut Surface<'_>, (placed, bars): (&PlacedColumn, &Bars<'_>), size: f32) {
         let (colours, area) = (self.page.colours, placed.area);
         let has_come = placed.through > 0.0 || placed.now;
-        let fade = if has_come { 1.0 } else { 0.7 };
         let ink = colours.emphasis(placed.now);
         let y = |up: f32, least: f32| area.top - self.size(up).max(least);
-        let style = self.letters(12.5, Ink::from(ink).faded(fade)).middle();
+        let style = self.letters(12.5, ink).middle();
         let style = Style { size, ..style };
         let at = [area.middle(), y(29.0, 21.5)];
         let room = self.room(placed);
@@ -192,8 +191,7 @@ impl<'a> Pane<'a, '_> {
             Stage::Weigh if !number.is_empty() => number.clone(),
             _ => format!("{} {number}", placed.column.symbol),
         };
-        let ink = Ink::from(colours.subdued).faded(fade);
-        let style = self.letters(10.5, ink).middle();
+        let style = self.letters(10.5, colours.subdued).middle();
         let texts = [both.trim_end(), &number, placed.column.symbol];
         fitting(on, &texts, ([area.middle(), y(13.5, 9.0)], style, room));
     }

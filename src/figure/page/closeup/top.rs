@@ -123,7 +123,7 @@ impl<'a> CloseUp<'a, '_> {
             let ink = match index.cmp(&place) {
                 std::cmp::Ordering::Less => Ink::from(colours.text),
                 std::cmp::Ordering::Equal => colours.accent.into(),
-                std::cmp::Ordering::Greater => Ink::from(colours.subdued).faded(0.75),
+                std::cmp::Ordering::Greater => colours.subdued.into(),
             };
             let style = Style { ink, ..style };
             on.text(text, [left, y], style.bold_if(is_now));

@@ -755,12 +755,12 @@ mod tests {
     use crate::figure::scene::layout::LEAST;
     use crate::figure::scene::panel::{Content, Hit};
     use crate::figure::{
-        Area, Format, Image, Mark, Motion, PlacedPanel, Rgb, Slot, Stage, estimated_bytes,
-        head_named, to_bytes,
+        Anchor, Area, Format, Image, Mark, Motion, PlacedPanel, Rgb, Slot, Stage, Text,
+        estimated_bytes, head_named, to_bytes,
     };
     use crate::model::{DncConfig, EquationsConfig, Model, NtmConfig, SamConfig};
     use crate::platform::at_once;
-    use crate::task::{Caption, Reuse, Task};
+    use crate::task::{Caption, Reuse, Task, Transduce};
     use crate::train::ABSENT;
 
     fn animated(figure: &Figure<'_>, format: Format, motion: Motion) -> Vec<u8> {
@@ -973,6 +973,92 @@ mod tests {
             .iter()
             .find(|place| place.panel.id.picture == Picture::Memory);
         assert_eq!(memory.unwrap().axis.count(), 4);
+    }
+
+    /// A DNC that translates, and the texts of its main layout with a head selected.
+    fn translated(head: usize) -> (Recording, Options) {
+        let task = Task::Transduce(Transduce::DEFAULT);
+        let machine = DncConfig::new(task.inputs(), task.outputs());
+        let recording = Recording::new(&Model::new(machine, 1), &task, 1, 0);
+        let heads = vec![head];
+        (
+            recording,
+            Options {
+                heads,
+                ..options(Layout::Debug)
+            },
+        )
+    }
+
+    fn texts(drawing: &Drawing) -> Vec<&Text> {
+        let texts = drawing.marks.iter().filter_map(|mark| match mark {
+            Mark::Text(text) => Some(text),
+            _ => None,
+        });
+        texts.collect()
+    }
+
+    #[test]
+    fn symbols_stand_below_the_read_modes() {
+        let (recording, options) = translated(0);
+        let figure = Figure::new(&recording, options);
+        let (drawing, places) = figure.scene();
+        let all = texts(&drawing);
+        let symbol = all.iter().find(|text| text.text == "symbol").unwrap();
+        for place in &places {
+            let is_over_time = [Picture::Modes, Picture::Weightings]
+                .contains(&place.panel.id.picture)
+                && place.area.left < symbol.at[0] + 20.0;
+            let [top, bottom] = [symbol.at[1] - 5.0, symbol.at[1] + 5.0];
+            let is_apart = bottom <= place.area.top || top >= place.area.bottom;
+            assert!(
+                !is_over_time || is_apart,
+                "{} at {:?}",
+                place.panel.name,
+                place.area
+            );
+        }
+    }
+
+    #[test]
+    fn rows_of_a_source_have_one_name_beside_every_column() {
+        let task = Task::Transduce(Transduce::DEFAULT);
+        let machine = EquationsConfig::included("bahdanau", [task.inputs(), task.outputs()], &[]);
+        let recording = Recording::new(&Model::new(machine.unwrap(), 1), &task, 1, 0);
+        let figure = Figure::new(&recording, options(Layout::Debug));
+        let (drawing, _) = figure.scene();
+        let names = figure.facts.source.as_ref().unwrap().names.clone();
+        let last = crate::figure::facts::source::short(names.last().unwrap()).into_owned();
+        let beside: HashSet<_> = texts(&drawing)
+            .into_iter()
+            .filter(|text| text.text == last && text.style.anchor == Anchor::End)
+            .map(|text| text.at[0] as i32)
+            .collect();
+        assert_eq!(beside.len(), 3, "{last}: {beside:?}");
+    }
+
+    #[test]
+    fn words_of_rows_are_not_cut_while_there_is_room() {
+        let mut text = crate::task::Text::NONE;
+        text.symbols = "opposite around".to_owned();
+        let task = Task::Text(text.clone());
+        let channels = [task.inputs(), task.outputs()];
+        let machine = EquationsConfig::included("multi_head_layers", channels, &[]).unwrap();
+        let episode = text.episode_of("opposite around opposite").unwrap();
+        let recording = Recording::of(&Model::new(machine, 1), &task, episode, None);
+        for layout in [Layout::Pictures(vec![Picture::Weightings]), Layout::Debug] {
+            let options = Options {
+                size: Some((3000.0, 1200.0)),
+                ..options(layout)
+            };
+            let figure = Figure::new(&recording, options);
+            let (drawing, _) = figure.scene();
+            assert!(
+                texts(&drawing)
+                    .iter()
+                    .any(|text| text.text == "opposite" && text.style.anchor == Anchor::End)
+            );
+        }
     }
 
     #[test]

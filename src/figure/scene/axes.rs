@@ -11,8 +11,8 @@ const COLUMN: f32 = 5.0;
 const SYMBOL: f32 = 10.0;
 /// The greatest width of the name of a symbol.
 const LONGEST: f32 = 34.0;
-/// Room for the name of a row.
-const NAMES: f32 = 30.0;
+/// Room for the name of a row beside the name of its axis.
+pub(crate) const NAMES: f32 = 30.0;
 
 /// The play-head: the current step of `steps` on a time axis as wide as `area`, in the accent colour.
 pub fn play_head(on: &mut Surface<'_>, area: &Area, step: usize, steps: usize) {
@@ -63,9 +63,9 @@ pub(crate) fn symbols(
     }
 }
 
-/// The short name of a row, or its number.
-pub(crate) fn row_name(names: &[String], row: usize, style: &Style) -> String {
-    let name = name_of(names, row).map(|name| cut(&short(name), style, NAMES));
+/// The short name of a row in this room, or its number.
+pub(crate) fn row_name(names: &[String], row: usize, style: &Style, room: f32) -> String {
+    let name = name_of(names, row).map(|name| cut(&short(name), style, room));
     name.unwrap_or_else(|| row.to_string())
 }
 

@@ -6,14 +6,15 @@ use std::sync::Arc;
 
 use crate::figure::facts::links::{MODES, TemporalLinks};
 use crate::figure::facts::rows::{Axis, Placing, Rows, Span, numbered_every};
-use crate::figure::facts::source::StepSymbol;
+use crate::figure::facts::source::{StepSymbol, short};
 use crate::figure::scene::addressing::{self, Addressing, Bars};
 use crate::figure::scene::annotations::{PRINTED, ROOM_FOR_HEADS};
 use crate::figure::scene::arrows::arrows;
 use crate::figure::scene::axes::{self, play_head};
 use crate::figure::scene::cells::Cells;
-use crate::figure::scene::fonts::text_width;
+use crate::figure::scene::fonts::{text_width, width_of};
 use crate::figure::scene::lanes::{self, Decades};
+use crate::figure::scene::layout::{LEFT, MARGIN};
 use crate::figure::scene::overlap::{LABELS, Overlap};
 use crate::figure::scene::paint::{At, Draw, Surface};
 use crate::figure::scene::patches::Patches;
@@ -428,11 +429,15 @@ impl<'a> Panel<'a> {
     fn rows_axis(&self, on: &mut Surface<'_>, area: &Area, placed: &Axis) {
         let colours = on.page.colours;
         let style = Style::new(SMALL, colours.subdued).end();
+        // Long names have the room of the name of the axis.
+        let is_long = |name: &String| width_of(&short(name), &style) > axes::NAMES;
+        let are_long = self.down.names.iter().any(is_long);
+        let room = [axes::NAMES, LEFT + MARGIN - TICK - 7.0][usize::from(are_long)];
         for (row, place) in placed.numbered() {
             let y = place.center();
             let tick = [[area.left - TICK, y], [area.left, y]];
             on.line(&tick, colours.subdued, 1.0);
-            let text = axes::row_name(self.down.names, row, &style);
+            let text = axes::row_name(self.down.names, row, &style, room);
             on.text(text, [area.left - TICK - 3.0, y], style);
         }
         let label = match self.down.label {
@@ -454,7 +459,7 @@ impl<'a> Panel<'a> {
             (true, "source") => "← source",
             (_, label) => label,
         };
-        if text_width(label, TEXT) < area.height() {
+        if !are_long && text_width(label, TEXT) < area.height() {
             let style = Style::new(TEXT, colours.subdued).upwards();
             on.text(label, [area.left - 40.0, area.centre()], style);
         }

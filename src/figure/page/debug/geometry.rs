@@ -1,7 +1,10 @@
 //! The positions of the pictures of the main layout: one time axis, one address axis.
 
+use super::over_time::UNDER_MODES;
 use crate::figure::facts::rows::Span;
 use crate::figure::facts::source::picture;
+use crate::math::Answer;
+use crate::model::dnc::READ_MODES;
 use crate::train::Recording;
 
 /// Width of all rows in little.
@@ -148,7 +151,14 @@ impl Bands {
         let other_heads = trace.heads.len().saturating_sub(1);
         let (inputs, outputs) = (trace.input.width(), trace.output.width());
         let y = Span::new(y.min + 8.0, y.max - 10.0);
-        let free = (y.span() - RULER - 4.0 * SECTION - 3.0 * GAP).max(0.0);
+        // The symbols of the steps stand below the read modes of the head.
+        let mixes = trace
+            .heads
+            .iter()
+            .any(|head| head.series(READ_MODES).is_some());
+        let has_both = mixes && recording.episode.answer == Answer::Symbols;
+        let below = SECTION + if has_both { UNDER_MODES } else { 0.0 };
+        let free = (y.span() - RULER - below - 3.0 * SECTION - 3.0 * GAP).max(0.0);
         let channels = (inputs + 2 * outputs).max(1) as f32;
         let room = (free * 0.20).min(channels * 8.0);
         let channel = room.max(STRIPS.min(free * 0.30)) / channels;
@@ -173,7 +183,7 @@ impl Bands {
             input: band(channel * inputs as f32, GAP),
             target: band(channel * outputs as f32, GAP),
             output: band(channel * outputs as f32, SECTION),
-            rows: band(rest - others, SECTION),
+            rows: band(rest - others, below),
             others: band(others, if others > 0.0 { SECTION } else { 0.0 }),
             adds: band(vector, GAP),
             reads: band(vector, 0.0),

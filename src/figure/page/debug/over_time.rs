@@ -2,6 +2,7 @@
 
 use super::geometry::{Bands, PHASES};
 use super::{NAME, Painting, ROWS, SMALL, area, ends};
+use crate::figure::facts::heads::head_layer;
 use crate::figure::facts::links::MODES;
 use crate::figure::facts::rows::{Axis, Span, numbered_every};
 use crate::figure::facts::source::{SourceSteps, StepSymbol, TRUTH};
@@ -14,6 +15,8 @@ use crate::figure::{Area, PanelId, Picture, Slot, Style};
 
 /// Height of the band of read modes.
 const MODES_BAND: f32 = 9.0;
+/// Distance from the band of read modes to what stands below it.
+pub(super) const UNDER_MODES: f32 = 12.0;
 
 impl Painting<'_, '_> {
     /// Phases and step numbers: the top of the time axis.
@@ -91,10 +94,12 @@ impl Painting<'_, '_> {
         let others: Vec<usize> = others.filter(weighs).collect();
         if weighs(&self.of.focus) {
             self.lane(self.of.focus, all);
-            let top = ends(all).max + 3.0;
-            self.modes(self.of.focus, Span::new(top, top + MODES_BAND));
+            let mut top = ends(all).max + 3.0;
+            if self.modes(self.of.focus, Span::new(top, top + MODES_BAND)) {
+                top += UNDER_MODES;
+            }
             let next = [bands.adds, bands.others][usize::from(bands.others.span() > 0.0)];
-            self.below_lane(ends(all).max + 9.0, next.min);
+            self.below_lane(top + 6.0, next.min);
         }
         if let Some(panel) = self
             .of
@@ -203,19 +208,22 @@ impl Painting<'_, '_> {
     fn row_numbers(&mut self, all: &Axis, shown: &Axis) {
         // In the gutter the name of the head comes first: beside it there is room for five letters in all.
         let name = self.label(self.of.focus).len();
-        let free = ends(all).min + 20.0;
+        let free = ends(all).min + 30.0;
         let style = self.quiet(10.0).mono().end();
         let columns = self.columns;
         let source = self.of.seen.facts.source.as_ref();
+        let names = source.map_or(&[][..], |of| &of.names[..]);
         let (time, stages, memory) = (columns.time.min, columns.stages.min, columns.memory.min);
-        for (x, axis) in [(time, all), (stages, shown), (memory, shown)] {
-            // A source has its symbols, and beside the stages the numbers that sentences use.
-            let is_named = |of: &&SourceSteps| of.are_numbers || x != stages;
-            let names = source.filter(is_named);
-            let names = names.map_or(&[][..], |of| &of.names[..]);
+        for (x, axis, room) in [
+            (time, all, columns.gutter.span() - 8.0),
+            (stages, shown, axes::NAMES),
+            (memory, shown, axes::NAMES),
+        ] {
             for (row, place) in axis.numbered() {
-                let number = axes::row_name(names, row, &style);
-                let has_room = x > time || name + number.len() <= 5 || place.center() > free;
+                let is_free = x > time || place.center() > free;
+                let room = if is_free { room } else { axes::NAMES };
+                let number = axes::row_name(names, row, &style, room);
+                let has_room = is_free || name + number.chars().count() <= 5;
                 if has_room {
                     self.on.text(number, [x - 6.0, place.center()], style);
                 }
@@ -261,7 +269,10 @@ impl Painting<'_, '_> {
         let middle = name.centre() - 1.0;
         self.head_sign([room.left + 5.0, middle], 10.0, head);
         let style = Style::new(SMALL, self.on.page.colours.text).bold();
+        let right = room.left + 13.0 + width_of(&label, &style);
         self.on.text(label, [room.left + 13.0, middle], style);
+        let layer = head_layer(self.trace(), head);
+        self.on.text(layer, [right, middle], self.quiet(SMALL));
     }
 
     /// The vectors added and read, over time: of the selected head, or of the first head of its kind.

@@ -3,19 +3,21 @@
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use super::state::{LoadedRun, Machine, OpenedFile, RecordedEpisode, file_name};
+use super::state::{LoadedRun, Machine, OpenedFile, RecordedEpisode, Verdict, file_name};
 use crate::io::{
-    Error, Experiment, RunFolder, RunStart, Trained, memory_files, picture, preset, shell, trace,
-    weights,
+    Error, Experiment, RunFolder, RunStart, Trained, memory_files, memory_limit, picture, preset,
+    shell, trace, weights,
 };
 use crate::learn::{RunProgress, RunState};
 use crate::model::Model;
 use crate::platform::{self, Chosen, HAS_FILES};
-use crate::train::State;
+use crate::train::{Demand, State};
 
 /// Told how much is done by now, of how much; may give the rest up.
 pub type ProgressCallback<'a> = &'a dyn Fn(usize, usize) -> ControlFlow<()>;
 
+/// The tolerance of verification: the default of `tapescope verify`.
+const TOLERANCE: f64 = 1e-5;
 /// The error of the default implementation.
 const NO_ACCESS: &str = ": this window has no access to files.";
 
@@ -28,6 +30,11 @@ pub trait Files: Send + Sync {
     /// A sentence that names the file and what is wrong with it.
     fn open(&self, path: &Path, _watch: ProgressCallback<'_>) -> Result<OpenedFile, String> {
         Err(format!("{} cannot be opened{NO_ACCESS}", path.display()))
+    }
+
+    /// Reads a trace again and verifies it, as `tapescope verify` does; `None` without access to files.
+    fn verify(&self, _path: &Path, _watch: ProgressCallback<'_>) -> Option<Verdict> {
+        None
     }
 
     /// Writes the episode on screen; returns a sentence that names its place.
@@ -113,6 +120,11 @@ pub struct Disk;
 impl Files for Disk {
     fn open(&self, path: &Path, watch: ProgressCallback<'_>) -> Result<OpenedFile, String> {
         opened(path, watch).map_err(|error| error.to_string())
+    }
+
+    fn verify(&self, path: &Path, watch: ProgressCallback<'_>) -> Option<Verdict> {
+        let found = verified(path, watch);
+        Some(found.unwrap_or_else(|why| Verdict::not_verified(&why)))
     }
 
     fn save_trace(&self, path: &Path, shown: &RecordedEpisode) -> Result<String, String> {
@@ -219,6 +231,15 @@ fn opened(path: &Path, watch: ProgressCallback<'_>) -> Result<OpenedFile, Error>
         ..RecordedEpisode::of_file(imported.title, imported.recording, config)
     };
     Ok(shown.into())
+}
+
+/// Verifies a trace, where there is memory for a second copy of it.
+fn verified(path: &Path, watch: ProgressCallback<'_>) -> Result<Verdict, String> {
+    let imported = trace::read_watched(path, watch).map_err(|error| error.to_string())?;
+    let steps = imported.recording.episode.steps();
+    let bytes = Demand::Recording.bytes(&imported.config, steps);
+    memory_limit::claim(bytes, 0).map_err(|short| format!("Verifying it {short}."))?;
+    Ok(trace::verify(&imported, TOLERANCE).into())
 }
 
 /// Describes the place of a written file: on disk, or downloaded by the user.

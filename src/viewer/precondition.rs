@@ -61,7 +61,7 @@ pub enum Precondition {
     Baseline,
     /// Two episodes.
     Pair,
-    /// Two that differ.
+    /// Two that differ, or a trace that differs from its equations.
     Difference,
     /// A larger size than the least.
     Larger,
@@ -101,7 +101,6 @@ impl Precondition {
             Self::Draws | Self::Editable | Self::Branch => Self::Recording,
             Self::SomeRows | Self::LowRows | Self::RowsLeftOut => Self::Memory,
             Self::Match | Self::Search => Self::Condition,
-            Self::Difference => Self::Pair,
             Self::Finding => Self::Learning,
             _ => Self::Nothing,
         }
@@ -126,6 +125,10 @@ impl State {
         let (scale, part) = (self.settings.look.scale, || self.part().is_some());
         let (step, steps) = (self.player.step(), self.player.steps());
         let has_heads = self.heads() > 0;
+        let no_difference = match self.pair() {
+            Some(_) => "A and B do not differ",
+            None => "no difference is known",
+        };
         let (is_there, why) = match need {
             Need::Nothing => (true, ""),
             Need::Episode => (self.session.open.is_some(), "no episode is open"),
@@ -170,7 +173,7 @@ impl State {
             Need::NtmBeside => return self.session.ntm_beside().err(),
             Need::Baseline => (self.comparing.baseline.is_some(), "no comparison is open"),
             Need::Pair => (self.pair().is_some(), "no comparison is open"),
-            Need::Difference => (self.first_difference().is_some(), "A and B do not differ"),
+            Need::Difference => (self.first_difference().is_some(), no_difference),
             Need::Larger => (scale != SCALES[0], SAME),
             Need::Smaller => (scale != SCALES[SCALES.len() - 1], SAME),
             Need::Resized => (scale != 100, SAME),

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, channel};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::task::{Context, Poll};
 
 use super::disk::{Answer, Files};
@@ -130,6 +130,7 @@ impl Worker {
                     job,
                     Job::Draw(..)
                         | Job::Report(..)
+                        | Job::Verify(..)
                         | Job::Prepare(_)
                         | Job::Continue(_)
                         | Job::Suggest(..)
@@ -357,6 +358,9 @@ async fn attempt(job: &Job, files: &dyn Files, under_way: &PendingJob) -> Result
             let other = files.open(path, &watch)?;
             Outcome::Other(files.absolute(path.clone()), other)
         }
+        Job::Verify(path, shown) => {
+            Outcome::Verified(SameArc(shown.clone()), files.verify(path, &watch))
+        }
         Job::Recent(paths) => {
             let is_there = |path: &PathBuf| (path.clone(), files.exists(path));
             Outcome::Recent(paths.iter().map(is_there).collect())
@@ -550,6 +554,7 @@ async fn record(
         file: None,
         address: None,
         sha256: None,
+        verdict: OnceLock::new(),
     })
 }
 

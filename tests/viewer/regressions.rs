@@ -510,3 +510,29 @@ fn a_symbol_stays_with_its_number() {
     let mut texts = clipping::texts(&screen);
     assert!(texts.any(|(text, _)| text.galley.text().contains(", β\u{a0}")));
 }
+
+#[test]
+fn an_opened_trace_is_verified_and_its_first_difference_is_a_click_away() {
+    let folder = tempfile::tempdir().unwrap();
+    let machine = machine("first", 1);
+    for is_changed in [false, true] {
+        let mut recording = Recording::new(&machine.ntm, &machine.task.clone().with_size(5), 1, 0);
+        if is_changed {
+            recording.trace.heads[0].weighting.row_mut(4)[7] = 7.5;
+        }
+        let config = Some(machine.ntm.config.clone());
+        let shown = RecordedEpisode::of_file("theirs".to_owned(), recording, config);
+        let path = folder.path().join(format!("{is_changed}.ntmtrace.json"));
+        Disk.save_trace(&path, &shown).unwrap();
+        let mut harness = paused_with(Arc::new(Disk));
+        act(&mut harness, File::Open(path));
+        assert_eq!(has(&harness, "verified"), !is_changed);
+        if is_changed {
+            assert!(says(&harness, "read0.weighting[4, 7]: recorded 7.5"));
+            act(&mut harness, DialogCommand::Escape);
+            click(&mut harness, "differs at step 4");
+            let app = harness.state();
+            assert_eq!((step(&harness), app.view.focus), (4, 0));
+        }
+    }
+}

@@ -76,6 +76,7 @@ impl State {
         let (a, b) = (&screen.shown.recording, &open.shown.recording);
         if !self.refuses(path, &trace::obstacles(a, b)) {
             let open = self.session.numbered(open);
+            self.start(Job::Verify(path.to_owned(), open.shown.clone()));
             self.comparing.keep(open, false);
             self.settings.opened(path.to_owned());
             self.compare_now();

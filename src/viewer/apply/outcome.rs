@@ -8,8 +8,8 @@ use crate::figure::facts::spread::Spread;
 use crate::viewer::command::Replacement;
 use crate::viewer::narration;
 use crate::viewer::state::{
-    Dialog, EpisodeRequest, Kind, Machine, Open, OpenedFile, Outcome, RecordedEpisode, State,
-    Subject, ThumbnailSlot, file_name,
+    Dialog, EpisodeRequest, Job, Kind, Machine, Open, OpenedFile, Outcome, RecordedEpisode, State,
+    Subject, ThumbnailSlot, Verdict, file_name,
 };
 
 impl State {
@@ -46,6 +46,7 @@ impl State {
             }
             Outcome::Opened(path, opened) => self.open(path, opened),
             Outcome::Other(path, other) => self.receive_other(path, other),
+            Outcome::Verified(shown, verdict) => self.verified(&shown.0, verdict),
             Outcome::Recoverable(runs) => self.offer_recovery(runs),
             Outcome::Recent(files) => self.welcome.recent = files,
             Outcome::Compared(found) => self.compared(found),
@@ -149,11 +150,25 @@ impl State {
             self.toasts.add(Kind::Problem, lacks.to_string());
             (begin.step, begin.stage, begin.head) = (None, None, None);
         }
-        let broken = open.non_finite;
+        let (broken, shown) = (open.non_finite, open.shown.clone());
         self.leave_tour_step();
         self.show(open);
         self.report_opened(&path, "trace", broken);
+        self.start(Job::Verify(path.clone(), shown));
         self.settings.opened(path);
+    }
+
+    /// A trace was verified: a difference is reported, whatever is on screen by now.
+    fn verified(&mut self, shown: &RecordedEpisode, verdict: Option<Verdict>) {
+        let Some(verdict) = verdict else { return };
+        if verdict.differs {
+            let name = shown.file.as_deref().unwrap_or_default();
+            let (words, details) = (&verdict.words, &verdict.details);
+            let text = format!("{name} {words}: {details}");
+            self.toasts.add(Kind::Problem, text);
+        }
+        // Verified once, it stays so.
+        let _ = shown.verdict.set(verdict);
     }
 
     pub(super) fn report_opened(&mut self, path: &Path, what: &str, broken: usize) {

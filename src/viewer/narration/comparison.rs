@@ -137,7 +137,7 @@ pub fn first_difference(pair: &Pair<'_>, found: &Comparison) -> String {
     let (array, index) = (&first.array, &first.index);
     let when = match first.step {
         Some(step) => {
-            let at = pair.screen.facts.stages.at(stage_of(pair, array).0);
+            let at = pair.screen.facts.stages.at(stage_of(pair.screen, array).0);
             format!("at step {step}, stage {}", at.name())
         }
         None => "before the first step".to_owned(),

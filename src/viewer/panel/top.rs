@@ -12,7 +12,8 @@ use crate::viewer::narration::comparison;
 use crate::viewer::state::{FilePurpose, Open, PendingJob, Session, State};
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::{
-    Icon, choice, from_right, icon_button, named_button, on_click, one_line, text_button, words,
+    Icon, choice, from_right, icon_button, key_button, named_button, on_click, one_line,
+    text_button, words,
 };
 
 /// The top bar; `job` is the one in progress.
@@ -177,12 +178,24 @@ fn two_ui(ui: &mut Ui, names: &[String; 2], screen: usize) {
     }
 }
 
-/// Shows the file of the episode on screen, if it has one and there is room.
+/// Shows the file of the episode on screen, if it has one and there is room, and the result of verifying it.
 fn source(ui: &mut Ui, session: &Session) {
     let palette = Palette::of(ui);
-    let open = session.open.as_ref();
-    let file = open.and_then(|open| open.shown.file.as_ref());
-    if let Some(file) = file.filter(|_| ui.available_width() > 120.0) {
+    let Some(shown) = session.open.as_ref().map(|open| &open.shown) else {
+        return;
+    };
+    if let Some(verdict) = shown.verdict.get() {
+        let result = if verdict.first.is_some() {
+            key_button(ui, &verdict.words, Compare::FirstDifference)
+        } else {
+            let ink = [palette.subdued, palette.warning][usize::from(verdict.differs)];
+            words(ui, &verdict.words, theme::text(13.0), ink)
+        };
+        result.on_hover_text(&verdict.details);
+    }
+    if let Some(file) = &shown.file
+        && ui.available_width() > 120.0
+    {
         let text = format!("{file}, as recorded");
         one_line(ui, text, theme::text(13.0), palette.accent);
     }

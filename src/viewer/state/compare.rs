@@ -347,17 +347,14 @@ pub fn shown_at(open: &Open, player: &Player, focus: usize) -> &'static Column {
 }
 
 /// The stage of the machine on screen in which an array is computed, by its place, and the head that it is of.
-pub fn stage_of(pair: &Pair<'_>, array: &str) -> (usize, Option<usize>) {
-    let trace = &pair.screen.shown.recording.trace;
+pub fn stage_of(screen: &Open, array: &str) -> (usize, Option<usize>) {
+    let trace = &screen.shown.recording.trace;
     let name = array.split_once('.').map(|(name, _)| name);
     let mut heads = 0..trace.heads.len();
     let head = heads.find(|&head| name == Some(trace.head_name(head).as_str()));
     let of = head.map(|head| &trace.heads[head]);
-    let place = pair
-        .screen
-        .facts
-        .stages
-        .place(Stage::of_array(array, of), of);
+    let stages = &screen.facts.stages;
+    let place = stages.place(Stage::of_array(array, of), of);
     (place.unwrap_or(0), head)
 }
 

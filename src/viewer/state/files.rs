@@ -1,12 +1,14 @@
 //! The contents of files: machines, episodes and runs.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use ndarray::ArrayView2;
 
 use crate::figure::Format;
+use crate::figure::facts::numbers;
 use crate::io::Experiment;
+use crate::io::trace::{self, Difference, Verified};
 use crate::learn::RunProgress;
 use crate::model::config::Order;
 use crate::model::{Model, ModelConfig};
@@ -105,6 +107,79 @@ pub struct RecordedEpisode {
     pub address: Option<String>,
     /// The hash of the weights, if a file gives it.
     pub sha256: Option<String>,
+    /// The result of verifying the file, once it is known.
+    pub verdict: OnceLock<Verdict>,
+}
+
+/// The result of verifying a trace from a file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Verdict {
+    /// A few words.
+    pub words: String,
+    /// The details.
+    pub details: String,
+    /// True where the file contradicts its own equations or metadata.
+    pub differs: bool,
+    /// The first difference.
+    pub first: Option<Difference>,
+}
+
+impl Verdict {
+    /// The verdict on a trace that could not be verified, for this reason.
+    pub fn not_verified(why: &str) -> Self {
+        Self {
+            words: "not verified".to_owned(),
+            details: why.to_owned(),
+            differs: false,
+            first: None,
+        }
+    }
+}
+
+impl From<Verified> for Verdict {
+    fn from(found: Verified) -> Self {
+        let (values, first) = (found.comparison.values, found.comparison.first.clone());
+        let outcome = found.outcome();
+        let (words, details) = match (outcome, &first) {
+            (trace::Outcome::Nothing, _) => {
+                return Self::not_verified("The file contains nothing that can be recomputed.");
+            }
+            (trace::Outcome::Holds, _) => {
+                let details = format!("{values} values recomputed: none differs.");
+                ("verified".to_owned(), details)
+            }
+            (trace::Outcome::InPart, _) => {
+                let mut arrays: Vec<&str> = found.unchecked.iter().map(|it| &*it.0).collect();
+                arrays.dedup();
+                let (all, whole, unchecked) = (found.following(), found.whole(), arrays.join(", "));
+                let details = format!(
+                    "{values} values recomputed: none differs. {whole} of {all} dependent arrays were checked \
+                     completely. Not checkable: {unchecked}."
+                );
+                ("verified in part".to_owned(), details)
+            }
+            (trace::Outcome::Differs, None) => ("contradicts itself".to_owned(), String::new()),
+            (trace::Outcome::Differs, Some(first)) => {
+                let place = first
+                    .step
+                    .map_or("the start".to_owned(), |step| format!("step {step}"));
+                let [recorded, expected] = [first.first, first.second].map(numbers::exact);
+                let (array, index) = (&first.array, &first.index);
+                let details = format!("{array}{index:?}: recorded {recorded}, expected {expected}");
+                (format!("differs at {place}"), details)
+            }
+        };
+        let contradictions = found.contradictions.into_iter();
+        let lines = Some(details).filter(|it| !it.is_empty());
+        let lines: Vec<String> = lines.into_iter().chain(contradictions).collect();
+        let differs = outcome == trace::Outcome::Differs;
+        Self {
+            words,
+            details: lines.join("\n"),
+            differs,
+            first,
+        }
+    }
 }
 
 impl RecordedEpisode {
@@ -117,6 +192,7 @@ impl RecordedEpisode {
             file: Some(title),
             address: None,
             sha256: None,
+            verdict: OnceLock::new(),
         }
     }
 

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 pub use super::learning::Saved;
 use super::{
     CompareResult, ComparedFigure, EpisodeRequest, FilePurpose, Machine, NamedExperiment, Open,
-    OpenedFile, RecordedEpisode, RecordingInputs, Report, RunView, SEEDS, SameArc, Sides,
+    OpenedFile, RecordedEpisode, RecordingInputs, Report, RunView, SEEDS, SameArc, Sides, Verdict,
     file_name,
 };
 use crate::figure::chart::page::Charts;
@@ -98,6 +98,8 @@ pub enum Job {
     Open(PathBuf),
     /// Read a file to compare with the episode on screen.
     OpenOther(PathBuf),
+    /// Verify the trace in this file.
+    Verify(PathBuf, Arc<RecordedEpisode>),
     /// Compare two episodes.
     Compare(Sides),
     /// Write a figure.
@@ -162,6 +164,7 @@ impl Job {
             Self::Open(path) | Self::OpenOther(path) | Self::Continue(path) => {
                 format!("Reading {}", file_name(path))
             }
+            Self::Verify(path, _) => format!("Verifying {}", file_name(path)),
             Self::Compare(_) => "Comparing two episodes".to_owned(),
             Self::Draw(to, ..) => format!("Rendering {}", file_name(&to.path)),
             Self::Save(to, _) => format!("Writing {}", file_name(&to.path)),
@@ -291,6 +294,8 @@ pub enum Outcome {
     Opened(PathBuf, OpenedFile),
     /// A file to compare with was read: weights or a trace.
     Other(PathBuf, OpenedFile),
+    /// A trace was verified, where there is access to files.
+    Verified(SameArc<RecordedEpisode>, Option<Verdict>),
     /// Runs that a killed program left.
     Recoverable(Vec<RecoverableRun>),
     /// Files, and whether they are there.

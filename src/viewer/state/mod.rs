@@ -32,7 +32,7 @@ pub use episode::{
     EpisodeRequest, ExternalEpisode, LONGEST, MOST_REPEATS, Open, OpenedFile, RecordingInputs,
     RequestedChange, drawn,
 };
-pub use files::{FilePurpose, LoadedRun, Machine, RecordedEpisode, file_name};
+pub use files::{FilePurpose, LoadedRun, Machine, RecordedEpisode, Verdict, file_name};
 pub use history::{History, UndoState};
 pub use jobs::{
     Destination, Effect, Job, Outcome, Page, PendingJob, Saved, Saving, ThumbnailSlot,
@@ -320,11 +320,15 @@ impl State {
         }
     }
 
-    /// The step, the stage and the head in which both differ first.
+    /// The step, the stage and the head in which two episodes differ first, or a trace from its equations.
     pub fn first_difference(&self) -> Option<(usize, usize, Option<usize>)> {
-        let pair = self.pair()?;
-        let first = pair.differences()?.values.first.as_ref()?;
-        let (stage, head) = stage_of(&pair, &first.array);
+        let (pair, open) = (self.pair(), self.session.open.as_ref()?);
+        let first = match &pair {
+            Some(pair) => pair.differences()?.values.first.as_ref()?,
+            None => open.shown.verdict.get()?.first.as_ref()?,
+        };
+        let screen = pair.as_ref().map_or(open, |pair| pair.screen);
+        let (stage, head) = stage_of(screen, &first.array);
         // A difference before the first step is shown as the first step begins.
         let (step, stage) = first.step.map_or((0, 0), |step| (step, stage));
         Some((step, stage, head))

@@ -15,8 +15,8 @@ use super::disk::{Answer, Files};
 use super::narration;
 use super::state::{
     Destination, EPISODES, FilePurpose, Job, Machine, NamedExperiment, Open, Outcome, Page,
-    PendingJob, REMOVALS, RecordedEpisode, RecordingInputs, Report, RunView, SEEDS, SameArc, Saved,
-    Saving, condition, file_name, landmarks,
+    PendingJob, Priority, REMOVALS, RecordedEpisode, RecordingInputs, Report, RunView, SEEDS,
+    SameArc, Saved, Saving, condition, file_name, landmarks,
 };
 use crate::analysis::expression::Expression;
 use crate::analysis::lesion::{effects, lesions};
@@ -33,10 +33,10 @@ use crate::train::{Demand, LARGEST_RECORDING, Quantity, Recorder, Recording, Sta
 /// Duration of a step in an animation, in hundredths of a second: as at normal speed.
 const GIF_DELAY: u16 = 25;
 
-/// Runs jobs in order, and file dialogs in parallel.
+/// Runs jobs by their priority, and file dialogs beside them.
 pub struct Worker {
     files: Arc<dyn Files>,
-    /// The queue of jobs; without one they run immediately, for tests.
+    /// The queue of awaited jobs; without one all jobs run immediately, for tests.
     jobs: Option<Queue<(Job, Arc<PendingJob>)>>,
     outbox: Outbox,
     outcomes: Receiver<Outcome>,
@@ -101,14 +101,15 @@ impl Worker {
         }
     }
 
-    /// Submits a job. A pending recording is cancelled for a newer one.
+    /// Submits a job, and cancels those whose result would be ignored because of it.
     pub fn start(&mut self, mut job: Job) {
         self.waiting += 1;
         let under_way = Arc::new(PendingJob::new(&job));
-        if under_way.is_recording {
-            for other in self.under_way().filter(|other| other.is_recording) {
-                other.outdated.store(true, Ordering::Relaxed);
-            }
+        for other in self
+            .under_way()
+            .filter(|other| other.is_replaced_by(&under_way))
+        {
+            other.outdated.store(true, Ordering::Relaxed);
         }
         self.under_way.retain(|other| other.strong_count() > 0);
         self.under_way.push(Arc::downgrade(&under_way));
@@ -119,28 +120,13 @@ impl Worker {
     }
 
     fn hand_on(&mut self, job: Job, under_way: Arc<PendingJob>) {
-        match &self.jobs {
-            Some(_) if matches!(job, Job::Picture(..)) => {
+        match (&self.jobs, job.priority()) {
+            (Some(_), Priority::Idle) => {
                 self.pictures.0.push_back((job, under_way));
                 self.next_picture();
             }
-            // Animations and reports take long; training and names wait for no recording.
-            Some(jobs)
-                if !matches!(
-                    job,
-                    Job::Draw(..)
-                        | Job::Report(..)
-                        | Job::Verify(..)
-                        | Job::Prepare(_)
-                        | Job::Continue(_)
-                        | Job::Suggest(..)
-                        | Job::FindRecoverable(_)
-                        | Job::Recover(_)
-                ) =>
-            {
-                jobs.put((job, under_way));
-            }
-            _ => {
+            (Some(jobs), Priority::Awaited) => jobs.put((job, under_way)),
+            (Some(_), Priority::Beside) | (None, _) => {
                 let (files, outbox) = (self.files.clone(), self.outbox.clone());
                 self.spawn(async move || {
                     outbox(perform(job, files.as_ref(), &under_way).await);
@@ -849,6 +835,24 @@ mod tests {
     }
 
     #[test]
+    fn requested_episode_waits_for_no_search_and_ends_it() {
+        let (mut worker, _open, _choose) = slow();
+        let mut long = inputs(1);
+        long.request.size = 100;
+        worker.start(Job::Search(long, "step > 10000".to_owned()));
+        worker.start(Job::Record(inputs(1)));
+        assert_eq!(next(&mut worker, 2), ["recorded 1", "outdated"]);
+        // A search from the requested episode goes on.
+        worker.start(Job::Search(inputs(1), "step = 2".to_owned()));
+        worker.start(Job::Record(inputs(1)));
+        let said = next(&mut worker, 2).concat();
+        assert!(
+            said.contains("Found(") && said.contains("recorded 1"),
+            "{said}"
+        );
+    }
+
+    #[test]
     fn running_job_is_reported_and_can_be_cancelled() {
         let (mut worker, open, _choose) = slow();
         worker.start(Job::Open(PathBuf::from("folder/slow")));
@@ -860,15 +864,13 @@ mod tests {
         worker.give_up();
         open.send(()).unwrap();
         let said = next(&mut worker, 3);
-        assert!(
-            said[2].contains("Searching 100 seeds: cancelled."),
-            "{said:?}"
-        );
-        assert!(said[0].contains("Reading slow: cancelled."), "{said:?}");
-        assert!(
-            said[1].contains("Recording 5 steps × 8 rows: cancelled."),
-            "{said:?}"
-        );
+        for words in words {
+            let cancelled = format!("{words}: cancelled.");
+            assert!(
+                said.iter().any(|said| said.contains(&cancelled)),
+                "{said:?}"
+            );
+        }
         assert_eq!(worker.under_way().count(), 0);
     }
 

@@ -126,6 +126,17 @@ pub enum Job {
     Levels(u64, Box<Experiment>),
 }
 
+/// When a job runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Priority {
+    /// The user waits for it: in a queue that has no other jobs.
+    Awaited,
+    /// It may take long, and nothing waits for it: beside all others.
+    Beside,
+    /// A thumbnail: while nothing is awaited.
+    Idle,
+}
+
 /// The place of a thumbnail.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ThumbnailSlot {
@@ -177,6 +188,23 @@ impl Job {
         }
     }
 
+    /// Returns when it runs.
+    pub fn priority(&self) -> Priority {
+        match self {
+            // Files are read and written in order.
+            Self::Record(_)
+            | Self::Derive(..)
+            | Self::Compare(_)
+            | Self::Open(_)
+            | Self::OpenOther(_)
+            | Self::Save(..)
+            | Self::SaveRun(_)
+            | Self::Discard(_) => Priority::Awaited,
+            Self::Picture(..) => Priority::Idle,
+            _ => Priority::Beside,
+        }
+    }
+
     /// Returns the outcome of a failed job, with the reason.
     pub fn failed(self, why: String) -> Outcome {
         match self {
@@ -224,6 +252,8 @@ pub struct PendingJob {
     pub can_be_given_up: bool,
     /// True of a recording that is to be shown.
     pub is_recording: bool,
+    /// The episode to record, or to search from, which is shown only as long as it is requested.
+    requested: Option<EpisodeRequest>,
     /// True for a job that writes a file, which is lost if the window closes now.
     pub writes: bool,
     done: AtomicUsize,
@@ -241,9 +271,20 @@ impl PendingJob {
             words: job.words(),
             can_be_given_up: job.can_be_given_up(),
             is_recording: matches!(job, Job::Record(_)),
+            requested: match job {
+                Job::Record(inputs) | Job::Search(inputs, _) => Some(inputs.request.clone()),
+                _ => None,
+            },
             writes: job.destination().is_some(),
             ..Self::default()
         }
+    }
+
+    /// True where the result of this job would be ignored once `newer` is requested.
+    pub fn is_replaced_by(&self, newer: &Self) -> bool {
+        let is_alike = self.is_recording == newer.is_recording;
+        let is_other = newer.is_recording && self.requested != newer.requested;
+        self.requested.is_some() && newer.requested.is_some() && (is_alike || is_other)
     }
 
     /// Returns the share that is done, 0 to 1, where known.

@@ -35,7 +35,7 @@ pub use episode::{
 pub use files::{FilePurpose, LoadedRun, Machine, RecordedEpisode, Verdict, file_name};
 pub use history::{History, UndoState};
 pub use jobs::{
-    Destination, Effect, Job, Outcome, Page, PendingJob, Saved, Saving, ThumbnailSlot,
+    Destination, Effect, Job, Outcome, Page, PendingJob, Priority, Saved, Saving, ThumbnailSlot,
     TrainingAction,
 };
 pub use layout::WindowLayout;

@@ -15,8 +15,9 @@ mod tour;
 mod window;
 
 use super::command::{Command, Edit, Play, ViewCommand};
-use super::state::{Effect, Job, State, TrainingAction, WindowLayout};
+use super::state::{Effect, Job, State, Target, TrainingAction, WindowLayout};
 use crate::figure::facts::numbers;
+use crate::figure::{PanelId, Picture};
 
 /// The subject of messages about the speed.
 const SPEED: &str = "speed";
@@ -160,6 +161,14 @@ impl State {
                 let step = self.next_match(by).unwrap_or(step);
                 self.player.seek(step);
             }
+            Play::WrongBit => {
+                if let Some((step, column)) = self.next_wrong() {
+                    let id = PanelId::new(Picture::Output);
+                    self.player.seek(step);
+                    self.player.show_whole_steps();
+                    self.view.selected = Some(Target::Value { id, column });
+                }
+            }
             Play::Seek(step) => player.seek(step),
             Play::SeekStage(stage) => player.seek_stage(stage),
             Play::Through(through) => player.seek_through(through),
@@ -169,6 +178,7 @@ impl State {
         if let Play::Step(-1 | 1)
         | Play::Event(_)
         | Play::Match(_)
+        | Play::WrongBit
         | Play::SeekStage(_)
         | Play::Through(_) = play
         {

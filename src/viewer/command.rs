@@ -88,6 +88,8 @@ pub enum Play {
     Event(isize),
     /// Moves by a number of steps in which the condition holds, back if negative; wraps around.
     Match(isize),
+    /// Go to the wrong bit after the pinned one, or else to the first, and pin it.
+    WrongBit,
     /// Go to a step.
     Seek(usize),
     /// Go to a stage of the current step.

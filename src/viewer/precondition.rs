@@ -29,6 +29,8 @@ pub enum Precondition {
     Match,
     /// A condition, and a machine.
     Search,
+    /// A wrong bit.
+    WrongBit,
     /// A memory.
     Memory,
     /// A memory, or a weighting of a machine file.
@@ -91,6 +93,7 @@ impl Precondition {
         match self {
             Self::Recording
             | Self::Another
+            | Self::WrongBit
             | Self::Memory
             | Self::Weightings
             | Self::Value
@@ -145,6 +148,7 @@ impl State {
                 "the condition holds in no step of this episode",
             ),
             Need::Search => return self.lacks(Need::Machine),
+            Need::WrongBit => (self.next_wrong().is_some(), "no bit of the answer is wrong"),
             Need::Memory if self.quantities() > 0 => {
                 (false, "a machine file has no heads or memory rows")
             }

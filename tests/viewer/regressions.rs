@@ -536,3 +536,17 @@ fn an_opened_trace_is_verified_and_its_first_difference_is_a_click_away() {
         }
     }
 }
+
+#[test]
+fn a_click_on_the_answer_goes_from_one_wrong_bit_to_the_next() {
+    let mut harness = paused();
+    let (words, of) = (recording(&harness).wrong_of_scored(), recording(&harness));
+    let bits = (0..of.trace.steps()).flat_map(|step| (0..4).map(move |bit| (step, bit)));
+    let wrong: Vec<_> = bits.filter(|&(step, bit)| of.is_wrong(step, bit)).collect();
+    assert!(wrong.len() > 2, "{wrong:?}");
+    for &(at, bit) in wrong.iter().chain([&wrong[0]]) {
+        click(&mut harness, &words);
+        let app = harness.state();
+        assert_eq!((app.player.step(), app.pinned_bit()), (at, Some(bit)));
+    }
+}

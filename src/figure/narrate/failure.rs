@@ -9,12 +9,17 @@ use crate::figure::head_label;
 use crate::model::{HeadTrace, peak};
 use crate::train::Recording;
 
-/// The first wrong bit of an answer, by step and channel.
-pub fn first_wrong(recording: &Recording) -> Option<(usize, usize)> {
+/// The wrong bits of an answer, by step and channel.
+pub fn all_wrong(recording: &Recording) -> impl Iterator<Item = (usize, usize)> {
     let channels = recording.trace.output.width();
     let steps = 0..recording.trace.steps();
-    let mut bits = steps.flat_map(|step| (0..channels).map(move |channel| (step, channel)));
-    bits.find(|&(step, channel)| recording.is_wrong(step, channel))
+    let bits = steps.flat_map(move |step| (0..channels).map(move |channel| (step, channel)));
+    bits.filter(|&(step, channel)| recording.is_wrong(step, channel))
+}
+
+/// The first wrong bit of an answer.
+pub fn first_wrong(recording: &Recording) -> Option<(usize, usize)> {
+    all_wrong(recording).next()
 }
 
 /// The step in which the vector was shown that is asked for in a step; nothing where another thing is asked for.

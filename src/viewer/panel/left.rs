@@ -13,14 +13,15 @@ use crate::figure::{self, Surface, TOUCHED, facts::numbers, head_label, narrate}
 use crate::model::NoiseMode;
 use crate::task::{Measure, TARGET_NOT_KNOWN, Task};
 use crate::train::Recording;
-use crate::viewer::command::{Command, Compare, Edit, Episode, Rows, Subject};
+use crate::viewer::command::{Command, Compare, Edit, Episode, Play, Rows, Subject};
 use crate::viewer::precondition::Precondition;
 use crate::viewer::state::{
     EpisodeRequest, MOST_REPEATS, Machine, Open, Session, size_label, sizes, stops,
 };
 use crate::viewer::widget::{
     Icon, Line, check_box, choice, control, field, from_right, head_sign, icon_button,
-    named_icon_button, note, section, send, text_button, track_ui, warning, wide_button, words,
+    named_icon_button, note, on_click, section, send, text_button, track_ui, warning, wide_button,
+    words,
 };
 use crate::viewer::{keys, narration, theme};
 
@@ -561,7 +562,14 @@ fn name_of(response: Response, command: &Command) {
 pub fn result_ui(ui: &mut Ui, view: &View<'_>) {
     section(ui, "Answer");
     let (recording, ink) = (view.recording(), view.palette.text);
-    words(ui, narrate::verdict(recording), theme::text(13.0), ink);
+    let verdict = egui::RichText::new(narrate::verdict(recording)).font(theme::text(13.0));
+    if recording.score.wrong > 0 && !recording.lacks_target() {
+        let command = Command::from(Play::WrongBit);
+        let link = ui.link(verdict).on_hover_text(keys::tooltip(&command));
+        on_click(&link, command);
+    } else {
+        ui.label(verdict.color(ink));
+    }
     note(ui, &narrate::loss(recording));
     if view.open.non_finite > 0 {
         let text = narration::not_finite(view.open.non_finite);

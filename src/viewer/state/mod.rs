@@ -67,6 +67,7 @@ use crate::analysis::expression::ExpressionError;
 use crate::figure::Picture;
 use crate::figure::facts::events::Event;
 use crate::figure::facts::rows::Rows;
+use crate::figure::narrate::failure::all_wrong;
 use crate::figure::{Layer, peak};
 use crate::io::recovery::RecoverableRun;
 use crate::model::Trace;
@@ -238,6 +239,15 @@ impl State {
             Some(Target::Value { id, column }) if id.picture == Picture::Output => Some(column),
             _ => None,
         }
+    }
+
+    /// The wrong bit after the pinned one of this step, or else the first: its step and channel.
+    pub fn next_wrong(&self) -> Option<(usize, usize)> {
+        let recording = self.recording()?;
+        let pinned = self.pinned_bit().map(|bit| (self.player.step(), bit));
+        let mut later = all_wrong(recording).filter(|wrong| Some(*wrong) > pinned);
+        let next = pinned.and_then(|_| later.next());
+        next.or_else(|| all_wrong(recording).next())
     }
 
     /// The list that is shown, of the selected head in this step.

@@ -261,6 +261,8 @@ pub enum File {
     Save(PathBuf, bool),
     /// Save the close-up in motion as an animation; true replaces an existing file.
     Film(PathBuf, bool),
+    /// Save the report here, as a table or a figure; true replaces an existing file.
+    Export(PathBuf, bool),
     /// Show the desktop's own dialog.
     Browse(FilePurpose),
     /// This file was chosen, or its path typed.
@@ -293,8 +295,12 @@ pub enum DialogCommand {
     GoTo(String),
     /// Search for steps by this condition; empty for none.
     Condition(String),
-    /// Measure this quantity in many episodes; empty: what the parts of the machine contribute.
+    /// Measure wrong bits in many episodes, and this quantity unless it is empty.
     Measure(String),
+    /// Measure what the parts of the machine contribute.
+    RemoveParts,
+    /// Sort the report by this column.
+    Sort(usize),
     /// Leave the dialog.
     Leave,
     /// Closes the dialog, clears the selection, or dismisses the notifications.

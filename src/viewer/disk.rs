@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use super::state::{LoadedRun, Machine, OpenedFile, RecordedEpisode, Verdict, file_name};
+use crate::figure::Format;
 use crate::io::{
     Error, Experiment, RunFolder, RunStart, Trained, memory_files, memory_limit, picture, preset,
     shell, trace, weights,
@@ -55,7 +56,7 @@ pub trait Files: Send + Sync {
         true
     }
 
-    /// Writes a figure; returns a sentence that names its place.
+    /// Writes a figure or a table; returns a sentence that names its place.
     ///
     /// # Errors
     /// A sentence that names the file and what is wrong with it.
@@ -154,7 +155,8 @@ impl Files for Disk {
 
     fn save_figure(&self, path: &Path, bytes: &[u8]) -> Result<String, String> {
         picture::write(path, bytes).map_err(|error| error.to_string())?;
-        Ok(handed_over("figure", path))
+        let what = Format::of(path).map_or("table", |_| "figure");
+        Ok(handed_over(what, path))
     }
 
     fn save_run(

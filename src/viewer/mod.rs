@@ -38,8 +38,9 @@ pub use link::Link;
 pub use options::{First, Options, StartError};
 pub use state::{
     Appearance, EpisodeRequest, ExternalEpisode, FAILURES, Failure, FilePurpose, InvalidStart,
-    LiveTraining, LoadedRun, Machine, OpenedFile, Outcome, Panels, RecordedEpisode, RunUpdates,
-    RunView, Session, Settings, StartOptions, State, Target, Theme, WindowLayout, ablated,
+    LiveTraining, LoadedRun, Machine, OpenedFile, Outcome, Panels, RecordedEpisode, ReportRow,
+    RunUpdates, RunView, Session, Settings, StartOptions, State, Target, Theme, WindowLayout,
+    ablated,
 };
 pub use theme::{Map, apply as apply_theme};
 #[cfg(not(target_arch = "wasm32"))]

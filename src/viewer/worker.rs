@@ -330,7 +330,7 @@ async fn attempt(job: &Job, files: &dyn Files, under_way: &PendingJob) -> Result
             let spread = sampled(inputs, *count, &mut progress).await?;
             Outcome::SampledSpread(inputs.request.clone(), SameArc::new(spread))
         }
-        Job::Report(inputs, text) => reported(inputs, text, &mut progress).await?,
+        Job::Report(inputs, text) => reported(inputs, text.as_deref(), &mut progress).await?,
         Job::Search(inputs, text) => searched(inputs, text, &mut progress).await?,
         Job::Derive(shown, of) => {
             let gradients = derived(shown, *of)?;
@@ -387,8 +387,15 @@ async fn attempt(job: &Job, files: &dyn Files, under_way: &PendingJob) -> Result
             Page::Charts(charts) => {
                 save_figure(files, (to, *format), charts.as_ref(), progress).await?
             }
+            Page::Report(report) => {
+                save_figure(files, (to, *format), report.as_ref(), progress).await?
+            }
         },
         Job::SaveRun(run) => saved_run(run, files)?,
+        Job::Table(to, text) => {
+            let path = files.absolute(to.path.clone());
+            Outcome::Saved(files.save_figure(&path, text.as_bytes())?)
+        }
         Job::Save(to, shown) => {
             let path = files.absolute(to.path.clone());
             Outcome::Saved(files.save_trace(&path, shown)?)
@@ -598,23 +605,29 @@ async fn searched(
     Ok(Outcome::Found(after, None))
 }
 
-/// Measures a quantity in the episodes of the following seeds; without one, the machine without each of its parts.
+/// Measures wrong bits in the episodes of the following seeds, and a quantity unless it is empty; without one, the machine
+/// without each of its parts.
 async fn reported(
     inputs: &RecordingInputs,
-    text: &str,
+    quantity: Option<&str>,
     mut progress: impl Progress,
 ) -> Result<Outcome, String> {
     let (mut plain, first) = (inputs.without_edits(), inputs.request.seed);
     let machine = inputs.machine.ntm.with_rows(inputs.request.rows);
     let machine = machine.map_err(|error| error.to_string())?;
-    let lesions = lesions(&machine);
-    let (mut summary, mut scores, mut unit) = (Summary::default(), Vec::new(), "bits");
-    let count = [EPISODES, REMOVALS][usize::from(text.is_empty())];
+    let (lesions, mut scores) = (lesions(&machine), Vec::new());
+    let (mut summary, mut last) = (Summary::default(), None);
+    let count = quantity.map_or(REMOVALS, |_| EPISODES);
     for place in 0..count {
         let within = async |done, all| progress(place * all + done, count * all).await;
         let recording = record(&plain, within).await?.recording;
-        unit = recording.episode.answer.unit();
-        if text.is_empty() {
+        if let Some(text) = quantity {
+            let checked = || Expression::parse(text)?.quantity(&recording.trace);
+            let checked = (!text.is_empty()).then(checked).transpose();
+            let checked = checked.map_err(|error| format!("Quantity: {}.", error.message))?;
+            let one = Summary::of(&recording, checked.as_ref());
+            summary.add(plain.request.seed, one);
+        } else {
             let mut of_it = Vec::new();
             for lesion in &lesions {
                 // The noise of these episodes is known.
@@ -625,17 +638,18 @@ async fn reported(
                 }
             }
             scores.push(of_it);
-        } else {
-            let quantity = Expression::parse(text).and_then(|of| of.quantity(&recording.trace));
-            let quantity = quantity.map_err(|error| format!("Quantity: {}.", error.message))?;
-            summary.add(plain.request.seed, Summary::of(&recording, Some(&quantity)));
         }
         plain.request.seed = plain.request.seed.wrapping_add(1);
+        last = Some(recording);
     }
-    let report = if text.is_empty() {
-        Report::of_lesions(inputs, &effects(lesions, first, &scores), &machine.config)
-    } else {
-        Report::of_episodes(inputs, text, &summary, unit)
+    let last = last.ok_or("No episode was measured.")?;
+    let unit = last.episode.answer.unit();
+    let report = match quantity {
+        Some(text) => Report::of_episodes(inputs, text, &summary, unit),
+        None => {
+            let effects = effects(lesions, first, &scores);
+            Report::of_lesions(inputs, &effects, (&machine.config, &last.trace), unit)
+        }
     };
     Ok(Outcome::Reported(Box::new(report)))
 }

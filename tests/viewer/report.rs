@@ -4,9 +4,9 @@ use super::*;
 use tapescope::analysis::expression::Expression;
 
 /// Clicks a row of the result, which may have to be scrolled to.
-fn choose(harness: &mut Screen, [what, result]: &[String; 2]) {
-    let label = format!("{what}: {result}");
-    harness.get_by_label(&label).click_accesskit();
+fn choose(harness: &mut Screen, name: &str) {
+    let label = format!("{name}: ");
+    harness.get_by_label_contains(&label).click_accesskit();
     harness.run_steps(3);
 }
 
@@ -37,13 +37,13 @@ fn a_quantity_is_measured_and_the_worst_episode_opens() {
     );
     // The rows are the worst of all episodes.
     let worst = &report.rows[0];
-    assert_eq!(worst.heat, 1.0);
-    choose(&mut harness, &worst.words);
+    assert_eq!((worst.values.len(), report.share(worst)), (1, 1.0));
+    choose(&mut harness, &worst.name);
     assert!(harness.state().dialog.is_none());
     let opened = harness.state().session.request.seed;
-    assert_eq!(worst.words[0], format!("seed {opened}"));
+    assert_eq!(worst.name, format!("seed {opened}"));
     let wrong = recording(&harness).score.wrong;
-    assert_eq!(worst.words[1], format!("{wrong} wrong bits"));
+    assert_eq!(worst.values, [wrong as f64]);
     // The same value as in the episode itself, of which there are many.
     let loss = Expression::parse("entropy(read0.weighting)").unwrap();
     let loss = loss.quantity(&recording(&harness).trace).unwrap();
@@ -70,15 +70,10 @@ fn parts_are_removed_and_a_click_opens_the_branch() {
     let report = harness.state().report.clone().unwrap();
     assert!(report.charts.is_empty());
     let whole = &report.rows[0];
-    assert!(whole.words[0].starts_with("whole") && whole.changes.is_empty());
-    let heats: Vec<f64> = report.rows[1..].iter().map(|row| row.heat).collect();
-    assert!(heats.is_sorted_by(|a, b| a >= b), "{heats:?}");
-    let row = report
-        .rows
-        .iter()
-        .find(|row| row.words[0] == "read0 reads nothing")
-        .unwrap();
-    choose(&mut harness, &row.words);
+    assert!(whole.is_whole());
+    let wrong: Vec<f64> = report.rows[1..].iter().map(|row| row.values[1]).collect();
+    assert!(wrong.is_sorted_by(|a, b| a >= b), "{wrong:?}");
+    choose(&mut harness, "R0 reads nothing");
     assert_eq!(
         harness.state().session.request.interventions(),
         ["0-:read0.read=0"]
@@ -92,19 +87,52 @@ fn parts_are_removed_and_a_click_opens_the_branch() {
 fn a_report_is_shown_for_its_own_episodes_only() {
     let mut harness = asked("");
     click(&mut harness, "Remove each part");
-    let rows = harness.state().report.clone().unwrap().rows;
-    let words = |name: &str| {
-        let row = rows.iter().find(|row| row.words[0] == name).unwrap();
-        row.words.clone()
-    };
     // One branch replaces the other.
-    choose(&mut harness, &words("read0 reads nothing"));
+    choose(&mut harness, "R0 reads nothing");
     press(&mut harness, Key::Q);
-    choose(&mut harness, &words("write0 no add"));
+    choose(&mut harness, "W0 no add");
     let changes = harness.state().session.request.interventions().join(" ");
     assert_eq!(changes, "0-:write0.add=0");
     // Of another length it is not shown.
     act(&mut harness, Episode::Size(2));
     press(&mut harness, Key::Q);
-    assert!(!says(&harness, "read0 reads nothing"));
+    assert!(!says(&harness, "R0 reads nothing"));
+}
+
+#[test]
+fn wrong_bits_need_no_quantity_and_a_table_sorts_and_leaves_as_a_file() {
+    let shelf = Arc::new(Shelf::default());
+    let mut harness = paused_with(shelf.clone());
+    press(&mut harness, Key::Q);
+    click(&mut harness, "Measure 100 episodes");
+    assert!(says(&harness, "of 100 perfect"));
+    click(&mut harness, "Remove each part");
+    for head in ["R0", "W0"] {
+        assert!(says(&harness, &format!("{head} ")));
+    }
+    assert!(!says(&harness, "read0"));
+    for (at, column) in ["part", "perfect", "wrong bits", "loss in bits"]
+        .into_iter()
+        .enumerate()
+    {
+        click(&mut harness, &format!("Sort by {column}"));
+        let report = harness.state().report.clone().unwrap();
+        assert!(report.rows[0].is_whole() && report.sorted.0 == at);
+        let of = |row: &tapescope::viewer::ReportRow| at.checked_sub(1).map(|at| row.values[at]);
+        let (first, last) = (&report.rows[1], &report.rows[report.rows.len() - 1]);
+        let rises = report.sorted.1;
+        assert!(if rises {
+            of(first) <= of(last)
+        } else {
+            of(first) >= of(last)
+        });
+    }
+    for (name, begins) in [("all.csv", "part,"), ("all.svg", "<svg")] {
+        click(&mut harness, "Export table");
+        act(&mut harness, DialogCommand::Typed(name.to_owned()));
+        click(&mut harness, "Save file");
+        let written = shelf.figures.lock().unwrap().pop().unwrap();
+        assert!(String::from_utf8(written).unwrap().starts_with(begins));
+        press(&mut harness, Key::Q);
+    }
 }

@@ -141,7 +141,7 @@ const SCENES: &[Scene] = &[
         act(screen, DialogCommand::Measure(entropy));
     }),
     ("parts removed", "copy", |screen| {
-        act(screen, DialogCommand::Measure(String::new()));
+        act(screen, DialogCommand::RemoveParts);
     }),
     ("instructions", "repeat_copy", |screen| {
         act(screen, ViewCommand::List(List::Instructions));

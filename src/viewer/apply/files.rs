@@ -10,14 +10,19 @@ use crate::viewer::inspect::{self, Form};
 use crate::viewer::link::Link;
 use crate::viewer::narration::training_charts;
 use crate::viewer::state::{
-    Destination, Dialog, Effect, FilePurpose, Job, Kind, LiveTraining, Open, Page, State,
-    WindowLayout, file_name,
+    Destination, Dialog, Effect, FilePurpose, Job, Kind, LiveTraining, Open, Page, ReportFigure,
+    State, WindowLayout, file_name,
 };
 
 /// Steps of an animation where no part is marked.
 const FILMED: usize = 8;
 /// Width and height of an animation, as pictures are sent.
 const SENT: (f32, f32) = (1200.0, 630.0);
+
+fn is_csv(path: &Path) -> bool {
+    let end = path.extension();
+    end.is_some_and(|end| end.eq_ignore_ascii_case("csv"))
+}
 
 impl State {
     /// Commands about files.
@@ -27,6 +32,7 @@ impl State {
             File::GiveUp => self.effects.push(Effect::GiveUp),
             File::Save(path, replaces) => self.save(path, replaces),
             File::Film(path, replaces) => self.film(path, replaces),
+            File::Export(path, replaces) => self.export(path, replaces),
             File::Browse(purpose) => self.browse(purpose),
             File::Chosen(purpose, path) => self.chosen(purpose, path, false),
             File::Replace(purpose, path) => self.chosen(purpose, path, true),
@@ -44,6 +50,9 @@ impl State {
             FilePurpose::Figure(_) => format.is_none().then_some(("figure", ".svg, .png or .gif")),
             FilePurpose::Motion if matches!(format, Some(Format::Gif | Format::Png)) => None,
             FilePurpose::Motion => Some(("animation", ".gif or .png")),
+            FilePurpose::Report if is_csv(&path) => None,
+            FilePurpose::Report if matches!(format, Some(Format::Svg | Format::Png)) => None,
+            FilePurpose::Report => Some(("table", ".csv, .svg or .png")),
             FilePurpose::Open | FilePurpose::Compare | FilePurpose::Save | FilePurpose::Run => None,
         };
         if let Some((what, ends)) = is_unknown {
@@ -54,6 +63,7 @@ impl State {
         self.dialog = None;
         self.act(match purpose {
             FilePurpose::Motion => Command::File(File::Film(path, replaces)),
+            FilePurpose::Report => Command::File(File::Export(path, replaces)),
             FilePurpose::Save | FilePurpose::Figure(_) => Command::File(File::Save(path, replaces)),
             FilePurpose::Compare => Command::Compare(Compare::With(path)),
             FilePurpose::Run => Command::Learn(Learn::Save(path, replaces)),
@@ -111,6 +121,27 @@ impl State {
             (None, None) => Page::One(Box::new(open), Box::new(options)),
         };
         self.start(Job::Draw(to, format, page));
+    }
+
+    /// Writes the report on many episodes.
+    fn export(&mut self, path: PathBuf, replaces: bool) {
+        let Some(report) = self.report.clone() else {
+            return;
+        };
+        let (format, purpose) = (Format::of(&path), FilePurpose::Report);
+        let to = Destination {
+            path,
+            replaces,
+            purpose,
+        };
+        let dark = self.frame.dark;
+        self.start(match format {
+            None => Job::Table(to, report.csv()),
+            Some(format) => {
+                let figure = Box::new(ReportFigure { report, dark });
+                Job::Draw(to, format, Page::Report(figure))
+            }
+        });
     }
 
     /// Returns the learning curves, while they are on screen.
@@ -227,6 +258,7 @@ impl State {
             FilePurpose::Figure(Format::Svg) => name(".svg"),
             FilePurpose::Figure(_) => name(".png"),
             FilePurpose::Motion => name(".gif"),
+            FilePurpose::Report => name(".csv"),
         }
     }
 

@@ -141,12 +141,11 @@ impl State {
             DialogCommand::Chosen(chosen) => open.map(|open| Dialog { chosen, ..open }),
             DialogCommand::GoTo(text) => self.go_to(text),
             DialogCommand::Condition(text) => self.search_for(&text),
-            DialogCommand::Measure(text) => {
-                let inputs = self.session.recording_inputs();
-                inputs
-                    .into_iter()
-                    .for_each(|of| self.start(Job::Report(of, text.clone())));
-                None
+            DialogCommand::Measure(text) => self.measure(Some(text)),
+            DialogCommand::RemoveParts => self.measure(None),
+            DialogCommand::Sort(by) => {
+                self.report.iter_mut().for_each(|report| report.sort(by));
+                open
             }
             DialogCommand::Leave | DialogCommand::Escape => {
                 self.ending = None;
@@ -156,6 +155,13 @@ impl State {
                 None
             }
         };
+    }
+
+    /// Starts a report, and closes the dialog until it is there.
+    fn measure(&mut self, quantity: Option<String>) -> Option<Dialog> {
+        let inputs = self.session.recording_inputs()?;
+        self.start(Job::Report(inputs, quantity));
+        None
     }
 
     /// The dialog about this, after the one that was open.
@@ -171,6 +177,7 @@ impl State {
                 return None;
             }
             Subject::File(FilePurpose::Run) if self.learning.is_none() => return None,
+            Subject::File(FilePurpose::Report) if self.report.is_none() => return None,
             // Where a path says nothing the file is chosen at once.
             Subject::File(purpose) if !HAS_FILES && !purpose.is_to_save() => {
                 self.browse(purpose);

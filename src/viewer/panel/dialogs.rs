@@ -103,6 +103,7 @@ fn file_words(purpose: FilePurpose) -> (&'static str, &'static str, &'static str
         FilePurpose::Compare => ("Compare with file", COMPARE, "Open"),
         FilePurpose::Save => ("Save trace", SAVE, "Save file"),
         FilePurpose::Motion => ("Save animation", MOTION, "Save file"),
+        FilePurpose::Report => ("Export table", TABLE, "Save file"),
         FilePurpose::Run if HAS_FILES => ("Save run", RUN, "Save run"),
         FilePurpose::Run => ("Save run", MACHINE, "Save run"),
         FilePurpose::Figure(_) => ("Save figure", FIGURE, "Save file"),
@@ -119,6 +120,7 @@ const MOTION: &str = "The close-up in motion, for the marked part or about eight
 const RUN: &str = "A run folder: weights, learning curve and checkpoint. `tapescope train --resume` with it continues to the same bits.";
 const MACHINE: &str =
     "The current weights with the learning curve (.safetensors), to open here or with the program.";
+const TABLE: &str = "The table as .csv, or with its charts as .svg or .png.";
 const FIGURE: &str = "The pictures in the centre: .svg, .png, or .gif with every step.";
 
 /// Shows the dialog that ends training.

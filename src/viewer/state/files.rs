@@ -236,6 +236,8 @@ pub enum FilePurpose {
     Motion,
     /// For the folder of a run that learns.
     Run,
+    /// For the report on many episodes.
+    Report,
 }
 
 impl FilePurpose {

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 pub use super::learning::Saved;
 use super::{
     CompareResult, ComparedFigure, EpisodeRequest, FilePurpose, Machine, NamedExperiment, Open,
-    OpenedFile, RecordedEpisode, RecordingInputs, Report, RunView, SEEDS, SameArc, Sides, Verdict,
-    file_name,
+    OpenedFile, RecordedEpisode, RecordingInputs, Report, ReportFigure, RunView, SEEDS, SameArc,
+    Sides, Verdict, file_name,
 };
 use crate::figure::chart::page::Charts;
 use crate::figure::facts::spread::Spread;
@@ -92,8 +92,9 @@ pub enum Job {
     Derive(Arc<RecordedEpisode>, Quantity),
     /// Record the episodes of the following seeds until this condition holds in one.
     Search(RecordingInputs, String),
-    /// Measure this quantity in the episodes of the following seeds; empty: remove the parts of the machine.
-    Report(RecordingInputs, String),
+    /// Measure wrong bits in the episodes of the following seeds, and this quantity unless it is empty; without one,
+    /// remove the parts of the machine.
+    Report(RecordingInputs, Option<String>),
     /// Read a file.
     Open(PathBuf),
     /// Read a file to compare with the episode on screen.
@@ -104,6 +105,8 @@ pub enum Job {
     Compare(Sides),
     /// Write a figure.
     Draw(Destination, Format, Page),
+    /// Write this table.
+    Table(Destination, String),
     /// Write the episode.
     Save(Destination, Arc<RecordedEpisode>),
     /// Write a run that learns into a folder.
@@ -155,6 +158,8 @@ pub enum Page {
     Two(Box<ComparedFigure>),
     /// The course of training.
     Charts(Box<Charts>),
+    /// Many episodes.
+    Report(Box<ReportFigure>),
 }
 
 impl Job {
@@ -178,7 +183,7 @@ impl Job {
             Self::Verify(path, _) => format!("Verifying {}", file_name(path)),
             Self::Compare(_) => "Comparing two episodes".to_owned(),
             Self::Draw(to, ..) => format!("Rendering {}", file_name(&to.path)),
-            Self::Save(to, _) => format!("Writing {}", file_name(&to.path)),
+            Self::Save(to, _) | Self::Table(to, _) => format!("Writing {}", file_name(&to.path)),
             Self::SaveRun(run) => format!("Saving {}", file_name(&run.0.to.path)),
             Self::Recent(_) | Self::Suggest(..) => "Looking for files".to_owned(),
             Self::FindRecoverable(_) | Self::Recover(_) => "Reading runs".to_owned(),
@@ -218,7 +223,7 @@ impl Job {
     /// Returns the destination, if it writes a file.
     pub fn destination(&self) -> Option<&Destination> {
         match self {
-            Self::Draw(to, ..) | Self::Save(to, _) => Some(to),
+            Self::Draw(to, ..) | Self::Save(to, _) | Self::Table(to, _) => Some(to),
             Self::SaveRun(run) => Some(&run.0.to),
             _ => None,
         }

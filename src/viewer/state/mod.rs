@@ -46,7 +46,7 @@ pub use learning::{
 pub use lists::Lists;
 pub use messages::{Kind, Toast, Toasts};
 pub use mode::{FAILURES, Failing, Failure, Mode, Opening};
-pub use report::{EPISODES, REMOVALS, Report};
+pub use report::{EPISODES, REMOVALS, Report, ReportFigure, ReportRow};
 pub use row_zoom::RowZoom;
 pub use same::SameArc;
 pub use search::{Found, SEEDS, Search, condition};

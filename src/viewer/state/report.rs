@@ -1,19 +1,22 @@
-//! What many episodes of a machine have in common: a quantity in every step, wrong bits, and what its parts contribute.
+//! What many episodes of a machine have in common: wrong bits, a quantity in every step, and what its parts contribute.
 
 use super::{EpisodeRequest, RecordingInputs};
 use crate::analysis::lesion::Effect;
 use crate::analysis::population::Summary;
 use crate::figure::chart::data::Chart;
+use crate::figure::chart::page::Charts;
 use crate::figure::chart::summary::{quantity, wrong};
+use crate::figure::facts::numbers;
+use crate::figure::scene::layout::Scene;
+use crate::figure::scene::paint::Draw;
+use crate::figure::{Colours, Pages, Style, head_label};
 use crate::io::intervention;
-use crate::model::ModelConfig;
+use crate::model::{ModelConfig, Trace};
 
-/// The number of episodes in which a quantity is measured.
+/// The number of episodes that are measured.
 pub const EPISODES: usize = 100;
 /// The number of episodes in which parts are removed.
 pub const REMOVALS: usize = 10;
-/// The number of episodes that are listed.
-const WORST: usize = 8;
 
 /// The result, as it is shown.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,27 +25,56 @@ pub struct Report {
     of: EpisodeRequest,
     /// The machine, the length and the seeds.
     pub title: String,
-    /// The unit of the strips.
-    pub unit: String,
-    /// The quantity; empty where parts were removed.
+    /// How many episodes are perfect.
+    pub summary: String,
+    /// The quantity, if one was measured.
     pub quantity: String,
     /// The charts.
     pub charts: Vec<Chart>,
-    /// Episodes, or removed parts; the worst one first.
+    /// The columns: the first has names, the others numbers.
+    pub columns: Vec<Column>,
+    /// Episodes, or removed parts after the whole machine.
     pub rows: Vec<ReportRow>,
+    /// The column by which rows are sorted, and whether its lowest value comes first.
+    pub sorted: (usize, bool),
+}
+
+/// A column.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    /// The name.
+    pub name: String,
+    /// The decimals of a number; `None` for a share in percent.
+    decimals: Option<usize>,
 }
 
 /// An episode or a removed part.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReportRow {
-    /// What it is, and what came out.
-    pub words: [String; 2],
-    /// The share of the worst one, 0 to 1.
-    pub heat: f64,
+    /// What it is.
+    pub name: String,
+    /// A number for each column after the first.
+    pub values: Vec<f64>,
     /// The seed of the episode.
     pub seed: Option<u64>,
     /// The interventions that remove the part.
     pub changes: Vec<String>,
+}
+
+impl ReportRow {
+    /// True of the whole machine, which stays on top.
+    pub fn is_whole(&self) -> bool {
+        self.seed.is_none() && self.changes.is_empty() && self.name == "whole"
+    }
+}
+
+fn columns(first: &str, others: &[(&str, Option<usize>)]) -> Vec<Column> {
+    let all = [(first, None)].into_iter().chain(others.iter().copied());
+    let column = |(name, decimals): (&str, _)| Column {
+        name: name.to_owned(),
+        decimals,
+    };
+    all.map(column).collect()
 }
 
 impl Report {
@@ -52,82 +84,203 @@ impl Report {
         what(&self.of) == what(request)
     }
 
-    fn new(inputs: &RecordingInputs, count: usize, rows: Vec<(ReportRow, f64)>) -> Self {
+    fn new(
+        inputs: &RecordingInputs,
+        [perfect, count]: [usize; 2],
+        columns: Vec<Column>,
+        rows: Vec<ReportRow>,
+    ) -> Self {
         let (title, request) = (&inputs.machine.title, &inputs.request);
-        let worst = rows.iter().map(|(_, value)| *value).fold(1e-9, f64::max);
         let (name, first) = (inputs.task().size_name(), request.seed);
         let last = first.wrapping_add(count as u64 - 1);
         let repeats = inputs.task().repeats().map(|_| request.repeats);
         let repeats = repeats.map_or_else(String::new, |of| format!(", {of} repeats"));
         let size = format!("{name} {}{repeats}", request.size);
-        let rows = rows.into_iter().map(|(row, value)| ReportRow {
-            heat: value / worst,
-            ..row
-        });
-        Self {
+        let mut report = Self {
             of: request.clone(),
             title: format!("{title}, {size}, seeds {first} to {last}"),
-            unit: "bits per sequence".to_owned(),
+            summary: format!("{perfect} of {count} perfect"),
             quantity: String::new(),
             charts: Vec::new(),
-            rows: rows.collect(),
-        }
+            sorted: (0, true),
+            columns,
+            rows,
+        };
+        // The worst one first, by wrong bits: a machine that fails has a low loss without its heads.
+        let wrong = report
+            .columns
+            .iter()
+            .position(|it| it.name.starts_with("wrong"));
+        report.sort(wrong.unwrap_or(0));
+        report
     }
 
-    /// The report on a quantity in every step.
+    /// The report on wrong bits, and on a quantity in every step if one is named.
     pub fn of_episodes(
         inputs: &RecordingInputs,
         text: &str,
         summary: &Summary,
         unit: &str,
     ) -> Self {
-        let mut worst = summary.episodes.clone();
-        worst.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
-        let worst = worst.into_iter().filter(|(wrong, _)| *wrong > 0);
-        let rows = worst.take(WORST).map(|(wrong, seed)| {
-            let row = ReportRow {
-                words: [format!("seed {seed}"), format!("{wrong} wrong {unit}")],
-                heat: 0.0,
-                seed: Some(seed),
-                changes: Vec::new(),
-            };
-            (row, wrong as f64)
+        let rows = summary.episodes.iter().map(|&(wrong, seed)| ReportRow {
+            name: format!("seed {seed}"),
+            values: vec![wrong as f64],
+            seed: Some(seed),
+            changes: Vec::new(),
         });
-        let is_wrong = summary.episodes.iter().any(|(wrong, _)| *wrong > 0);
-        let wrong = wrong(&format!("Wrong {unit}"), summary);
-        let wrong = wrong.into_iter().filter(|_| is_wrong);
+        let rows: Vec<ReportRow> = rows.collect();
+        let perfect = rows.iter().filter(|row| row.values == [0.0]).count();
+        let counts = [perfect, rows.len()];
+        let bits = wrong(&format!("Wrong {unit}"), summary).into_iter();
+        let bits = bits.filter(|_| perfect < counts[1]);
+        let own = (!text.is_empty()).then(|| quantity(text, summary));
+        let columns = columns("episode", &[(&format!("wrong {unit}"), Some(0))]);
         Self {
-            unit: format!("wrong {unit}"),
             quantity: text.to_owned(),
-            charts: std::iter::once(quantity(text, summary))
-                .chain(wrong)
-                .collect(),
-            ..Self::new(inputs, summary.episodes.len(), rows.collect())
+            charts: own.into_iter().chain(bits).collect(),
+            ..Self::new(inputs, counts, columns, rows)
         }
     }
 
-    /// The report on what is left of a machine without its parts.
-    pub fn of_lesions(inputs: &RecordingInputs, effects: &[Effect], config: &ModelConfig) -> Self {
+    /// The report on what is left of a machine without its parts; heads have the names that they have in the window.
+    pub fn of_lesions(
+        inputs: &RecordingInputs,
+        effects: &[Effect],
+        (config, trace): (&ModelConfig, &Trace),
+        unit: &str,
+    ) -> Self {
+        let named = |part: &str| {
+            let mut heads = 0..trace.heads.len();
+            let head = heads.find(|&head| trace.head_name(head) == part);
+            head.map_or_else(|| part.to_owned(), |head| head_label(trace, head))
+        };
         let rows = effects.iter().map(|effect| {
             let (lesion, mean) = (&effect.lesion, &effect.mean);
-            let changes = lesion
-                .changes
-                .iter()
-                .map(|one| intervention::text(one, config));
-            let row = ReportRow {
-                words: [
-                    format!("{} {}", lesion.part, lesion.what),
-                    format!(
-                        "{:.2} bits, {:.1} wrong",
-                        mean.bits_per_sequence, mean.wrong_bits
-                    ),
-                ],
-                heat: 0.0,
+            let changes = lesion.changes.iter();
+            ReportRow {
+                name: format!("{} {}", named(&lesion.part), lesion.what)
+                    .trim()
+                    .to_owned(),
+                values: vec![mean.perfect, mean.wrong_bits, mean.bits_per_sequence],
                 seed: None,
-                changes: changes.collect(),
-            };
-            (row, mean.bits_per_sequence)
+                changes: changes.map(|one| intervention::text(one, config)).collect(),
+            }
         });
-        Self::new(inputs, REMOVALS, rows.collect())
+        let whole = effects.first().map_or(0.0, |effect| effect.mean.perfect);
+        let perfect = (whole * REMOVALS as f64).round() as usize;
+        let wrong = format!("wrong {unit}");
+        let others = [
+            ("perfect", None),
+            (&*wrong, Some(1)),
+            ("loss in bits", Some(2)),
+        ];
+        let columns = columns("part", &others);
+        Self::new(inputs, [perfect, REMOVALS], columns, rows.collect())
+    }
+
+    /// Sorts by a column; once more, the other way round.
+    pub fn sort(&mut self, by: usize) {
+        let (before, rises) = self.sorted;
+        self.sorted = (by, if before == by { !rises } else { by == 0 });
+        let rises = self.sorted.1;
+        let whole = usize::from(self.rows.first().is_some_and(ReportRow::is_whole));
+        self.rows[whole..].sort_by(|a, b| {
+            let order = match by.checked_sub(1) {
+                Some(at) => a.values[at].total_cmp(&b.values[at]),
+                None => (a.seed, &a.name).cmp(&(b.seed, &b.name)),
+            };
+            if rises { order } else { order.reverse() }
+        });
+    }
+
+    /// The cells of a row behind its name.
+    pub fn cells(&self, row: &ReportRow) -> Vec<String> {
+        let cell = |(value, column): (&f64, &Column)| match column.decimals {
+            Some(decimals) => format!("{value:.decimals$}"),
+            None => numbers::percent(*value as f32),
+        };
+        row.values
+            .iter()
+            .zip(&self.columns[1..])
+            .map(cell)
+            .collect()
+    }
+
+    /// The share of a row in the largest number of the column that it is sorted by, 0 to 1.
+    pub fn share(&self, row: &ReportRow) -> f64 {
+        let at = self.sorted.0.saturating_sub(1);
+        let most = self.rows.iter().map(|row| row.values[at]);
+        row.values[at] / most.fold(1e-9, f64::max)
+    }
+
+    /// The table as CSV, with every digit.
+    pub fn csv(&self) -> String {
+        let names: Vec<&str> = self.columns.iter().map(|column| &*column.name).collect();
+        let rows = self.rows.iter().map(|row| {
+            let values: String = row.values.iter().map(|value| format!(",{value}")).collect();
+            format!("{}{values}\n", row.name)
+        });
+        format!("{}\n{}", names.join(","), rows.collect::<String>())
+    }
+}
+
+/// A report as a figure: its charts, and the table below them.
+#[derive(Clone, Debug)]
+pub struct ReportFigure {
+    /// The report.
+    pub report: Report,
+    /// Light on dark.
+    pub dark: bool,
+}
+
+/// Height of a row, and distance from the right edge of the page to that of the last column.
+const ROW: f32 = 16.0;
+const MARGIN: f32 = 24.0;
+/// Width of a column.
+const COLUMN: f32 = 100.0;
+
+impl Pages for ReportFigure {
+    fn scene(&self) -> Scene<'_> {
+        let (report, dark) = (&self.report, self.dark);
+        let (title, charts) = (report.title.clone(), report.charts.clone());
+        let charts = Charts {
+            title,
+            charts,
+            dark,
+        };
+        let (mut drawing, _) = charts.scene();
+        let colours = Colours::for_theme(dark);
+        let names = report.columns.iter().map(|column| column.name.clone());
+        let rows = report.rows.iter().map(|row| {
+            let cells = report.cells(row).into_iter();
+            (
+                colours.text,
+                std::iter::once(row.name.clone()).chain(cells).collect(),
+            )
+        });
+        let summary = (colours.strong, vec![report.summary.clone()]);
+        let lines = [summary, (colours.subdued, names.collect())]
+            .into_iter()
+            .chain(rows);
+        let right = drawing.width - MARGIN;
+        for (ink, cells) in lines {
+            let (y, last): (f32, usize) = (drawing.height + ROW / 2.0, report.columns.len() - 1);
+            for (at, cell) in cells.into_iter().enumerate() {
+                let style = Style::new(11.0, ink);
+                let (x, style) = match at {
+                    0 => (MARGIN, style),
+                    at => (right - COLUMN * (last - at) as f32, style.end()),
+                };
+                drawing.text(cell, [x, y], style);
+            }
+            drawing.height += ROW;
+        }
+        drawing.height += MARGIN / 2.0;
+        (drawing, Vec::new())
+    }
+
+    fn least_size(&self) -> (f32, f32) {
+        let drawing = self.draw();
+        (drawing.width, drawing.height)
     }
 }

@@ -65,6 +65,7 @@ impl State {
     fn act(&mut self, command: Command) {
         if !command.is_update() {
             self.take_over();
+            self.end_finished_tour(&command);
         }
         let usual = self.usual_speed();
         let (step, speed) = (self.player.step(), self.player.speed());

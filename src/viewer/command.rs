@@ -367,6 +367,8 @@ pub enum Window {
 pub enum Tour {
     /// Take it, from where it was left.
     Start,
+    /// Take it from its first stop.
+    Again,
     /// Go to its next stop.
     Next,
     /// Goes back to the previous tour step.

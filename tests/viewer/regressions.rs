@@ -550,3 +550,13 @@ fn a_click_on_the_answer_goes_from_one_wrong_bit_to_the_next() {
         assert_eq!((app.player.step(), app.pinned_bit()), (at, Some(bit)));
     }
 }
+
+#[test]
+fn toolbar_stays_in_place_when_the_tour_begins() {
+    let mut harness = paused();
+    act(&mut harness, Tour::Greet);
+    let theme = |harness: &Screen| harness.get_by_label("Change theme").rect();
+    let before = theme(&harness);
+    click(&mut harness, "Start tour");
+    assert_eq!(theme(&harness), before);
+}

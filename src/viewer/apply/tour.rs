@@ -34,10 +34,21 @@ impl State {
                 self.settings.panels.timeline = true;
                 self.go_to_tour_step(self.settings.stop, Vec::new());
             }
+            About::Again => self.go_to_tour_step(0, Vec::new()),
             About::Next => self.next_tour_step(),
             About::Back => self.previous_tour_step(),
             About::Leave => drop(self.leave_guide()),
             About::Greet => {}
+        }
+    }
+
+    /// Ends the tour with the first command after its last step; of another episode it still says what differs.
+    pub(super) fn end_finished_tour(&mut self, command: &Command) {
+        let is_last = |tour: &Tour| tour.met && tour.at().act == Act::Any;
+        let goes_on = matches!(command, Command::Episode(_) | Command::Tour(_));
+        if self.tour().is_some_and(is_last) && !goes_on {
+            self.settings.stop = 0;
+            self.enter(Mode::Free);
         }
     }
 

@@ -11,6 +11,7 @@ use super::keys::keys_ui;
 use super::phone;
 use super::report::report_ui;
 use super::settings::settings_ui;
+use super::tour::start_text;
 use crate::io::shell;
 use crate::platform::HAS_FILES;
 use crate::viewer::command::{
@@ -32,7 +33,7 @@ pub fn dialogs_ui(ctx: &Context, state: &State) {
     let left = match dialog.subject {
         Subject::Commands => return command_palette_ui(ctx, dialog, &state.choices()),
         Subject::Keys => show("Keys", 860.0, &|ui| {
-            keys_ui(ui, (settings.stop, state.toured()));
+            keys_ui(ui, &start_text(state));
         }),
         Subject::Settings => show("Settings", 420.0, &|ui| settings_ui(ui, settings)),
         Subject::Glossary => show("Glossary", 560.0, &|ui| glossary_ui(ui, dialog)),

@@ -6,7 +6,6 @@ use egui::{RichText, TextFormat, Ui, vec2};
 use crate::platform::HAS_FILES;
 use crate::viewer::command::{DialogCommand, Subject, Tour};
 use crate::viewer::keys::{Group, TABLE};
-use crate::viewer::state::{Act, numbered};
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::{named_button, scrolled_ui, section, text_button};
 
@@ -40,20 +39,12 @@ const THE_BROWSERS: (&str, &str, &str) = (
     "print, search, reload; zoom, tabs, bookmarks, tools",
 );
 
-/// Shows the list in columns, with further help below. `stop` is the tour step where the tour was left, in the tour of
-/// this machine.
-pub fn keys_ui(ui: &mut Ui, (stop, of): (usize, Act)) {
+/// Shows the list in columns, with further help below; `tour` is the name of the button of the tour.
+pub fn keys_ui(ui: &mut Ui, tour: &str) {
     list_ui(ui);
     ui.add_space(8.0);
     ui.horizontal_wrapped(|ui| {
-        let tour = match stop {
-            0 => "Start tour".to_owned(),
-            stop => {
-                let [number, all] = numbered(stop, of);
-                format!("Continue tour: {number} of {all}")
-            }
-        };
-        text_button(ui, &tour, Tour::Start);
+        text_button(ui, tour, Tour::Start);
         for subject in [Subject::Settings, Subject::Glossary, Subject::About] {
             named_button(ui, DialogCommand::For(subject));
         }

@@ -3,7 +3,7 @@
 use egui::{ComboBox, Ui};
 
 use super::bottom::problems_ui;
-use super::tour::{ABOUT, invitation_ui, invites};
+use super::tour::{ABOUT, invitation_ui, invites, start_text};
 use super::{shows_drawer, shows_numbers};
 use crate::figure::facts::numbers::percent;
 use crate::viewer::command::{Compare, DialogCommand, Episode, File, Subject, Tour, Window};
@@ -44,11 +44,6 @@ pub fn top_ui(ui: &mut Ui, state: &State, job: Option<&PendingJob>) {
         from_right(ui, |ui| {
             ui.spacing_mut().item_spacing.x = 2.0;
             icon_button(ui, Icon::Help, Subject::Keys, false);
-            if state.welcome.shown {
-                problems_ui(ui, state);
-            } else if has_tour && two.is_none() && !is_new {
-                text_button(ui, "Start tour", Tour::Start).on_hover_text(ABOUT);
-            }
             let (toggle, is_on) = (
                 Window::ToggleNumbers,
                 shows_numbers(state) || shows_drawer(state),
@@ -60,6 +55,13 @@ pub fn top_ui(ui: &mut Ui, state: &State, job: Option<&PendingJob>) {
             icon_button(ui, Icon::Save, save, false);
             icon_button(ui, Icon::Open, open, false);
             ui.add_space(8.0);
+            // What comes and goes is left of what stays.
+            if state.welcome.shown {
+                problems_ui(ui, state);
+            } else if has_tour && two.is_none() && !is_new {
+                text_button(ui, &start_text(state), Tour::Start).on_hover_text(ABOUT);
+                ui.add_space(8.0);
+            }
             match &two {
                 Some((names, screen)) => two_ui(ui, names, *screen),
                 None => source(ui, session),

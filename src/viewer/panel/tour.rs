@@ -111,6 +111,10 @@ pub fn stop_ui(ui: &mut Ui, state: &State, tour: &Tour) {
                 send(ui.ctx(), About::Back);
             }
         }
+        // A tour that is continued has no stops behind it.
+        if tour.stop > 0 && tour.trail.is_empty() {
+            text_button(ui, "Start again", About::Again);
+        }
         text_button(ui, "Leave tour", About::Leave);
     });
 }
@@ -121,6 +125,15 @@ pub fn invites(state: &State) -> bool {
     let guided = state.is_opening() || state.tour().is_some() || state.failing().is_some();
     let alone = state.comparing.baseline.is_none() && state.learning.is_none();
     pictures && alone && !guided && !state.settings.greeted
+}
+
+/// The name of the button that takes the tour, or continues it.
+pub fn start_text(state: &State) -> String {
+    let [number, all] = numbered(state.settings.stop, state.toured());
+    match state.settings.stop {
+        0 => "Start tour".to_owned(),
+        _ => format!("Continue tour ({number} of {all})"),
+    }
 }
 
 /// The topic of the tour.

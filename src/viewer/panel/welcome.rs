@@ -8,6 +8,7 @@ use egui::{
     WidgetInfo, vec2,
 };
 
+use super::tour::start_text;
 use crate::figure::facts::quantities::by_rank;
 use crate::figure::facts::rows::Rows;
 use crate::figure::narrate::failure::first_wrong;
@@ -20,11 +21,11 @@ use crate::math::Series;
 use crate::model::Place;
 use crate::viewer::command::{DialogCommand, Episode, File, Learn, Subject, Tour, Window};
 use crate::viewer::keys;
-use crate::viewer::state::{FAILURES, FilePurpose, Machine, Open, Session, State};
+use crate::viewer::state::{FAILURES, FilePurpose, Machine, Open, State};
 use crate::viewer::theme::{self, Palette, Scale};
 use crate::viewer::widget::{
-    Canvas, Line, Textures, area, capitalised, focus_ring, mark, named_button, note, on_click,
-    or_pointer, primary_button, section, text_button, words,
+    Canvas, Line, Textures, area, capitalised, focus_ring, key_button, mark, named_button, note,
+    on_click, or_pointer, primary_button, section, text_button, words,
 };
 
 /// Most of the window that the page takes, in points.
@@ -55,7 +56,7 @@ const PICTURES: &str = "Each picture: output over time (top); weights of each he
 /// The start page.
 pub fn welcome_ui(ui: &mut Ui, state: &State, textures: &mut Textures) {
     page_ui(ui, "start page", |ui| {
-        words_ui(ui, &state.session);
+        words_ui(ui, state);
         ui.add_space(GAP);
         cards_ui(ui, state, textures);
         ui.add_space(GAP);
@@ -86,7 +87,8 @@ pub fn page_ui(ui: &mut Ui, name: &str, add: impl FnOnce(&mut Ui)) {
     });
 }
 
-fn words_ui(ui: &mut Ui, session: &Session) {
+fn words_ui(ui: &mut Ui, state: &State) {
+    let session = &state.session;
     let palette = Palette::of(ui);
     let title = "Watch a Neural Turing Machine at work";
     words(ui, title, theme::heading(22.0), palette.strong);
@@ -103,7 +105,7 @@ fn words_ui(ui: &mut Ui, session: &Session) {
             let back = primary_button(ui, "Return to episode");
             on_click(&back, Window::ToggleWelcome);
         }
-        named_button(ui, Tour::Start);
+        key_button(ui, &start_text(state), Tour::Start);
         named_button(ui, Learn::Toggle);
         named_button(ui, Window::ToggleFamily);
         if !by_finger {

@@ -270,7 +270,7 @@ pub const TOUR_STEPS: [TourStep; 20] = [
         (Act::Content, TourTarget::Stage, Wait::Stage(Stage::Content)),
         "Another machine: find by content",
         "This one was shown items. Now one of them comes again, and the next one is the answer. So it has to find \
-         a row by content: the head compares its key k with every row.",
+         a row by content. It has several read heads; the selected one finds it: it compares its key k with every row.",
         "Press . until the stage is content.",
         "Press the button below until the stage is content.",
     ),

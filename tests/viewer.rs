@@ -647,7 +647,7 @@ fn request_records_another_episode() {
     let mut harness = paused();
     let input = |harness: &Screen| recording(harness).episode.input.clone();
     let first = input(&harness);
-    click(&mut harness, "Record episode");
+    click(&mut harness, "Go to next seed");
     assert_ne!(input(&harness), first);
     assert_eq!(harness.state().session.request.seed, 2);
     press_with(&mut harness, Modifiers::SHIFT, Key::R);

@@ -15,12 +15,8 @@ mod tour;
 mod window;
 
 use super::command::{Command, Edit, Play, ViewCommand};
-use super::state::{Effect, Job, State, Target, TrainingAction, WindowLayout};
-use crate::figure::facts::numbers;
+use super::state::{Effect, Job, Kind, State, Target, TrainingAction, WindowLayout};
 use crate::figure::{PanelId, Picture};
-
-/// The subject of messages about the speed.
-const SPEED: &str = "speed";
 
 impl State {
     /// Applies the commands of one gesture, in order, as one change to undo. Returns the effects.
@@ -68,8 +64,7 @@ impl State {
             self.end_finished_tour(&command);
         }
         let usual = self.usual_speed();
-        let (step, speed) = (self.player.step(), self.player.speed());
-        let is_layout = command == Command::View(ViewCommand::NextLayout);
+        let step = self.player.step();
         let is_heard = self.tour().is_some_and(|tour| tour.hears(&command));
         let heard = is_heard.then(|| command.clone());
         match command {
@@ -77,7 +72,14 @@ impl State {
             Command::View(command) => self.change_view(command),
             Command::Rows(rows) => self.move_rows(rows),
             Command::Steps(steps) => self.move_steps(steps),
-            Command::Episode(episode) => self.request(episode),
+            Command::Episode(episode) => {
+                let is_edited = !self.session.request.flipped.is_empty();
+                self.request(episode);
+                if is_edited && self.session.request.flipped.is_empty() {
+                    let text = "The edited input was dropped: it belongs to the episode before. Ctrl+Z restores it.";
+                    self.toasts.add(Kind::Notice, text);
+                }
+            }
             Command::Edit(edit) => self.edit(edit),
             Command::Compare(compare) => self.compare(compare),
             Command::File(file) => self.file(file),
@@ -98,18 +100,9 @@ impl State {
         }
         self.auto_focus();
         self.player.set_reduced_motion(!self.moves());
-        if is_layout || (self.player.speed() - speed).abs() > f64::EPSILON {
-            self.toasts.withdraw(SPEED);
-        }
         // A speed that the user has chosen is kept.
         if !self.is_opening() && (self.player.speed() - usual).abs() < f64::EPSILON {
             self.player.set_speed(self.usual_speed());
-            if is_layout && (self.player.speed() - usual).abs() > f64::EPSILON {
-                let speed = numbers::speed(self.player.speed());
-                let text =
-                    format!("This layout plays {speed} steps per second; [ and ] change it.");
-                self.toasts.update(SPEED, text);
-            }
         }
     }
 

@@ -54,6 +54,13 @@ impl Open {
             .machine()
             .ok_or("A recorded trace cannot be changed.")?;
         let trace = &self.shown.recording.trace;
+        // Numbers with commas are a list, with brackets or without.
+        let text = match text.split_once('=') {
+            Some((of, value)) if value.contains(',') && !value.contains(['[', '(']) => {
+                &format!("{of}=[{value}]")
+            }
+            _ => text,
+        };
         let read = intervention::parse(&[text], "", machine, trace);
         let read = read.map_err(|error| {
             let problem = match error {

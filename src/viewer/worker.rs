@@ -10,6 +10,9 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, OnceLock, Weak};
 use std::task::{Context, Poll};
+use std::time::Duration;
+
+use web_time::Instant;
 
 use super::disk::{Answer, Files};
 use super::narration;
@@ -32,6 +35,9 @@ use crate::train::{Demand, LARGEST_RECORDING, Quantity, Recorder, Recording, Sta
 
 /// Duration of a step in an animation, in hundredths of a second: as at normal speed.
 const GIF_DELAY: u16 = 25;
+
+/// The least time in which a person leaves a dialog: one that ends sooner was never there.
+const LEAST_CHOICE: Duration = Duration::from_millis(200);
 
 /// Runs jobs by their priority, and file dialogs beside them.
 pub struct Worker {
@@ -220,6 +226,7 @@ impl Worker {
     /// Returns the callback for the file that is chosen for this purpose.
     pub fn answer(&self, purpose: FilePurpose) -> Answer {
         let (files, outbox) = (self.files.clone(), self.outbox.clone());
+        let asked = Instant::now();
         Box::new(move |chosen: Option<Chosen>| {
             let taken_in = |Chosen { path, bytes }| {
                 if let Some(bytes) = bytes {
@@ -227,7 +234,13 @@ impl Worker {
                 }
                 Outcome::Chosen(purpose, path)
             };
-            outbox(chosen.map_or(Outcome::NotChosen, taken_in));
+            let is_at_once = HAS_FILES && asked.elapsed() < LEAST_CHOICE;
+            let none = if is_at_once {
+                Outcome::NoDialog
+            } else {
+                Outcome::NotChosen
+            };
+            outbox(chosen.map_or(none, taken_in));
         })
     }
 
@@ -244,7 +257,9 @@ impl Worker {
         let outcomes: Vec<_> = self.outcomes.try_iter().collect();
         for outcome in &outcomes {
             match outcome {
-                Outcome::Chosen(..) | Outcome::NotChosen => self.choosing = false,
+                Outcome::Chosen(..) | Outcome::NotChosen | Outcome::NoDialog => {
+                    self.choosing = false
+                }
                 Outcome::Fetched(name, fetched) => self.fetched(name, fetched),
                 Outcome::Copied(_) => {}
                 _ => self.waiting -= 1,
@@ -729,7 +744,6 @@ mod tests {
     use std::sync::atomic::AtomicUsize;
     use std::sync::mpsc::{Receiver, Sender};
     use std::sync::{Mutex, PoisonError};
-    use std::time::Duration;
 
     use super::*;
     use crate::figure;

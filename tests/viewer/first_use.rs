@@ -239,24 +239,6 @@ fn copied_command_covers_link() {
 }
 
 #[test]
-fn layout_change_reports_speed() {
-    let mut screen = paused();
-    for _ in 0..4 {
-        assert_eq!(screen.state().toasts.history().count(), 0);
-        press(&mut screen, Key::V);
-        if screen.state().layout() == WindowLayout::CloseUp {
-            break;
-        }
-    }
-    assert!(says(&screen, "steps per second"));
-    assert_eq!(screen.state().toasts.history().count(), 1);
-    // A speed that was chosen stays, and there is nothing to say.
-    press(&mut screen, Key::CloseBracket);
-    press(&mut screen, Key::V);
-    assert_eq!(screen.state().toasts.history().count(), 1);
-}
-
-#[test]
 fn the_end_of_the_opening_says_how_to_go_on() {
     let mut screen = window_with(LARGE, motion::first_time());
     for _ in 0..600 {

@@ -16,7 +16,7 @@ fn opening_plays_and_ends_in_the_close_up() {
     while harness.state().is_opening() && frames < 600 {
         let app = harness.state();
         assert_eq!(app.layout(), WindowLayout::CloseUp);
-        assert!(!has(&harness, "Record episode"));
+        assert!(!has(&harness, "Go to next seed"));
         if !app.player.whole_steps() {
             walked.push((app.player.step(), app.player.stage()));
         }
@@ -35,7 +35,7 @@ fn opening_plays_and_ends_in_the_close_up() {
     assert!(!app.player.playing() && !app.is_opening());
     assert_eq!(app.layout(), WindowLayout::CloseUp);
     assert!((app.player.speed() - app.usual_speed()).abs() < 1e-9);
-    assert!(has(&harness, "Record episode"));
+    assert!(has(&harness, "Go to next seed"));
     // It is remembered that nobody has chosen.
     assert_eq!(app.settings.layout, None);
     // The next episode is in the same layout.
@@ -58,7 +58,7 @@ fn any_key_or_click_ends_opening() {
         assert_eq!(app.layout(), WindowLayout::CloseUp);
         assert!((app.player.speed() - app.usual_speed()).abs() < 1e-9);
         assert!(app.player.stage() >= at && app.player.step() == 0);
-        assert!(has(&harness, "Record episode"));
+        assert!(has(&harness, "Go to next seed"));
     }
     let mut harness = opening();
     let middle = egui::pos2(700.0, 420.0);

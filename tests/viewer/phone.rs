@@ -359,7 +359,7 @@ fn panels_return_when_window_grows() {
     assert_eq!(screen.state().layout(), WindowLayout::CloseUp);
     screen.set_size(LARGE);
     screen.run_steps(3);
-    screen.get_by_label("Record episode");
+    screen.get_by_label("Go to next seed");
     let button = screen.get_by_label("Go to next step").rect();
     assert!(button.height() < FINGER);
 }

@@ -3,7 +3,7 @@
 use super::*;
 
 /// What stands around the pictures otherwise.
-const AROUND: [&str; 3] = ["Record episode", "Machine", "Timeline: phases"];
+const AROUND: [&str; 3] = ["Go to next seed", "Machine", "Timeline: phases"];
 
 fn is_alone(harness: &Screen) -> bool {
     !AROUND.iter().any(|label| says(harness, label))

@@ -392,23 +392,6 @@ fn messages_leave_the_timeline_of_the_close_up_alone() {
 }
 
 #[test]
-fn a_change_of_layout_leaves_one_message_about_the_speed() {
-    let mut screen = paused();
-    for _ in 0..4 {
-        press(&mut screen, Key::V);
-        let said = screen.state().toasts.shown.iter();
-        assert!(
-            said.filter(|toast| toast.text.contains("steps per second"))
-                .count()
-                <= 1
-        );
-    }
-    press(&mut screen, Key::CloseBracket);
-    let mut said = screen.state().toasts.shown.iter();
-    assert!(!said.any(|toast| toast.text.contains("This layout plays")));
-}
-
-#[test]
 fn the_tooltip_of_the_training_timeline_leaves_the_buttons_alone() {
     let mut screen = learn::learning_in(SMALL, &[]);
     screen.run_steps(3);
@@ -559,4 +542,66 @@ fn toolbar_stays_in_place_when_the_tour_begins() {
     let before = theme(&harness);
     click(&mut harness, "Start tour");
     assert_eq!(theme(&harness), before);
+}
+
+#[test]
+fn another_seed_says_that_it_drops_the_edited_input() {
+    let mut harness = paused();
+    act(&mut harness, Edit::Flip(1, 2));
+    click(&mut harness, "Go to next seed");
+    assert_eq!(harness.state().session.request.seed, 2);
+    assert!(says(&harness, "Ctrl+Z restores"));
+    act(&mut harness, DialogCommand::Escape);
+    click(&mut harness, "Go to next seed");
+    assert!(!says(&harness, "Ctrl+Z restores"));
+}
+
+#[test]
+fn a_change_of_layout_shows_no_message_and_slow_speed_is_told_in_seconds() {
+    let mut harness = paused();
+    for _ in 0..4 {
+        act(&mut harness, ViewCommand::NextLayout);
+        assert!(harness.state().toasts.shown.is_empty());
+    }
+    act(&mut harness, Play::NormalSpeed);
+    while harness.state().player.speed() > 0.125 {
+        act(&mut harness, Play::Faster(-1));
+    }
+    let mut shown = texts(&harness);
+    assert!(shown.any(|(text, _)| text.galley.text() == "8 s per step"));
+}
+
+#[test]
+fn a_typed_value_replaces_the_present_one() {
+    let mut harness = paused();
+    press(&mut harness, Key::B);
+    harness.run_steps(2);
+    type_into(&mut harness, "Value to set", "0.5");
+    let text = harness.state().dialog.as_ref().unwrap().text.clone();
+    assert!(text.ends_with("=0.5"), "{text}");
+    act(
+        &mut harness,
+        DialogCommand::Typed("0:read0.shift=0,0,1".to_owned()),
+    );
+    press(&mut harness, Key::Enter);
+    assert!(says(&harness, "0:read0.shift=["));
+}
+
+#[test]
+fn browse_without_a_dialog_of_the_desktop_says_so() {
+    let mut harness = paused();
+    press_with(&mut harness, Modifiers::COMMAND, Key::O);
+    click(&mut harness, "Browse …");
+    assert!(says(&harness, "shows no file dialog"));
+}
+
+#[test]
+fn an_unavailable_button_has_its_reason_under_the_pointer() {
+    let mut harness = paused_with_file("reader of bits");
+    let button = harness.get_by_label("Compare with NTM");
+    assert!(button.accesskit_node().is_disabled());
+    let at = button.rect().center();
+    harness.hover_at(at);
+    harness.run_steps(20);
+    assert!(says(&harness, "Not available: "));
 }

@@ -129,3 +129,17 @@ fn machines_begin_with_an_input_that_is_neither_blank_nor_full() {
         }
     }
 }
+
+#[test]
+fn first_head_of_repeat_copy_stays_on_written_rows() {
+    let mut options = Options::included(None).with_first("repeat_copy");
+    options.settings.look.still = true;
+    let mut screen = window_with(LARGE, options);
+    let answer = recording(&screen).episode.first_scored().unwrap();
+    act(&mut screen, Play::Seek(answer + 12));
+    let (app, of) = (screen.state(), recording(&screen));
+    let head = &of.trace.heads[app.view.focus];
+    let peak = |step| tapescope::model::peak(head.weighting.row(step)).unwrap().0;
+    let rows: Vec<_> = (answer..of.trace.steps() - 1).map(peak).collect();
+    assert!(rows.iter().all(|row| *row <= of.episode.size), "{rows:?}");
+}

@@ -97,7 +97,7 @@ fn panels_fold_away_and_the_transport_stays_whole() {
         let time = |harness: &Screen| harness.get_by_label("input: over time").rect();
         let before = time(&harness);
         press_with(&mut harness, BOTH, Key::B);
-        assert!(!has(&harness, "Record episode"));
+        assert!(!has(&harness, "Go to next seed"));
         assert!(time(&harness).width() > before.width() + 20.0);
         let line = harness.get_by_label_contains("Timeline: ").rect();
         for button in ["Go to first step", "Go to next step", "Toggle loop"] {
@@ -257,7 +257,7 @@ fn tab_reaches_everything_with_visible_focus() {
         "Play",
         "Go to next step",
         "Timeline",
-        "Record episode",
+        "Go to next seed",
         "Head W0",
         "Show touched rows only",
         "memory",

@@ -10,7 +10,7 @@ use crate::figure::{HeadName, Scale, entropy};
 use crate::math::Series;
 use crate::model::attention::Score;
 use crate::model::weighting::bayesian::PRIOR;
-use crate::model::{HeadTrace, Trace};
+use crate::model::{HeadTrace, Trace, peak};
 use crate::train::Recording;
 
 /// The scales of signed values, fixed for an episode.
@@ -72,7 +72,8 @@ fn most_of(values: &[f32]) -> (Scale, f32) {
 
 /// The most informative head: a write head before the answer phase, a read head from then on.
 ///
-/// Among several it is the one that attends to the fewest rows. It changes once in an episode.
+/// Among several it is the one that is on rows that nothing was written to in the fewest steps, and then the one that
+/// attends to the fewest rows. It changes once in an episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SalientHead {
     asked: usize,
@@ -86,6 +87,7 @@ impl SalientHead {
         let steps = trace.steps();
         let asked = recording.episode.first_scored();
         let asked = asked.map_or(steps, |step| step.min(steps));
+        let written = FirstWriteSteps::of(trace);
         let least = |write: bool, steps: Range<usize>| {
             let heads = 0..trace.heads.len();
             let heads = heads.filter(|&head| trace.heads[head].is_write() == write);
@@ -94,7 +96,16 @@ impl SalientHead {
                 let spreads = steps.clone().map(|step| entropy(weighting.row(step)));
                 spreads.sum::<f32>()
             };
-            heads.min_by(|a, b| spread(*a).total_cmp(&spread(*b)))
+            let strays = |head: usize| {
+                let weighting = &trace.heads[head].weighting;
+                let on_row = |step: &usize| peak(weighting.row(*step)).map(|(row, _)| (row, *step));
+                let on_rows = steps.clone().filter_map(|step| on_row(&step));
+                on_rows
+                    .filter(|(row, step)| !write && written.lacks(*row, *step))
+                    .count()
+            };
+            let by_strays = |a: usize, b: usize| strays(a).cmp(&strays(b));
+            heads.min_by(|&a, &b| by_strays(a, b).then(spread(a).total_cmp(&spread(b))))
         };
         let either = |write: bool, steps: Range<usize>| {
             least(write, steps.clone()).or_else(|| least(!write, steps))

@@ -158,15 +158,13 @@ pub fn time(seconds: f64) -> String {
     }
 }
 
-/// A playback speed.
+/// A speed in words: steps per second, or seconds per step where it is slow.
 pub fn speed(steps_per_second: f64) -> String {
-    let seconds = 1.0 / steps_per_second;
+    let seconds = (10.0 / steps_per_second).round() / 10.0;
     if steps_per_second >= 1.0 {
-        format!("{steps_per_second:.0}")
-    } else if (seconds - seconds.round()).abs() < 1e-9 {
-        format!("1/{seconds:.0}")
+        format!("{steps_per_second:.0} steps/s")
     } else {
-        format!("{steps_per_second:.2}")
+        format!("{seconds} s per step")
     }
 }
 

@@ -69,6 +69,10 @@ impl State {
             Outcome::Failed(sentence) => self.toasts.add(Kind::Problem, sentence),
             Outcome::Chosen(purpose, path) => self.chosen(purpose, path, true),
             Outcome::Fetched(name, machine) => self.fetched(name, machine.ok()),
+            Outcome::NoDialog => {
+                let text = "This desktop shows no file dialog. Type the path instead.";
+                self.toasts.add(Kind::Problem, text);
+            }
             Outcome::Outdated | Outcome::NotChosen => {}
         }
     }

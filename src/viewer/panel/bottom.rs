@@ -235,7 +235,7 @@ pub fn paces_ui(ui: &mut Ui, state: &State) {
     icon_button(ui, Icon::Minus, Play::Faster(-1), false);
     let (rect, response) = ui.allocate_exact_size(vec2(PACE, row), Sense::click());
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, "Reset speed"));
-    let text = format!("{} steps/s", numbers::speed(state.player.speed()));
+    let text = numbers::speed(state.player.speed());
     let (align, font) = (Align2::CENTER_CENTER, theme::text(12.0));
     let ink = Palette::of(ui).text;
     paint_text(ui.painter(), rect.center(), align, &text, font, ink);
@@ -243,7 +243,7 @@ pub fn paces_ui(ui: &mut Ui, state: &State) {
     on_click(&response, Play::NormalSpeed);
     let usual = numbers::speed(state.usual_speed());
     let walks = [", stage by stage", ""][usize::from(!state.player.stage_by_stage())];
-    let hint = format!("Steps per second{walks}; click to reset to {usual}");
+    let hint = format!("Playback speed{walks}; click to reset to {usual}");
     response.on_hover_text(keys::with_key(&hint, &Play::NormalSpeed.into()));
     icon_button(ui, Icon::Plus, Play::Faster(1), false);
 }

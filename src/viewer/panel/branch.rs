@@ -186,7 +186,7 @@ pub fn value_dialog_ui(ui: &mut Ui, dialog: &Dialog, state: &State) {
     ui.add_space(4.0);
     let (text, mut entered) = field_ui(ui, dialog, ("12:read0.gate=1", "Value to set"));
     if !dialog.problem.is_empty() {
-        let problem = format!("Error: {}", dialog.problem);
+        let problem = format!("{}: {}", dialog.text, dialog.problem);
         words(ui, problem, theme::text(13.0), Palette::of(ui).warning);
     }
     let (steps, rest) = text.split_once(':').unwrap_or((&text, ""));

@@ -46,11 +46,11 @@ pub fn episode_ui(ui: &mut Ui, session: &Session) {
     });
     let next = if let Some(count) = machine.task.held_out() {
         held_out_ui(ui, request.seed, count);
-        "Go to the next held-out episode"
+        ("Go to next episode", "The next held-out episode")
     } else {
         size_ui(ui, &machine.task, request);
         seed_ui(ui, request.seed);
-        "Go to the next seed"
+        ("Go to next seed", "Another episode of this machine")
     };
     if session.draws() {
         draw_ui(ui, session);
@@ -168,7 +168,7 @@ fn recorded_ui(ui: &mut Ui, open: &Open, session: &Session) {
     absent_ui(ui, &unknown, "missing:", warning);
     if let Some(machine) = session.machine() {
         let hint = format!("Record an episode of {}", machine.title);
-        new_episode_ui(ui, &hint);
+        new_episode_ui(ui, ("Record episode", &hint));
     }
 }
 
@@ -251,11 +251,10 @@ fn absent_ui(ui: &mut Ui, absent: &[String], words: &str, say: fn(&mut Ui, &str)
     ui.label(list).on_hover_text(absent.join("\n"));
 }
 
-fn new_episode_ui(ui: &mut Ui, hint: &str) {
+fn new_episode_ui(ui: &mut Ui, (text, hint): (&str, &str)) {
     ui.add_space(2.0);
     let height = ui.spacing().interact_size.y + 4.0;
-    let button = ("Record episode", height, hint);
-    wide_button(ui, button, Episode::NextSeed);
+    wide_button(ui, (text, height, hint), Episode::NextSeed);
 }
 
 /// A field for a number that is dragged or typed into.
@@ -305,7 +304,6 @@ fn integer_ui(
 
 fn seed_ui(ui: &mut Ui, seed: u64) {
     control(ui, "Seed", |ui| {
-        icon_button(ui, Icon::Again, Episode::NextSeed, false);
         let mut changed = seed;
         // A slider goes through f64; the value shown or typed does not, and keeps every digit.
         let typed = Cell::new(None);

@@ -367,8 +367,10 @@ pub enum Outcome {
     Failed(String),
     /// The person chose a file for this purpose in the desktop's dialog.
     Chosen(FilePurpose, PathBuf),
-    /// The dialog was left without choosing, or the desktop has none.
+    /// The dialog was left without choosing.
     NotChosen,
+    /// The desktop has no file dialog.
+    NoDialog,
     /// A text is in the clipboard, as the sentence reports.
     Copied(String),
     /// The machine of this name was fetched, or why not.

@@ -1,6 +1,8 @@
 //! Dialogs: one at a time, over a veil, left with Esc or a click beside them; on a phone as a sheet that lies at the
 //! bottom and is left with its cross, too.
 
+use egui::text::{CCursor, CCursorRange};
+use egui::text_edit::TextEditState;
 use egui::{
     Align2, Context, CornerRadius, Frame, Id, Key, Margin, Modal, ScrollArea, TextEdit, Ui, Vec2,
     vec2,
@@ -8,7 +10,7 @@ use egui::{
 
 use super::super::command::DialogCommand;
 use super::super::keys::is_by_key;
-use super::super::state::Dialog;
+use super::super::state::{Dialog, Subject};
 use super::super::theme::{self, Palette};
 use super::button::{field, named_icon_button};
 use super::icon::Icon;
@@ -100,6 +102,22 @@ pub fn field_id(name: &str) -> Id {
     Id::unique(("field", name))
 }
 
+/// Selects the value of an intervention: what is typed replaces it.
+fn select_value(ctx: &Context, dialog: &Dialog, id: Id) {
+    let Some((before, _)) = dialog
+        .text
+        .split_once('=')
+        .filter(|_| dialog.subject == Subject::Value)
+    else {
+        return;
+    };
+    let ends = [before.chars().count() + 1, dialog.text.chars().count()].map(CCursor::new);
+    let mut state = TextEditState::load(ctx, id).unwrap_or_default();
+    let range = CCursorRange::two(ends[0], ends[1]);
+    state.cursor.set_char_range(Some(range));
+    state.store(ctx, id);
+}
+
 /// The line of a dialog to type into, which has the keyboard; returns its text, and true when Enter is pressed.
 pub fn field_ui(
     ui: &mut Ui,
@@ -120,6 +138,7 @@ pub fn field_ui(
     if !waits && !entered && !response.has_focus() && ui.memory(|memory| memory.focused().is_none())
     {
         response.request_focus();
+        select_value(ui.ctx(), dialog, response.id);
     }
     if text != dialog.text {
         send(ui.ctx(), DialogCommand::Typed(text.clone()));

@@ -522,3 +522,39 @@ fn a_read_along_the_links_is_told_as_one() {
     assert!(says(&screen, ": forward along the links ("));
     assert!(!says(&screen, "content weight"));
 }
+
+#[test]
+fn numbers_panel_explains_the_stages_and_gates_of_a_dnc() {
+    let mut screen = screen_of(LARGE, WindowLayout::Debug);
+    if !screen.state().settings.panels.numbers {
+        act(&mut screen, Window::ToggleNumbers);
+    }
+    let (read, write) = (0, screen.state().heads() - 1);
+    for (head, words) in [
+        (
+            write,
+            [
+                "Π (1 − f",
+                "a = (1 − u)",
+                "gʷ · (gᵃ",
+                "allocation gate",
+                "write gate",
+            ],
+        ),
+        (
+            read,
+            [
+                "Σ L(j, i)",
+                "Σ L(i, j)",
+                "π₁ · b",
+                "free gate",
+                "share of forward",
+            ],
+        ),
+    ] {
+        act(&mut screen, ViewCommand::Focus(head));
+        for words in words {
+            assert!(says(&screen, words), "{words} of head {head}");
+        }
+    }
+}

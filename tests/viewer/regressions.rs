@@ -605,3 +605,27 @@ fn an_unavailable_button_has_its_reason_under_the_pointer() {
     harness.run_steps(20);
     assert!(says(&harness, "Not available: "));
 }
+
+#[test]
+fn left_panel_lies_beside_its_scroll_bar() {
+    let mut options = Options::included(None);
+    options.settings.look.still = true;
+    let mut harness = window_with(SMALL, options);
+    act(&mut harness, ViewCommand::NextLayout);
+    let button = harness.get_by_label("Go to next seed").rect();
+    harness.hover_at(button.center());
+    harness.run_steps(10);
+    let bars = shapes(&harness).filter_map(|(shape, _)| match shape {
+        egui::Shape::Rect(bar) => Some(bar.rect),
+        _ => None,
+    });
+    let is_bar = |bar: &Rect| bar.height() > 60.0 && bar.width() <= 10.0 && bar.left() > 150.0;
+    let bars: Vec<Rect> = bars
+        .filter(|bar| is_bar(bar) && bar.right() <= 188.0)
+        .collect();
+    assert!(!bars.is_empty());
+    assert!(
+        bars.iter().all(|bar| bar.left() >= button.right()),
+        "{bars:?}"
+    );
+}

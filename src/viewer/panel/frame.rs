@@ -2,7 +2,7 @@
 
 use egui::{
     Align2, CentralPanel, Context, Frame, Margin, Panel, Pos2, Rect, RichText, ScrollArea, Ui,
-    pos2, vec2,
+    UiBuilder, pos2, vec2,
 };
 
 use super::branch::branch_ui;
@@ -343,8 +343,20 @@ fn drawer_ui(ui: &Ui, view: &mut View<'_>) {
         });
 }
 
+/// Scrolls a panel, with the scroll bar in its margin.
+fn scrolled_panel_ui(ui: &mut Ui, add: impl FnOnce(&mut Ui)) {
+    let inside = ui.available_rect_before_wrap();
+    let whole = inside.with_max_x(inside.right() + theme::PADDING);
+    let mut child = ui.new_child(UiBuilder::new().max_rect(whole));
+    let area = ScrollArea::vertical().auto_shrink(false);
+    area.show(&mut child, |ui| {
+        ui.set_max_width(inside.width());
+        add(ui);
+    });
+}
+
 fn left_ui(ui: &mut Ui, view: &mut View<'_>) {
-    ScrollArea::vertical().show(ui, |ui| {
+    scrolled_panel_ui(ui, |ui| {
         let session = &view.state.session;
         left::episode_ui(ui, session);
         branch_ui(ui, session);
@@ -380,6 +392,5 @@ pub fn drop_hint(ctx: &Context) {
 
 /// The numbers, and beside them a bar where there are more than fit: it hides no last digit.
 fn numbers_ui(ui: &mut Ui, view: &mut View<'_>) {
-    ui.spacing_mut().scroll.floating_allocated_width = theme::SCROLL_BAR;
-    ScrollArea::vertical().show(ui, |ui| right::numbers_ui(ui, view));
+    scrolled_panel_ui(ui, |ui| right::numbers_ui(ui, view));
 }

@@ -9,11 +9,14 @@ use super::branch::{set_ui, set_within, value_ui};
 use super::instruction::instruction_ui;
 use super::picture::{hover_ui, paint_ui};
 use crate::figure::facts::equations;
+use crate::figure::facts::heads::FOLLOWING;
+use crate::figure::facts::links::MODES;
 use crate::figure::facts::scores::score_text;
 use crate::figure::facts::stages::columns_of;
 use crate::figure::narrate::mechanism;
 use crate::figure::scene::panel::Content;
 use crate::figure::{self, PanelId, Picture, facts::numbers, head_label};
+use crate::model::dnc::READ_MODES;
 use crate::model::weighting::bayesian::PRIOR;
 use crate::model::{HeadTrace, Place, array};
 use crate::train::is_absent;
@@ -42,7 +45,9 @@ pub fn numbers_ui(ui: &mut Ui, view: &mut View<'_>) {
     for column in columns_of(head) {
         let scores = column.is_signed() && column.is_unbounded();
         let scalar = column.emits(head);
-        if scalar.is_none() && !scores && column.array != array::CONTENT {
+        let number = column.number(head);
+        // The equation of content has the cosine.
+        if number.is_empty() || (column.is_signed() && !scores) {
             continue;
         }
         section(ui, &capitalised(column.word));
@@ -57,13 +62,14 @@ pub fn numbers_ui(ui: &mut Ui, view: &mut View<'_>) {
             Some((_, None)) => shift_ui(ui, view, head.shift.row(t)),
             None => {}
         }
-        equation(ui, view, &(column.equation)(head), column.number(head));
+        equation(ui, view, &(column.equation)(head), number);
         if scores {
             ui.add_space(-6.0);
             note(ui, score_text(head.mechanism.score).about);
             ui.add_space(8.0);
         }
     }
+    gates_ui(ui, head, view);
     facts_ui(ui, view);
     spread_ui(ui, view);
     if head.weighting.width() > 0 {
@@ -97,6 +103,28 @@ fn quantities_ui(ui: &mut Ui, view: &View<'_>) {
             view,
         );
     }
+}
+
+/// Shows the gates and the read modes of a head that manages its memory.
+fn gates_ui(ui: &mut Ui, head: &HeadTrace<f32>, view: &View<'_>) {
+    let gates = FOLLOWING.iter().filter(|it| it.words.ends_with("gate"));
+    let gates = gates.filter_map(|gate| Some((gate, head.series(gate.array)?[view.step()])));
+    let gates: Vec<_> = gates.collect();
+    let modes = head.series(READ_MODES).map(|modes| modes.row(view.step()));
+    if gates.is_empty() && modes.is_none() {
+        return;
+    }
+    section(ui, "Gates");
+    for (gate, value) in gates {
+        let of = (Place::Head(view.focus), gate.array);
+        value_ui(ui, (gate.symbol, gate.words), of, value, view);
+    }
+    for (mode, share) in modes.into_iter().flatten().enumerate() {
+        let symbol = format!("π{}", ["₁", "₂", "₃"][mode % 3]);
+        let words = format!("share of {}", MODES[1][mode % 3]);
+        number(ui, &symbol, &words, &numbers::fixed(*share));
+    }
+    ui.add_space(8.0);
 }
 
 /// Shows the values of the head's mechanism in this step, besides weightings.

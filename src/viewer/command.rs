@@ -299,6 +299,8 @@ pub enum DialogCommand {
     Measure(String),
     /// Measure what the parts of the machine contribute.
     RemoveParts,
+    /// Find the parts and gates that repair the wrong bits of the episode.
+    Explain,
     /// Sort the report by this column.
     Sort(usize),
     /// Leave the dialog.

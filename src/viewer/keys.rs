@@ -183,7 +183,7 @@ const SAVE: &str = if HAS_FILES {
 
 /// The table, in the order of the list of all commands.
 #[rustfmt::skip]
-pub static TABLE: [Entry; 107] = [
+pub static TABLE: [Entry; 108] = [
     entry(Group::Play, Precondition::Episode, Command::Play(Play::Toggle), "Play or pause", &[key(Key::Space)], "at the end, starts again", ""),
     entry(Group::Time, Precondition::StepAfter, Command::Play(Play::Step(1)), "Go to next step", &[key(Key::ArrowRight)], "one step forward", ""),
     entry(Group::Time, Precondition::StepBefore, Command::Play(Play::Step(-1)), "Go to previous step", &[key(Key::ArrowLeft)], "one step back", ""),
@@ -205,6 +205,7 @@ pub static TABLE: [Entry; 107] = [
     entry(Group::Time, Precondition::WrongBit, Command::Play(Play::WrongBit), "Go to next wrong bit", &[], "the first, then one after the other; pins it", "error mistake failure answer"),
     entry(Group::Time, Precondition::Episode, Command::Dialog(DialogCommand::For(Subject::Condition)), "Find step", &[control(Key::F), key(Key::Slash)], "the steps in which a condition holds; playback pauses there", "search condition breakpoint expression until"),
     entry(Group::Episode, Precondition::Machine, Command::Dialog(DialogCommand::For(Subject::Report)), "Measure many episodes", &[key(Key::Q)], "a quantity in every step, wrong bits, and what each part contributes", "population lesion evaluate statistics bands worst"),
+    entry(Group::Episode, Precondition::Wrong, Command::Dialog(DialogCommand::Explain), "Explain wrong bits", &[], "runs the episode without each part, and with each gate at its mean", "why failure repair lesion cause"),
     entry(Group::Time, Precondition::Match, Command::Play(Play::Match(1)), "Go to next match", &[key(Key::F3), key(Key::J)], "the next step in which the condition holds; after the last comes the first", "search breakpoint"),
     entry(Group::Time, Precondition::Match, Command::Play(Play::Match(-1)), "Go to previous match", &[shift(Key::F3), shift(Key::J)], "", "search breakpoint"),
     entry(Group::Episode, Precondition::Search, Command::Episode(Episode::NextMatch), "Find next episode", &[], "the next of 100 seeds in which the condition holds", "search condition seed"),

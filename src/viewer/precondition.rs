@@ -31,6 +31,8 @@ pub enum Precondition {
     Search,
     /// A wrong bit.
     WrongBit,
+    /// A wrong bit of a machine that can run again.
+    Wrong,
     /// A memory.
     Memory,
     /// A memory, or a weighting of a machine file.
@@ -101,7 +103,7 @@ impl Precondition {
             | Self::StepBefore
             | Self::EventAfter
             | Self::EventBefore => Self::Episode,
-            Self::Draws | Self::Editable | Self::Branch => Self::Recording,
+            Self::Draws | Self::Editable | Self::Branch | Self::Wrong => Self::Recording,
             Self::SomeRows | Self::LowRows | Self::RowsLeftOut => Self::Memory,
             Self::Match | Self::Search => Self::Condition,
             Self::Finding => Self::Learning,
@@ -148,6 +150,7 @@ impl State {
                 "the condition holds in no step of this episode",
             ),
             Need::Search => return self.lacks(Need::Machine),
+            Need::Wrong => (self.has_wrong(), "no bit of the answer is wrong"),
             Need::WrongBit => (self.next_wrong().is_some(), "no bit of the answer is wrong"),
             Need::Memory if self.quantities() > 0 => {
                 (false, "a machine file has no heads or memory rows")

@@ -22,14 +22,14 @@ use super::state::{
     SameArc, Saved, Saving, condition, file_name, landmarks,
 };
 use crate::analysis::expression::Expression;
-use crate::analysis::lesion::{effects, lesions};
+use crate::analysis::lesion::{Lesion, effects, lesions};
 use crate::analysis::population::Summary;
 use crate::figure::facts::spread::{Samples, Spread};
 use crate::figure::{Figure, Format, Gradients, Motion, Pages, Progress, Walk, to_bytes};
 use crate::io::recovery::{self, RecoverableRun, Recovery};
 use crate::io::{Experiment, RunStart, intervention, memory_limit};
 use crate::learn::{RunState, Snapshots};
-use crate::model::{Draw, Model, ModelConfig, NoiseMode};
+use crate::model::{Change, Draw, Intervention, Model, ModelConfig, NoiseMode, Place};
 use crate::platform::{self, Chosen, HAS_FILES, Queue, TimeSlice, at_once};
 use crate::train::{Demand, LARGEST_RECORDING, Quantity, Recorder, Recording, State};
 
@@ -258,7 +258,7 @@ impl Worker {
         for outcome in &outcomes {
             match outcome {
                 Outcome::Chosen(..) | Outcome::NotChosen | Outcome::NoDialog => {
-                    self.choosing = false
+                    self.choosing = false;
                 }
                 Outcome::Fetched(name, fetched) => self.fetched(name, fetched),
                 Outcome::Copied(_) => {}
@@ -347,6 +347,7 @@ async fn attempt(job: &Job, files: &dyn Files, under_way: &PendingJob) -> Result
         }
         Job::Report(inputs, text) => reported(inputs, text.as_deref(), &mut progress).await?,
         Job::Search(inputs, text) => searched(inputs, text, &mut progress).await?,
+        Job::Explain(inputs) => explained(inputs, &mut progress).await?,
         Job::Derive(shown, of) => {
             let gradients = derived(shown, *of)?;
             Outcome::Derived(SameArc(shown.clone()), SameArc::new(gradients))
@@ -390,22 +391,7 @@ async fn attempt(job: &Job, files: &dyn Files, under_way: &PendingJob) -> Result
             (view.saved, view.folder) = (Saved::of(&start.state), Some(folder.clone()));
             Outcome::Prepared(SameArc::new(vec![(view, start)]), Vec::new())
         }
-        Job::Draw(to, format, page) => match page {
-            Page::One(open, options) => {
-                let figure = Figure::new(&open.shown.recording, options.as_ref().clone())
-                    .with_initial(open.shown.initial_cells())
-                    .with_spread(open.spread.as_deref())
-                    .with_layer(open.layer());
-                save_figure(files, (to, *format), &figure, progress).await?
-            }
-            Page::Two(two) => save_figure(files, (to, *format), &two.figure(), progress).await?,
-            Page::Charts(charts) => {
-                save_figure(files, (to, *format), charts.as_ref(), progress).await?
-            }
-            Page::Report(report) => {
-                save_figure(files, (to, *format), report.as_ref(), progress).await?
-            }
-        },
+        Job::Draw(to, format, page) => drawn(files, (to, *format), page, progress).await?,
         Job::SaveRun(run) => saved_run(run, files)?,
         Job::Table(to, text) => {
             let path = files.absolute(to.path.clone());
@@ -416,6 +402,27 @@ async fn attempt(job: &Job, files: &dyn Files, under_way: &PendingJob) -> Result
             Outcome::Saved(files.save_trace(&path, shown)?)
         }
     })
+}
+
+/// Renders the content of a figure as a file.
+async fn drawn(
+    files: &dyn Files,
+    to: (&Destination, Format),
+    page: &Page,
+    progress: impl Progress,
+) -> Result<Outcome, String> {
+    match page {
+        Page::One(open, options) => {
+            let figure = Figure::new(&open.shown.recording, options.as_ref().clone())
+                .with_initial(open.shown.initial_cells())
+                .with_spread(open.spread.as_deref())
+                .with_layer(open.layer());
+            save_figure(files, to, &figure, progress).await
+        }
+        Page::Two(two) => save_figure(files, to, &two.figure(), progress).await,
+        Page::Charts(charts) => save_figure(files, to, charts.as_ref(), progress).await,
+        Page::Report(report) => save_figure(files, to, report.as_ref(), progress).await,
+    }
 }
 
 /// Leaves a file alone that is there and was not to be replaced.
@@ -659,14 +666,67 @@ async fn reported(
     }
     let last = last.ok_or("No episode was measured.")?;
     let unit = last.episode.answer.unit();
-    let report = match quantity {
-        Some(text) => Report::of_episodes(inputs, text, &summary, unit),
-        None => {
-            let effects = effects(lesions, first, &scores);
-            Report::of_lesions(inputs, &effects, (&machine.config, &last.trace), unit)
-        }
+    let report = if let Some(text) = quantity {
+        Report::of_episodes(inputs, text, &summary, unit)
+    } else {
+        let effects = effects(lesions, first, &scores);
+        Report::of_lesions(inputs, &effects, (&machine.config, &last.trace), unit)
     };
     Ok(Outcome::Reported(Box::new(report)))
+}
+
+/// Runs an episode with each lesion of the machine, and with each gate at its mean, and reports which repair it.
+async fn explained(
+    inputs: &RecordingInputs,
+    mut progress: impl Progress,
+) -> Result<Outcome, String> {
+    let mut plain = inputs.clone();
+    plain.request.changes.clear();
+    let machine = inputs.machine.ntm.with_rows(inputs.request.rows);
+    let machine = machine.map_err(|error| error.to_string())?;
+    let whole = record(&plain, &mut progress).await?.recording;
+    // Noise and other weights are no repair.
+    let parts = lesions(&machine).into_iter();
+    let parts = parts.filter(|lesion| !lesion.changes.is_empty());
+    let all: Vec<Lesion> = parts.chain(gates_at_mean(&machine, &whole)).collect();
+    let (count, mut wrong) = (all.len(), Vec::new());
+    for (place, lesion) in all.into_iter().enumerate() {
+        if progress(place, count).await.is_break() {
+            return Ok(Outcome::Outdated);
+        }
+        let other = lesion.record(&machine, &whole);
+        wrong.push((
+            lesion,
+            other.map_or(whole.score.wrong, |other| other.score.wrong),
+        ));
+    }
+    let report = Report::of_repairs(&plain, wrong, &whole, &machine.config);
+    Ok(Outcome::Reported(Box::new(report)))
+}
+
+/// The gates of the heads, each set to its mean over an episode.
+fn gates_at_mean(machine: &Model, whole: &Recording) -> Vec<Lesion> {
+    let arrays = machine.changeable().into_iter();
+    let gates = arrays.filter_map(|(place, array)| match place {
+        Place::Head(head) if array.name.ends_with("gate") => Some((head, place, array)),
+        _ => None,
+    });
+    let trace = &whole.trace;
+    let at_mean = gates.filter_map(|(head, place, array)| {
+        let values = trace.series(place, array)?.as_slice();
+        let mean = values.iter().sum::<f32>() / values.len() as f32;
+        let change = Intervention {
+            steps: (0, None),
+            place,
+            array,
+            part: Vec::new(),
+            change: Change::Set(vec![mean]),
+        };
+        let what = format!("{} at its mean {mean:.2}", array.name.replace('_', " "));
+        mean.is_finite()
+            .then(|| Lesion::new(trace.head_name(head), what, [change]))
+    });
+    at_mean.collect()
 }
 
 /// Computes the gradients of an episode, or returns an error.

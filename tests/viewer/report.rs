@@ -6,7 +6,13 @@ use tapescope::analysis::expression::Expression;
 /// Clicks a row of the result, which may have to be scrolled to.
 fn choose(harness: &mut Screen, name: &str) {
     let label = format!("{name}: ");
-    harness.get_by_label_contains(&label).click_accesskit();
+    let mut rows = harness.query_all_by_label_contains(&label);
+    let begins = |node: &egui_kittest::Node<'_>| {
+        let found = node.accesskit_node().label();
+        found.is_some_and(|found| found.starts_with(&label))
+    };
+    rows.find(begins).unwrap().click_accesskit();
+    drop(rows);
     harness.run_steps(3);
 }
 
@@ -135,4 +141,36 @@ fn wrong_bits_need_no_quantity_and_a_table_sorts_and_leaves_as_a_file() {
         assert!(String::from_utf8(written).unwrap().starts_with(begins));
         press(&mut harness, Key::Q);
     }
+}
+
+#[test]
+fn a_failing_episode_is_explained_by_its_best_repairs() {
+    let mut harness = paused();
+    let before = recording(&harness).score.wrong;
+    assert!(before > 0);
+    click(&mut harness, "Explain wrong bits");
+    let report = harness.state().report.clone().unwrap();
+    assert!(
+        report
+            .rows
+            .iter()
+            .any(|row| row.name.starts_with("R0 gate at its mean"))
+    );
+    let left: Vec<f64> = report.rows.iter().map(|row| row.values[1]).collect();
+    assert!(left.is_sorted(), "{left:?}");
+    let best = &report.rows[0];
+    let is_repaired = best.values[0] >= 0.1;
+    assert_eq!(
+        report.summary.contains("No single part explains it."),
+        !is_repaired
+    );
+    assert_eq!(report.summary.contains("are left."), is_repaired);
+    // A click shows the repair, with as many wrong bits as the table says.
+    choose(&mut harness, &best.name);
+    assert_eq!(recording(&harness).score.wrong as f64, best.values[1]);
+    // It is of this episode alone.
+    act(&mut harness, Edit::EndBranch);
+    act(&mut harness, Episode::NextSeed);
+    press(&mut harness, Key::Q);
+    assert!(!says(&harness, "gate at its mean"));
 }

@@ -72,7 +72,8 @@ const STAGES: [(&str, f32, &str); 15] = [
 ];
 
 impl Lesion {
-    fn new(
+    /// Creates a lesion of these interventions.
+    pub fn new(
         part: impl Into<String>,
         what: impl Into<String>,
         changes: impl IntoIterator<Item = Intervention>,

@@ -40,7 +40,7 @@ impl State {
                 if self.dialog.is_none() && !self.welcome.shown {
                     self.dialog = Some(Dialog::about(Subject::Report, text));
                 } else {
-                    let text = "Many episodes are measured; Q shows the report.";
+                    let text = "The report is ready; Q shows it.";
                     self.toasts.add(Kind::Notice, text.to_owned());
                 }
             }

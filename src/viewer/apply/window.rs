@@ -143,6 +143,11 @@ impl State {
             DialogCommand::Condition(text) => self.search_for(&text),
             DialogCommand::Measure(text) => self.measure(Some(text)),
             DialogCommand::RemoveParts => self.measure(None),
+            DialogCommand::Explain => {
+                let inputs = self.session.recording_inputs().into_iter();
+                inputs.for_each(|of| self.start(Job::Explain(of)));
+                None
+            }
             DialogCommand::Sort(by) => {
                 self.report.iter_mut().for_each(|report| report.sort(by));
                 open

@@ -7,6 +7,7 @@ use egui::{DragValue, Response, Role, Ui, WidgetInfo, pos2, vec2};
 
 use super::View;
 use super::parts::choose;
+use super::report::explain_button;
 use crate::figure::narrate::mechanism;
 use crate::figure::scene::annotations::head_dash;
 use crate::figure::{self, Surface, TOUCHED, facts::numbers, head_label, narrate};
@@ -569,6 +570,9 @@ pub fn result_ui(ui: &mut Ui, view: &View<'_>) {
         ui.label(verdict.color(ink));
     }
     note(ui, &narrate::loss(recording));
+    if view.state.has_wrong() {
+        explain_button(ui);
+    }
     if view.open.non_finite > 0 {
         let text = narration::not_finite(view.open.non_finite);
         words(ui, text, theme::text(13.0), view.palette.warning);

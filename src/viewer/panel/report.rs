@@ -46,6 +46,9 @@ pub fn report_ui(ui: &mut Ui, dialog: &Dialog, state: &State) {
         let remove = text_button(ui, "Remove each part", DialogCommand::RemoveParts);
         let hint = format!("In {REMOVALS} episodes, without training again; a click shows it");
         remove.on_hover_text(hint);
+        if state.has_wrong() {
+            explain_button(ui);
+        }
     });
     let request = &state.session.request;
     let report = state.report.as_ref().filter(|it| it.is_of(request));
@@ -57,15 +60,19 @@ pub fn report_ui(ui: &mut Ui, dialog: &Dialog, state: &State) {
     };
     ui.add_space(8.0);
     section(ui, &report.title);
-    ui.horizontal(|ui| {
-        ui.label(&report.summary);
-        text_button(ui, "Export table", Subject::File(FilePurpose::Report));
-    });
-    scrolled_ui(ui, 320.0, |ui| result_ui(ui, report));
+    text_button(ui, "Export table", Subject::File(FilePurpose::Report));
+    scrolled_ui(ui, 330.0, |ui| result_ui(ui, report));
+}
+
+/// The button that finds out which part repairs the episode.
+pub fn explain_button(ui: &mut Ui) {
+    let explain = text_button(ui, "Explain wrong bits", DialogCommand::Explain);
+    explain.on_hover_text("Run this episode without each part, and with each gate at its mean");
 }
 
 fn result_ui(ui: &mut Ui, report: &Report) {
     let palette = Palette::of(ui);
+    ui.label(&report.summary);
     for chart in &report.charts {
         let size = vec2(ui.available_width(), CHART);
         let (rect, _) = ui.allocate_exact_size(size, Sense::hover());

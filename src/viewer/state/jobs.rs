@@ -95,6 +95,8 @@ pub enum Job {
     /// Measure wrong bits in the episodes of the following seeds, and this quantity unless it is empty; without one,
     /// remove the parts of the machine.
     Report(RecordingInputs, Option<String>),
+    /// Find the parts and gates that repair the wrong bits of an episode.
+    Explain(RecordingInputs),
     /// Read a file.
     Open(PathBuf),
     /// Read a file to compare with the episode on screen.
@@ -176,6 +178,7 @@ impl Job {
             Self::Sample(_, count) => format!("Recording {count} samples"),
             Self::Search(..) => format!("Searching {SEEDS} seeds"),
             Self::Report(..) => "Measuring many episodes".to_owned(),
+            Self::Explain(_) => "Removing each part".to_owned(),
             Self::Derive(..) => "Computing gradients".to_owned(),
             Self::Open(path) | Self::OpenOther(path) | Self::Continue(path) => {
                 format!("Reading {}", file_name(path))
@@ -236,7 +239,8 @@ impl Job {
             | Self::Picture(_, inputs)
             | Self::Sample(inputs, _)
             | Self::Search(inputs, _)
-            | Self::Report(inputs, _) => Some(inputs),
+            | Self::Report(inputs, _)
+            | Self::Explain(inputs) => Some(inputs),
             _ => None,
         }
     }
@@ -244,7 +248,7 @@ impl Job {
     fn can_be_given_up(&self) -> bool {
         let reads = matches!(self, Self::Open(_) | Self::OpenOther(_));
         let records = matches!(self, Self::Record(_) | Self::Sample(..) | Self::Search(..));
-        reads || records || matches!(self, Self::Draw(..) | Self::Report(..))
+        reads || records || matches!(self, Self::Draw(..) | Self::Report(..) | Self::Explain(_))
     }
 }
 

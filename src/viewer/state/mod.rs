@@ -241,6 +241,12 @@ impl State {
         }
     }
 
+    /// True for an episode of a machine with wrong bits.
+    pub fn has_wrong(&self) -> bool {
+        let recording = self.recording().filter(|_| !self.shows_file());
+        recording.is_some_and(|it| it.score.wrong > 0 && !it.lacks_target())
+    }
+
     /// The wrong bit after the pinned one of this step, or else the first: its step and channel.
     pub fn next_wrong(&self) -> Option<(usize, usize)> {
         let recording = self.recording()?;

@@ -1,20 +1,26 @@
 //! What many episodes of a machine have in common: wrong bits, a quantity in every step, and what its parts contribute.
 
 use super::{EpisodeRequest, RecordingInputs};
-use crate::analysis::lesion::Effect;
+use crate::analysis::lesion::{Effect, Lesion};
 use crate::analysis::population::Summary;
 use crate::figure::chart::data::Chart;
 use crate::figure::chart::page::Charts;
 use crate::figure::chart::summary::{quantity, wrong};
 use crate::figure::facts::numbers;
+use crate::figure::narrate::failure::{describe, first_wrong};
 use crate::figure::scene::layout::Scene;
 use crate::figure::scene::paint::Draw;
 use crate::figure::{Colours, Pages, Style, head_label};
 use crate::io::intervention;
 use crate::model::{ModelConfig, Trace};
+use crate::train::Recording;
 
 /// The number of episodes that are measured.
 pub const EPISODES: usize = 100;
+/// The share of the wrong bits from which a change is said to repair an episode.
+const REPAIRED: f64 = 0.1;
+/// The number of repairs that are described.
+const DESCRIBED: usize = 3;
 /// The number of episodes in which parts are removed.
 pub const REMOVALS: usize = 10;
 
@@ -23,9 +29,11 @@ pub const REMOVALS: usize = 10;
 pub struct Report {
     /// The request of the first episode.
     of: EpisodeRequest,
+    /// True where it is about this episode alone.
+    is_of_one: bool,
     /// The machine, the length and the seeds.
     pub title: String,
-    /// How many episodes are perfect.
+    /// How many episodes are perfect, or what repairs the episode.
     pub summary: String,
     /// The quantity, if one was measured.
     pub quantity: String,
@@ -62,6 +70,20 @@ pub struct ReportRow {
 }
 
 impl ReportRow {
+    /// A lesion; heads have the names that they have in the window.
+    fn of(lesion: &Lesion, values: Vec<f64>, (config, trace): (&ModelConfig, &Trace)) -> Self {
+        let mut heads = 0..trace.heads.len();
+        let head = heads.find(|&head| trace.head_name(head) == lesion.part);
+        let part = head.map_or_else(|| lesion.part.clone(), |head| head_label(trace, head));
+        let changes = lesion.changes.iter();
+        Self {
+            name: format!("{part} {}", lesion.what).trim().to_owned(),
+            values,
+            seed: None,
+            changes: changes.map(|one| intervention::text(one, config)).collect(),
+        }
+    }
+
     /// True of the whole machine, which stays on top.
     pub fn is_whole(&self) -> bool {
         self.seed.is_none() && self.changes.is_empty() && self.name == "whole"
@@ -81,7 +103,7 @@ impl Report {
     /// True where it is about episodes like the requested one.
     pub fn is_of(&self, request: &EpisodeRequest) -> bool {
         let what = |of: &EpisodeRequest| (of.machine, of.size, of.repeats, of.rows);
-        what(&self.of) == what(request)
+        what(&self.of) == what(request) && (!self.is_of_one || self.of == request.plain())
     }
 
     fn new(
@@ -98,6 +120,7 @@ impl Report {
         let size = format!("{name} {}{repeats}", request.size);
         let mut report = Self {
             of: request.clone(),
+            is_of_one: false,
             title: format!("{title}, {size}, seeds {first} to {last}"),
             summary: format!("{perfect} of {count} perfect"),
             quantity: String::new(),
@@ -142,29 +165,17 @@ impl Report {
         }
     }
 
-    /// The report on what is left of a machine without its parts; heads have the names that they have in the window.
+    /// The report on what is left of a machine without its parts.
     pub fn of_lesions(
         inputs: &RecordingInputs,
         effects: &[Effect],
         (config, trace): (&ModelConfig, &Trace),
         unit: &str,
     ) -> Self {
-        let named = |part: &str| {
-            let mut heads = 0..trace.heads.len();
-            let head = heads.find(|&head| trace.head_name(head) == part);
-            head.map_or_else(|| part.to_owned(), |head| head_label(trace, head))
-        };
         let rows = effects.iter().map(|effect| {
-            let (lesion, mean) = (&effect.lesion, &effect.mean);
-            let changes = lesion.changes.iter();
-            ReportRow {
-                name: format!("{} {}", named(&lesion.part), lesion.what)
-                    .trim()
-                    .to_owned(),
-                values: vec![mean.perfect, mean.wrong_bits, mean.bits_per_sequence],
-                seed: None,
-                changes: changes.map(|one| intervention::text(one, config)).collect(),
-            }
+            let mean = &effect.mean;
+            let values = vec![mean.perfect, mean.wrong_bits, mean.bits_per_sequence];
+            ReportRow::of(&effect.lesion, values, (config, trace))
         });
         let whole = effects.first().map_or(0.0, |effect| effect.mean.perfect);
         let perfect = (whole * REMOVALS as f64).round() as usize;
@@ -176,6 +187,42 @@ impl Report {
         ];
         let columns = columns("part", &others);
         Self::new(inputs, [perfect, REMOVALS], columns, rows.collect())
+    }
+
+    /// The report on what repairs an episode: the wrong bits that are left by each of these lesions.
+    pub fn of_repairs(
+        inputs: &RecordingInputs,
+        mut left: Vec<(Lesion, usize)>,
+        whole: &Recording,
+        config: &ModelConfig,
+    ) -> Self {
+        left.sort_by_key(|(_, wrong)| *wrong);
+        let (before, unit) = (whole.score.wrong, whole.episode.answer.unit());
+        let repaired = |left: usize| 1.0 - left as f64 / before.max(1) as f64;
+        let rows = left.iter().map(|(lesion, left)| {
+            let values = vec![repaired(*left), *left as f64];
+            ReportRow::of(lesion, values, (config, &whole.trace))
+        });
+        let rows: Vec<ReportRow> = rows.collect();
+        let cause = first_wrong(whole).filter(|_| unit == "bits");
+        let mut lines: Vec<String> = cause.into_iter().map(|at| describe(whole, at)).collect();
+        let repairs = rows.iter().filter(|row| row.values[0] >= REPAIRED);
+        lines.extend(repairs.take(DESCRIBED).map(|row| {
+            let left = row.values[1];
+            format!("{}: {left} of {before} wrong {unit} are left.", row.name)
+        }));
+        if rows.first().is_none_or(|best| best.values[0] < REPAIRED) {
+            lines.push("No single part explains it.".to_owned());
+        }
+        let others = [("repaired", None), (&*format!("wrong {unit}"), Some(0))];
+        let mut report = Self::new(inputs, [0, 1], columns("part", &others), rows);
+        report.sort(2);
+        Self {
+            is_of_one: true,
+            title: format!("{}, with each part removed", whole.wrong_of_scored()),
+            summary: lines.join("\n"),
+            ..report
+        }
     }
 
     /// Sorts by a column; once more, the other way round.
@@ -210,17 +257,19 @@ impl Report {
     pub fn share(&self, row: &ReportRow) -> f64 {
         let at = self.sorted.0.saturating_sub(1);
         let most = self.rows.iter().map(|row| row.values[at]);
-        row.values[at] / most.fold(1e-9, f64::max)
+        (row.values[at] / most.fold(1e-9, f64::max)).max(0.0)
     }
 
     /// The table as CSV, with every digit.
     pub fn csv(&self) -> String {
-        let names: Vec<&str> = self.columns.iter().map(|column| &*column.name).collect();
-        let rows = self.rows.iter().map(|row| {
-            let values: String = row.values.iter().map(|value| format!(",{value}")).collect();
-            format!("{}{values}\n", row.name)
-        });
-        format!("{}\n{}", names.join(","), rows.collect::<String>())
+        let names = self.columns.iter().map(|column| column.name.clone());
+        let mut lines = vec![names.collect::<Vec<_>>()];
+        lines.extend(self.rows.iter().map(|row| {
+            let values = row.values.iter().map(f64::to_string);
+            std::iter::once(row.name.clone()).chain(values).collect()
+        }));
+        let lines = lines.iter().map(|cells| cells.join(",") + "\n");
+        lines.collect()
     }
 }
 

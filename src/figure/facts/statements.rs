@@ -154,10 +154,9 @@ impl Moment<'_> {
         {
             text += &own.equation[last..read.words.start];
             let number = numbers::short(value, 2);
-            text += &if value < 0.0 {
-                format!("({number})")
-            } else {
-                number
+            text += &match value {
+                0.0.. => number,
+                _ => ["(", &number, ")"].concat(),
             };
             last = read.words.end;
         }
@@ -176,7 +175,7 @@ impl Moment<'_> {
 }
 
 /// The values of an array in the step before, or before the first one; none where it has none there.
-pub fn before<'a>(trace: &'a Trace, array: Array, step: usize) -> &'a [f32] {
+pub fn before(trace: &Trace, array: Array, step: usize) -> &[f32] {
     let rows = match step.checked_sub(1) {
         Some(step) => trace.series(Place::Machine, array).map(|own| own.row(step)),
         None => start_of(trace, array).map(|own| own.row(0)),

@@ -428,7 +428,7 @@ mod tests {
                     assert_eq!(other, None, "{name}, {stage:?}: {area:?} of {size:?}");
                 }
                 let texts = drawing.marks.iter().filter_map(|mark| match mark {
-                    Mark::Text(text) => Some(text.text.to_string()),
+                    Mark::Text(text) => Some(text.text.clone()),
                     _ => None,
                 });
                 let texts: Vec<String> = texts.collect();

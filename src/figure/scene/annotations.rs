@@ -176,14 +176,21 @@ pub(crate) fn plate(
 /// Room for the signs of the heads at the right of the rows of a memory.
 pub(crate) const ROOM_FOR_HEADS: f32 = 38.0;
 
+/// Where there are more heads than these, all shown ones stand at least so far apart.
+const FEW: usize = 8;
+const APART: f32 = 11.0;
+
 /// The signs of the heads right of a memory, each with a line to its row; fainter where the weight is on many rows.
 /// Those of neighbouring rows make room for each other, within the height of the picture.
 fn heads(on: &mut Surface<'_>, marks: &[HeadMark], area: &Area, axis: &Axis) {
     let y = |mark: &HeadMark| axis.place_of(mark.row).map(Span::center);
     let shown = marks.iter().filter_map(|mark| Some((y(mark)?, mark)));
     let mut shown: Vec<_> = shown.collect();
-    shown.sort_by(|(a, _), (b, _)| a.total_cmp(b));
     let bottom = axis.bottom();
+    // Of very many heads those with the heaviest rows.
+    shown.sort_by(|(_, a), (_, b)| b.weight.total_cmp(&a.weight));
+    shown.truncate((((bottom - area.top) / APART) as usize).max(FEW));
+    shown.sort_by(|(a, _), (b, _)| a.total_cmp(b));
     let pitch = ((bottom - area.top) / shown.len().max(1) as f32).clamp(6.0, 13.0);
     let mut free = f32::NEG_INFINITY;
     for (index, (y, mark)) in shown.iter().enumerate() {

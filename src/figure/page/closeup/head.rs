@@ -9,6 +9,9 @@ use crate::figure::scene::panel::{Panel, PlacedPanel};
 use crate::figure::{Area, HeadName, Ink, Slot, Style};
 use crate::model::sam::row_number;
 
+/// The number of heads whose signs are always shown.
+const FEW: usize = 8;
+
 impl<'a> Pane<'a, '_> {
     /// The numbers of the rows, between the weightings and the memory; the head at its row.
     pub(super) fn row_labels(&self, on: &mut Surface<'_>, places: &mut Vec<PlacedPanel<'a>>) {
@@ -62,11 +65,21 @@ impl<'a> Pane<'a, '_> {
             Some((axis.place_of(mark.row)?.center(), head, mark))
         });
         let mut placed: Vec<_> = placed.collect();
-        placed.sort_by(|(a, ..), (b, ..)| a.total_cmp(b));
         let pitch = self.size(13.0).max(10.0);
-        let mut free = f32::NEG_INFINITY;
-        for (y, head, mark) in placed {
-            let y = y.max(free);
+        // Of very many heads those with the heaviest rows, down to the end of the memory.
+        let area = self.area.memory;
+        placed.sort_by(|(.., a), (.., b)| b.weight.total_cmp(&a.weight));
+        placed.truncate(((area.height() / pitch) as usize).max(FEW));
+        placed.sort_by(|(a, ..), (b, ..)| a.total_cmp(b));
+        let (count, mut free) = (placed.len(), f32::NEG_INFINITY);
+        for (index, (y, head, mark)) in placed.into_iter().enumerate() {
+            let below = (count - index) as f32 * pitch;
+            let last = if count > FEW {
+                area.bottom - below
+            } else {
+                f32::MAX
+            };
+            let y = y.min(last).max(free);
             let near = own.iter().find(|(own, _)| (y - own).abs() < pitch);
             let y = near.map_or(y, |(own, _)| own + pitch);
             free = y + pitch;

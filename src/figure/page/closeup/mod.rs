@@ -388,6 +388,51 @@ mod tests {
     }
 
     #[test]
+    fn labels_of_very_many_heads_stand_apart_and_on_the_page() {
+        let task = Task::Copy(crate::task::Copy {
+            bits: 4,
+            length: 5..=5,
+        });
+        let channels = [task.inputs(), task.outputs()];
+        let sizes = [("layers", "9"), ("read", "12"), ("depth", "2")];
+        let machine = EquationsConfig::included("multi_head_layers", channels, &sizes).unwrap();
+        let recording = Recording::new(&Model::new(machine, 5), &task, 7, 0);
+        assert_eq!(recording.trace.heads.len(), 108);
+        for (layout, size) in [Layout::CloseUp, Layout::Debug]
+            .into_iter()
+            .flat_map(|layout| [(1440.0, 900.0), (960.0, 600.0)].map(|size| (layout.clone(), size)))
+        {
+            let options = Options {
+                layout: layout.clone(),
+                ..options(size, 6, None, 1.0)
+            };
+            let drawing = Figure::new(&recording, options).draw();
+            let labels = drawing.marks.iter().filter_map(|mark| match mark {
+                Mark::Text(Text { text, at, style }) if is_label(text) => {
+                    let half = 0.5 * text_width(text, style.size);
+                    Some((text, [at[0] - half, at[0] + half], at[1]))
+                }
+                _ => None,
+            });
+            let labels: Vec<_> = labels.collect();
+            assert!(labels.len() > 8, "{layout:?}");
+            for (index, (text, [left, right], y)) in labels.iter().enumerate() {
+                assert!((0.0..size.1).contains(y), "{text} at {y} of {size:?}");
+                let near = labels[..index].iter().find(|(_, [from, to], other)| {
+                    (y - other).abs() < 8.0 && *left < *to && *from < *right
+                });
+                assert_eq!(near, None, "{text} at {y}, {layout:?}, {size:?}");
+            }
+        }
+    }
+
+    /// `R12`, the label of a head.
+    fn is_label(text: &str) -> bool {
+        let digits = text.strip_prefix('R').unwrap_or_default();
+        !digits.is_empty() && digits.chars().all(|c| c.is_ascii_digit())
+    }
+
+    #[test]
     fn statements_of_a_file_have_their_cards_and_lines() {
         let task = Task::Copy(crate::task::Copy {
             bits: 4,

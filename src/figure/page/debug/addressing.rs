@@ -115,11 +115,16 @@ impl<'a> Painting<'_, 'a> {
             [(_, first), (_, second), ..] => second.min - first.min,
             _ => LABEL,
         };
+        // Where columns are thin, every other label stands higher; of very thin ones only some have a label.
+        let last = spans.thin.last().map_or(0, |(head, _)| *head);
+        let label = width_of(&self.label(last), &self.quiet(10.0).bold());
+        let every = ((0.5 * LABEL.max(label + 4.0) / pitch).ceil() as usize).max(1);
         for (index, (head, x)) in spans.thin.iter().enumerate() {
-            // Where columns are thin, every other label stands higher.
-            let is_up = pitch < LABEL && index % 2 == 1;
+            let is_up = pitch < LABEL && (index / every) % 2 == 1;
             let up = if is_up { 24.0 } else { 0.0 };
-            self.column_name(*head, [x.center(), ends(axis).min - 10.0 - up]);
+            if index % every == 0 {
+                self.column_name(*head, [x.center(), ends(axis).min - 10.0 - up]);
+            }
             if let Some(place) = self.final_weighting(*head, area(*x, ends(axis)), axis) {
                 self.picture(place);
             }

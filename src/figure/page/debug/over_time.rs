@@ -15,6 +15,9 @@ use crate::figure::{Area, PanelId, Picture, Slot, Style};
 
 /// Height of the band of read modes.
 const MODES_BAND: f32 = 9.0;
+/// The least width of a thumbnail with the name of its head, and the height of one without.
+const NAMED: f32 = 34.0;
+const UNNAMED: f32 = 16.0;
 /// Distance from the band of read modes to what stands below it.
 pub(super) const UNDER_MODES: f32 = 12.0;
 
@@ -234,25 +237,35 @@ impl Painting<'_, '_> {
     /// The weightings of the other heads over time as a grid of small pictures.
     fn thumbnails(&mut self, bands: &Bands, others: &[usize]) {
         let room = area(self.columns.time, bands.others);
-        let lines = ((room.height() / 46.0) as usize).clamp(1, 4);
-        let across = others.len().div_ceil(lines);
-        let width = (room.width() + 6.0) / across as f32;
+        let across = |lines: usize| others.len().div_ceil(lines);
+        let width = |lines: usize| (room.width() + 6.0) / across(lines) as f32;
+        let named = ((room.height() / 46.0) as usize).clamp(1, 4);
+        let has_names = width(named) >= NAMED;
+        // Many heads stand in more lines, without their names.
+        let lines = if has_names {
+            named
+        } else {
+            ((room.height() / UNNAMED) as usize).max(named)
+        };
+        let (across, width) = (across(lines), width(lines));
         let height = (room.height() + 5.0) / others.len().div_ceil(across) as f32;
+        let [beside, below] = if has_names { [6.0, 5.0] } else { [2.0, 2.0] };
         for (index, &head) in others.iter().enumerate() {
             let left = room.left + (index % across) as f32 * width;
             let top = room.top + (index / across) as f32 * height;
-            self.thumbnail(head, Area::new(left, top, width - 6.0, height - 5.0));
+            let cell = Area::new(left, top, width - beside, height - below);
+            self.thumbnail(head, cell, has_names);
         }
         self.gutter_label("other", room.top + 8.0);
         self.gutter_label("heads", room.top + 21.0);
     }
 
-    fn thumbnail(&mut self, head: usize, room: Area) {
+    fn thumbnail(&mut self, head: usize, room: Area, has_name: bool) {
         let Some(mut panel) = self.of.over_time(PanelId::thumbnail(head)) else {
             return;
         };
         let label = self.label(head);
-        let name = room.down(room.top, room.top + 13.0);
+        let name = room.down(room.top, room.top + if has_name { 13.0 } else { 0.0 });
         let below = Span::new(name.bottom, room.bottom);
         let axis = self.of.whole.place(below, ROWS);
         panel.name = format!("thumbnail of {label}");
@@ -265,6 +278,9 @@ impl Painting<'_, '_> {
             let x = picture.left + share * picture.width();
             let (ends, accent) = (picture.upright(x), self.on.page.colours.accent);
             self.on.line(&ends, accent, 1.0);
+        }
+        if !has_name {
+            return;
         }
         let middle = name.centre() - 1.0;
         self.head_sign([room.left + 5.0, middle], 10.0, head);

@@ -8,7 +8,8 @@
     m.evaluate(lengths=[20, 50, 120])       # loss and errors at several lengths
     ts.train("copy", seed=7)                # as fast as the program
 
-Reading, writing and recording traces and weights (`load`, `Recorder`, `read_weights`, `write_weights`) needs NumPy only.
+`attention` makes a trace of the weights of other programs, such as those of transformers, with their tokens. Reading, writing and
+recording traces and weights (`load`, `Recorder`, `read_weights`, `write_weights`) needs NumPy only.
 Running, training, checking and drawing, presets and the shapes of tensors need the extension of the wheel. docs/formats.md of
 Tapescope specifies the files.
 `tapescope.pytorch` converts machines to PyTorch modules and back; `tapescope.pytorch_attention` records models with
@@ -20,6 +21,7 @@ from ._extension import MissingExtensionError
 from ._machine import Machine, machine, machine_from, machines, presets
 from ._training import Progress, train
 from ._version import __version__
+from .attentions import attention
 from .display import Figure
 from .errors import (
     ArgumentError, DisplayError, FileError, FormatError, NotRecordedError, RecordError, StepError, TapescopeError,
@@ -33,7 +35,7 @@ from .weights import lstm_tensors, read_weights, write_weights
 __all__ = [
     "ArgumentError", "Check", "DisplayError", "EpisodesError", "Figure", "FileError", "FormatError", "Machine",
     "MissingExtensionError", "NotRecordedError", "Progress", "RecordError", "Recorder", "StepError", "TapescopeError",
-    "Trace", "TrainingError", "WeightsError", "__version__", "check", "check_preset", "episodes", "load", "lstm_tensors",
+    "Trace", "TrainingError", "WeightsError", "__version__", "attention", "check", "check_preset", "episodes", "load", "lstm_tensors",
     "machine", "machine_from", "machines", "presets", "read_preset", "read_weights", "tensor_shapes", "train",
     "write_episodes", "write_weights",
 ]

@@ -39,7 +39,7 @@ from ._episodes import write_episodes
 from ._extension import is_built
 from ._machine import Machine, machine_from
 from .arrays import float32
-from .attention import head_order
+from .heads import head_order
 from .errors import RecordError, WeightsError
 from .files import Path
 from .preset import channels, check_preset

@@ -12,7 +12,7 @@ from ._extension import is_built, native
 from ._version import __version__
 from .arrays import ARRAYS, ArraySpec, float32
 from .arrays import PARTS as OF_HEADS
-from .attention import head_order, of_head
+from .heads import head_order, of_head
 from .errors import FormatError, RecordError, meant
 from .files import Path, to_json
 from .preset import TASKS, channels

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from . import window
 from ._extension import flags, is_built, native, options, pair
 from .arrays import PARTS
-from .attention import head_order, of_head
+from .heads import head_order, of_head
 from .display import Figure
 from .errors import FormatError, NotRecordedError, StepError, Whole, meant, whole
 from .files import LARGEST, Path, check_ending, file_name, read, refuse_pickle, to_json, write_atomically

@@ -11,11 +11,11 @@ import random
 
 # Letters and their sounds; the longest one that fits is read first. A silent letter has no sound.
 SPELLINGS = {"ch": "CH", "sh": "SH", "th": "TH", "ph": "F", "ck": "K", "ng": "NG", "qu": "K W", "kn": "N", "wr": "R",
-             "ee": "IY", "ea": "IY", "oo": "UW", "ai": "EY", "ay": "EY", "oa": "OW", "ou": "AW", "ar": "AA R", "or": "AO R",
+             "ee": "EE", "ea": "EE", "oo": "UW", "ai": "EY", "ay": "EY", "oa": "OW", "ou": "AW", "ar": "AA R", "or": "AO R",
              "b": "B", "d": "D", "f": "F", "g": "G", "h": "HH", "j": "JH", "k": "K", "l": "L", "m": "M", "n": "N", "p": "P",
              "r": "R", "s": "S", "t": "T", "v": "V", "w": "W", "z": "Z"}
 SHORT = {"a": "AE", "e": "EH", "i": "IH", "o": "AA", "u": "AH"}
-LONG = {"a": "EY", "e": "IY", "i": "AY", "o": "OW", "u": "UW"}
+LONG = {"a": "EY", "e": "EE", "i": "AY", "o": "OW", "u": "UW"}
 STARTS = ["b", "ch", "d", "f", "g", "h", "j", "k", "kn", "l", "m", "n", "p", "ph", "qu", "r", "s", "sh", "st", "t", "th", "tr", "w", "wr"]
 ENDS = ["b", "ck", "d", "g", "l", "m", "n", "ng", "p", "r", "sh", "st", "t", "th", "z"]
 PAIRS = ["ee", "ea", "oo", "ai", "oa", "ou", "ar", "or"]

@@ -1,6 +1,6 @@
 """Your own pairs: carry out commands, words in and actions out, with commands of a new kind in the test set.
 
-    python commands.py                  # writes commands.tsv, test.tsv and a preset, commands.json
+    python commands.py                  # writes commands.tsv, commands_test.tsv and a preset, commands.json
     tapescope train commands.json
     tapescope eval runs/commands-1
     tapescope view runs/commands-1
@@ -37,7 +37,7 @@ def command(first, join, second):
 PRESET = {
     "title": "Commands",
     "description": "Carry out commands: words in, actions out.",
-    "task": {"kind": "pairs", "file": "commands.tsv", "test_file": "test.tsv"},
+    "task": {"kind": "pairs", "file": "commands.tsv", "test_file": "commands_test.tsv"},
     "model": {"kind": "equations", "file": "bahdanau.machine", "sizes": {"encoder": {"units": 32}, "units": 64, "attention": {"units": 32}}},
     "training": {"sequences": 60_000, "batch": 8, "optimizer": {"kind": "adam", "learning_rate": 3e-3}, "validation_every": 1000,
                  "patience": 10},
@@ -52,9 +52,9 @@ if __name__ == "__main__":
     known = [one for one in alone + joined if "jump" not in one[0] or one[0] == "jump"]
     new = [one for one in joined if "jump" in one[0]]
     learned = [("jump", ["JUMP"])] * 40 + rng.sample(known, 600)
-    for name, some in [("commands.tsv", learned), ("test.tsv", rng.sample(new, 100))]:
+    for name, some in [("commands.tsv", learned), ("commands_test.tsv", rng.sample(new, 100))]:
         with open(name, "w", encoding="utf-8") as file:
             file.writelines(f"{words}\t{' '.join(made)}\n" for words, made in some)
     with open("commands.json", "w", encoding="utf-8") as file:
         json.dump(PRESET, file, indent=2)
-    print(f"commands.tsv: {len(learned)} commands, test.tsv: 100; next: tapescope train commands.json")
+    print(f"commands.tsv: {len(learned)} commands, commands_test.tsv: 100; next: tapescope train commands.json")

@@ -1,6 +1,6 @@
 """Your own pairs: pronounce words, letters in and sounds out, with a test set in a file of its own.
 
-    python pronunciation.py             # writes words.tsv, test.tsv and a preset, pronunciation.json
+    python pronunciation.py             # writes words.tsv, words_test.tsv and a preset, pronunciation.json
     tapescope train pronunciation.json
     tapescope eval runs/pronunciation-1 --alignment
     tapescope view runs/pronunciation-1
@@ -55,7 +55,7 @@ def sounds(word):
 PRESET = {
     "title": "Pronunciation",
     "description": "Pronounce a word: letters in, sounds out.",
-    "task": {"kind": "pairs", "file": "words.tsv", "test_file": "test.tsv", "tokens": "characters", "target_tokens": "words",
+    "task": {"kind": "pairs", "file": "words.tsv", "test_file": "words_test.tsv", "tokens": "characters", "target_tokens": "words",
              "first_token": 1},
     "model": {"kind": "equations", "file": "bahdanau.machine", "sizes": {"encoder": {"units": 32}, "units": 64, "attention": {"units": 32}}},
     "training": {"sequences": 60_000, "batch": 8, "optimizer": {"kind": "adam", "learning_rate": 3e-3}, "validation_every": 1000,
@@ -69,11 +69,11 @@ if __name__ == "__main__":
         words.add(word(rng))
     words = sorted(words)
     rng.shuffle(words)
-    for name, some in [("words.tsv", words[:800]), ("test.tsv", words[800:])]:
+    for name, some in [("words.tsv", words[:800]), ("words_test.tsv", words[800:])]:
         with open(name, "w", encoding="utf-8") as file:
             for own in some:
                 made, links = sounds(own)
                 file.write(f"{own}\t{' '.join(made)}\t{' '.join(links)}\n")
     with open("pronunciation.json", "w", encoding="utf-8") as file:
         json.dump(PRESET, file, indent=2)
-    print("words.tsv: 800 words, test.tsv: 100; next: tapescope train pronunciation.json")
+    print("words.tsv: 800 words, words_test.tsv: 100; next: tapescope train pronunciation.json")

@@ -15,7 +15,7 @@ from .trace import Trace
 
 MACHINE = "multi_head_layers.machine"
 # What the machine file allows, what a task of words allows, and the most bytes of weights.
-MOST_LAYERS, MOST_HEADS, MOST_TOKENS, MOST_BYTES = 64, 64, 1022, 1 << 31
+MOST_LAYERS, MOST_HEADS, MOST_TOKENS, MOST_BYTES = 16, 64, 1022, 1 << 31
 Array = npt.NDArray[np.float32]
 
 
@@ -43,7 +43,7 @@ def attention(tokens: Sequence[str], attentions: Any, *, average: bool = False, 
     count = len(layers[0])
     for what, found, most in (("layers", len(layers), MOST_LAYERS), ("heads in a layer", count, MOST_HEADS)):
         if found > most:
-            raise RecordError(f"has {found} {what}", place="`attentions`", expected=f"at most {most}")
+            raise RecordError(f"has {found} {what}", place="`attentions`", expected=f"at most {most}: some of them, as in attentions[:8], or average=True for one head of each layer")
     known = list(dict.fromkeys(names))
     shown = np.zeros((steps, len(known) + 2), np.float32)
     shown[np.arange(steps), [known.index(name) for name in names]] = 1

@@ -40,8 +40,8 @@ class Attentions(Test):
         self.assertEqual([name for name in one.arrays if name.endswith(".weighting")], ["read0.weighting"])
 
     def test_many_heads_of_a_large_model(self):
-        trace = ts.attention(["a", "b"], weights(48, 25, 2))
-        self.assertIn("read1199.weighting", trace.arrays)
+        trace = ts.attention(["a", "b"], weights(16, 25, 2))
+        self.assertIn("read399.weighting", trace.arrays)
 
     def test_the_program_draws_it(self):
         path = os.path.join(self.folder, "attention.npz")
@@ -74,6 +74,7 @@ class Attentions(Test):
             (whole * 2, "step 0 has weights that sum to 2; expected weights after the softmax"),
             ((whole[0], whole[1, :2]), "have [2, 4] heads; expected the same number in all layers"),
             ("x", "is not an array of numbers"),
+            (weights(17, 1), "has 17 layers; expected at most 16: some of them"),
         ]:
             with self.assertRaises(ts.RecordError) as caught:
                 ts.attention(TOKENS, attentions)

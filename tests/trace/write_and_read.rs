@@ -331,7 +331,7 @@ fn an_npz_is_checked_like_any_other_trace() {
     );
     assert_eq!(
         error(with_member(&good, "input.npy", |_| Some(vec![7]))),
-        "t: `arrays.input`: is not an npy file; expected one of <f4 or <f8"
+        "t: `arrays.input`: is not an npy file; expected one of <f2, <f4 or <f8"
     );
     let wide = with_member(&good, "input.npy", |data| {
         let header = String::from_utf8_lossy(&data[..128]).replace("<f4", "<f8");

@@ -2,8 +2,6 @@
 
 use rand::RngExt;
 
-use super::curves::best;
-use super::state::HistoryPoint;
 use crate::keys::Field::{Choice, Integer, Integer64, Number};
 use crate::keys::{ConfigError, Keys, Rule, Table, Words, check};
 use crate::math::random;
@@ -119,13 +117,6 @@ impl TrainingConfig {
     /// Number of machines that learn together: 2 with the agreement.
     pub fn machines(&self) -> usize {
         1 + usize::from(self.agreement > 0.0)
-    }
-
-    /// True after all sequences, and once the patience with these validations has run out.
-    pub fn is_over(&self, sequences: u64, history: &[HistoryPoint]) -> bool {
-        let since = || history.len() - 1 - best(history, 0).unwrap_or(0);
-        let is_out = self.patience > 0 && !history.is_empty() && since() >= self.patience;
-        is_out || sequences >= self.sequences
     }
 
     /// Checks every range, in the f32 that training runs in.

@@ -2,6 +2,7 @@
 
 use super::HistoryPoint;
 use super::aux_losses::AuxLosses;
+use super::config::TrainingConfig;
 use crate::math::median;
 
 /// Statistics of one run, with a threshold in bits per sequence.
@@ -48,6 +49,15 @@ pub fn best(points: &[HistoryPoint], sequences: u64) -> Option<usize> {
         let is_better = of(index).is_better_than(best.map(of));
         if is_better { Some(index) } else { best }
     })
+}
+
+impl TrainingConfig {
+    /// True after all sequences, and once the patience with these validations has run out.
+    pub fn is_over(&self, sequences: u64, history: &[HistoryPoint]) -> bool {
+        let since = || history.len() - 1 - best(history, 0).unwrap_or(0);
+        let is_out = self.patience > 0 && !history.is_empty() && since() >= self.patience;
+        is_out || sequences >= self.sequences
+    }
 }
 
 /// A quantity of several runs after the same number of sequences: bits per sequence of their validations, or an

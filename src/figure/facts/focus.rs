@@ -34,7 +34,7 @@ impl Focus {
         self.rows.iter().map(|(_, weight)| weight).sum::<f32>() >= ON_ROW
     }
 
-    /// Joins what is said of each peak.
+    /// Joins the words about each peak.
     pub fn each(&self, say: impl Fn(usize, f32) -> String) -> String {
         let said = self.rows.iter().map(|&(row, weight)| say(row, weight));
         let mut said: Vec<_> = said.collect();

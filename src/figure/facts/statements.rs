@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use crate::figure::facts::moment::Moment;
 use crate::figure::facts::numbers;
 use crate::figure::facts::quantities::{axes_of, of_steps, start_of};
 use crate::model::{Array, Place, Trace};
@@ -72,6 +71,60 @@ impl Statement {
         })
     }
 
+    /// Its line with the numbers of the entry that changes most in the step; a name stays where the entry
+    /// takes several of its values.
+    pub fn with_numbers(&self, all: &[Self], trace: &Trace, step: usize) -> Option<String> {
+        let entry = self.most_changed(trace, step)?;
+        let array = |part: usize| trace.kind_arrays.arrays().nth(part);
+        let (made, _) = array(self.parts[entry.part])?;
+        let mut rest = entry.index;
+        let mut entries = axes_of(trace, made)?;
+        for (_, size) in entries.iter_mut().rev() {
+            (*size, rest) = (rest % *size, rest / *size);
+        }
+        let value = |read: &Read| {
+            let parts = &all.get(read.statement)?.parts;
+            let (of, series) = array(*parts.get(entry.part).or(parts.first())?)?;
+            let mut place = 0;
+            for (axis, size) in axes_of(trace, of)? {
+                let (_, entry) = entries.iter().find(|own| own.0 == axis)?;
+                place = place * size + entry;
+            }
+            let values = if read.is_before {
+                before(trace, of, step)
+            } else {
+                series.row(step)
+            };
+            values.get(place).copied()
+        };
+        let mut last = self.equation.find('=')? + 1;
+        let mut text = String::new();
+        for (read, value) in self
+            .reads
+            .iter()
+            .filter_map(|read| Some((read, value(read)?)))
+        {
+            text += &self.equation[last..read.words.start];
+            let number = numbers::short(value, 2);
+            text += &match value {
+                0.0.. => number,
+                _ => ["(", &number, ")"].concat(),
+            };
+            last = read.words.end;
+        }
+        text += &self.equation[last..];
+        let words: Vec<_> = text.split_whitespace().collect();
+        let value = numbers::short(entry.values[1], 2);
+        let places: Vec<_> = entries.iter().map(|(_, entry)| entry.to_string()).collect();
+        let place = if places.is_empty() {
+            String::new()
+        } else {
+            format!("[{}]", places.join(","))
+        };
+        let symbol = made.symbol.rsplit('.').next().unwrap_or_default();
+        Some(format!("{symbol}{place} = {} = {value}", words.join(" ")))
+    }
+
     /// The statements of a machine file, in the order of the computation.
     pub fn of_all(trace: &Trace) -> Vec<Self> {
         let mut all: Vec<(Self, Vec<Array>)> = Vec::new();
@@ -114,63 +167,6 @@ impl Statement {
             (all[index].0.reads, all[index].0.layer) = (reads, layer.unwrap_or(0));
         }
         all.into_iter().map(|(own, _)| own).collect()
-    }
-}
-
-impl Moment<'_> {
-    /// The line of a statement with the numbers of the entry that changes most in the step; a name stays where the entry
-    /// takes several of its values.
-    pub fn numbers_of(&self, own: &Statement) -> Option<String> {
-        let (trace, step) = (self.trace(), self.step);
-        let entry = own.most_changed(trace, step)?;
-        let array = |part: usize| trace.kind_arrays.arrays().nth(part);
-        let (made, _) = array(own.parts[entry.part])?;
-        let mut rest = entry.index;
-        let mut entries = axes_of(trace, made)?;
-        for (_, size) in entries.iter_mut().rev() {
-            (*size, rest) = (rest % *size, rest / *size);
-        }
-        let value = |read: &Read| {
-            let parts = &self.stages.statements.get(read.statement)?.parts;
-            let (of, series) = array(*parts.get(entry.part).or(parts.first())?)?;
-            let mut place = 0;
-            for (axis, size) in axes_of(trace, of)? {
-                let (_, entry) = entries.iter().find(|own| own.0 == axis)?;
-                place = place * size + entry;
-            }
-            let values = if read.is_before {
-                before(trace, of, step)
-            } else {
-                series.row(step)
-            };
-            values.get(place).copied()
-        };
-        let mut last = own.equation.find('=')? + 1;
-        let mut text = String::new();
-        for (read, value) in own
-            .reads
-            .iter()
-            .filter_map(|read| Some((read, value(read)?)))
-        {
-            text += &own.equation[last..read.words.start];
-            let number = numbers::short(value, 2);
-            text += &match value {
-                0.0.. => number,
-                _ => ["(", &number, ")"].concat(),
-            };
-            last = read.words.end;
-        }
-        text += &own.equation[last..];
-        let words: Vec<_> = text.split_whitespace().collect();
-        let value = numbers::short(entry.values[1], 2);
-        let places: Vec<_> = entries.iter().map(|(_, entry)| entry.to_string()).collect();
-        let place = if places.is_empty() {
-            String::new()
-        } else {
-            format!("[{}]", places.join(","))
-        };
-        let symbol = made.symbol.rsplit('.').next().unwrap_or_default();
-        Some(format!("{symbol}{place} = {} = {value}", words.join(" ")))
     }
 }
 

@@ -750,6 +750,7 @@ mod tests {
     use super::*;
     use crate::figure::facts::links::TemporalLinks;
     use crate::figure::facts::spread::Samples;
+    use crate::figure::facts::stages::columns_of;
     use crate::figure::fixture::recording;
     use crate::figure::scene::addressing::Bars;
     use crate::figure::scene::layout::LEAST;
@@ -758,7 +759,7 @@ mod tests {
         Anchor, Area, Format, Image, Mark, Motion, PlacedPanel, Rgb, Slot, Stage, Text,
         estimated_bytes, head_named, to_bytes,
     };
-    use crate::model::{DncConfig, EquationsConfig, Model, NtmConfig, SamConfig};
+    use crate::model::{DncConfig, EquationsConfig, HeadTrace, Model, NtmConfig, SamConfig};
     use crate::platform::at_once;
     use crate::task::{Caption, Reuse, Task, Transduce};
     use crate::train::ABSENT;
@@ -1163,20 +1164,30 @@ mod tests {
         Recording::new(&Model::new(machine, 1), &task, 1, 0)
     }
 
+    /// A head without weight on any row, in all of its columns.
+    fn clear_columns(head: &mut HeadTrace) {
+        let columns = columns_of(head).filter(|column| column.is_weighting());
+        for array in columns.map(|column| column.array).collect::<Vec<_>>() {
+            if let Some(series) = head.series_mut(array) {
+                series.as_mut_slice().fill(0.0);
+            }
+        }
+    }
+
     #[test]
     fn links_have_the_same_rows_down_and_across() {
         let mut recording = managed();
         let [.., writer] = &mut recording.trace.heads[..] else {
             panic!("no write head");
         };
-        writer.weighting.as_mut_slice().fill(0.0);
+        clear_columns(writer);
         // Row 4 is left out.
         let rows = [0, 1, 2, 3, 5, 6, 7, 8];
         for (step, row) in rows.into_iter().enumerate() {
             writer.weighting.row_mut(step)[row] = 1.0;
         }
         for reader in recording.trace.heads.iter_mut().rev().skip(1) {
-            reader.weighting.as_mut_slice().fill(0.0);
+            clear_columns(reader);
         }
         let links = Layout::Pictures(vec![Picture::Links]);
         let drawing = Figure::new(&recording, Options::new(links)).draw();
@@ -1575,9 +1586,9 @@ mod tests {
     #[test]
     fn previous_row_of_head_is_drawn() {
         let mut recording = recording();
+        recording.trace.heads.iter_mut().for_each(clear_columns);
         for t in 0..9 {
             for head in &mut recording.trace.heads {
-                head.weighting.row_mut(t).fill(0.0);
                 head.weighting.row_mut(t)[if t < 5 { 3 } else { 8 }] = 1.0;
             }
         }

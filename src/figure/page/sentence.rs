@@ -218,10 +218,10 @@ mod tests {
             };
             let drawing = Sentence::new(&recording, &of, "the dog sat", options).draw();
             let lines = [
-                &["start"][..],
-                &["start", "the"],
-                &["start", "the", "unknown"],
-                &["start", "the", "unknown", "sat"],
+                &["‹start›"][..],
+                &["‹start›", "the"],
+                &["‹start›", "the", "unknown"],
+                &["‹start›", "the", "unknown", "sat"],
             ];
             let found = words(&drawing);
             let texts: Vec<_> = found.iter().map(|(word, _)| &**word).collect();

@@ -427,7 +427,8 @@ impl<'a> CloseUp<'a, '_> {
         let size = self.letters(13.5, colours.strong).mono();
         let room = self.plan.middle.width() + 2.0 * self.size(60.0);
         let words: Vec<_> = own.equation.split_whitespace().collect();
-        let numbers = self.now.numbers_of(own);
+        let all = self.statements_of();
+        let numbers = own.with_numbers(all, self.now.trace(), self.now.step);
         let mut y = self.lines_top() + self.size(14.0).max(9.0);
         let texts = [(words.join(" "), size), (numbers.unwrap_or_default(), size)];
         for (index, (text, style)) in texts.into_iter().enumerate() {

@@ -132,7 +132,7 @@ impl State {
         let has_heads = self.heads() > 0;
         let no_difference = match self.pair() {
             Some(_) => "A and B do not differ",
-            None => "no difference is known",
+            None => "no comparison is open",
         };
         let (is_there, why) = match need {
             Need::Nothing => (true, ""),

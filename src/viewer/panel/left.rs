@@ -20,7 +20,7 @@ use crate::viewer::state::{
     EpisodeRequest, MOST_REPEATS, Machine, Open, Session, size_label, sizes, stops,
 };
 use crate::viewer::widget::{
-    Icon, Line, check_box, choice, control, field, from_right, head_sign, icon_button,
+    Icon, Line, check_box, choice, control, field, focus_ring, from_right, head_sign, icon_button,
     named_icon_button, note, on_click, section, send, text_button, track_ui, warning, wide_button,
     words,
 };
@@ -565,6 +565,7 @@ pub fn result_ui(ui: &mut Ui, view: &View<'_>) {
     if recording.score.wrong > 0 && !recording.lacks_target() {
         let command = Command::from(Play::WrongBit);
         let link = ui.link(verdict).on_hover_text(keys::tooltip(&command));
+        focus_ring(ui, &link);
         on_click(&link, command);
     } else {
         ui.label(verdict.color(ink));

@@ -35,7 +35,9 @@ fn machine_files_open_in_every_layout() {
         let model =
             format!(r#"{{"kind": "equations", "file": "{file}.machine", "sizes": {{{sizes}}}}}"#);
         let stages = walked_from(of_kind(&model), 2);
-        assert_eq!(stages, ["equations", "output"], "{file}");
+        // A stage for each statement between the input and the output.
+        assert_eq!((&*stages[0], &*stages[stages.len() - 1]), ("input", "output"));
+        assert!(stages.len() > 6, "{file}: {stages:?}");
     }
     for (file, step, expected) in [
         ("ntm_one_page", 2, ["content", "gate", "shift", "sharpen"]),

@@ -109,7 +109,7 @@ fn count(screen: &Screen, text: &str) -> usize {
 fn symbol(values: &[f32]) -> String {
     let channel = values.iter().position(|value| *value == 1.0).unwrap();
     if values.len() - 1 == channel {
-        "end".to_owned()
+        "‹end›".to_owned()
     } else {
         format!("s{channel}")
     }
@@ -126,7 +126,7 @@ fn axes_have_the_symbols_of_source_and_answer() {
         // Beside the weightings and beside the memory; below the steps where there is room.
         assert!(count(&screen, &name) >= 2, "{name}");
     }
-    assert!(count(&screen, "|") >= 2, "the delimiter");
+    assert!(count(&screen, "‹|›") >= 2, "the delimiter");
     let late = recording.trace.steps() - 2;
     let answers: Vec<String> = (first..recording.trace.steps())
         .map(|step| {

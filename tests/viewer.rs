@@ -996,7 +996,7 @@ fn the_status_line_says_what_happens() {
         status.starts_with("step 0 of 10, input phase. R0 reads "),
         "{status}"
     );
-    assert!(status.contains(". W0 writes "), "{status}");
+    assert!(status.contains(". W0 "), "{status}");
     harness.get_by_label(&status);
     press(&mut harness, Key::Comma);
     assert!(harness.state().status().contains("stage 8 of 9: add"));

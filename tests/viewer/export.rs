@@ -56,7 +56,7 @@ fn printed(svg: &str) -> Vec<(String, Colours)> {
         let image = image::load_from_memory(&STANDARD.decode(png).unwrap()).unwrap();
         let image = image.into_rgb8();
         let pixels = image.pixels().map(|pixel| pixel.0).collect();
-        let is_legend = image.width() == 256;
+        let is_legend = image.width() == 256 || image.height() == 1;
         (!is_legend).then(|| {
             (
                 title(behind).unwrap_or_default(),

@@ -36,7 +36,10 @@ fn machine_files_open_in_every_layout() {
             format!(r#"{{"kind": "equations", "file": "{file}.machine", "sizes": {{{sizes}}}}}"#);
         let stages = walked_from(of_kind(&model), 2);
         // A stage for each statement between the input and the output.
-        assert_eq!((&*stages[0], &*stages[stages.len() - 1]), ("input", "output"));
+        assert_eq!(
+            (&*stages[0], &*stages[stages.len() - 1]),
+            ("input", "output")
+        );
         assert!(stages.len() > 6, "{file}: {stages:?}");
     }
     for (file, step, expected) in [

@@ -97,6 +97,8 @@ fn episode_sheet_chooses_episode() {
         click(&mut screen, "More: Length");
         assert_eq!(screen.state().player.steps(), steps + 2);
         let seed = screen.state().session.request.seed;
+        screen.get_by_label("Go to next seed").scroll_to_me();
+        screen.run_steps(3);
         click(&mut screen, "Go to next seed");
         assert_eq!(screen.state().session.request.seed, seed + 1);
         screen.get_by_label("Select head R0").scroll_to_me();
@@ -263,10 +265,7 @@ fn follow(screen: &mut Screen, stop: usize) {
             }
         }),
         11 => click(screen, "Flip bit"),
-        12 => {
-            tap(screen, "Open start page");
-            click(screen, "Return to episode");
-        }
+        12 => tap(screen, "Open start page"),
         _ => (0..20).for_each(|_| {
             if !met(screen) {
                 click(screen, "Go to next stage");
@@ -309,6 +308,11 @@ fn tour_works_by_touch_and_covers_nothing() {
                     follow(&mut screen, stop);
                     assert!(met(&screen), "stop {stop} at {size}");
                 }
+                if stop == 12 && is_met {
+                    // The start page is on screen; with it the tour is left.
+                    click(&mut screen, "Return to episode");
+                    break;
+                }
                 let leave = screen.get_by_label("Leave tour").rect();
                 let count = format!("{} of 13", stop + 1);
                 let count = screen.get_by_label(&count).rect();
@@ -320,7 +324,9 @@ fn tour_works_by_touch_and_covers_nothing() {
                     "stop {stop} at {size}: {memory}"
                 );
             }
-            click(&mut screen, if stop == 12 { "Finish" } else { "Next" });
+            if stop < 12 {
+                click(&mut screen, "Next");
+            }
         }
         assert!(screen.state().tour().is_none());
     }

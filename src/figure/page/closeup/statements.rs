@@ -10,7 +10,7 @@ use crate::figure::scene::fonts::{cut, lines, width_of};
 use crate::figure::scene::motion::{between, within};
 use crate::figure::scene::paint::{Draw, Surface};
 use crate::figure::scene::panel::{PlacedPanel, shades};
-use crate::figure::{Area, Ink, PanelId, Picture, Scale, Style, mix};
+use crate::figure::{Area, Ink, PanelId, Picture, Scale, mix};
 use crate::model::Place;
 
 /// The least width of a card, at the usual size.
@@ -85,14 +85,20 @@ impl<'a> CloseUp<'a, '_> {
         there.map(|(_, words, scale)| (words, scale)).collect()
     }
 
-    /// Draws these scales, whose numbers stand in their words or at the quantities.
+    /// Draws these scales, whose numbers stand in their words or at the quantities; how many quantities have no room.
     pub(super) fn statement_legend(&self, on: &mut Surface<'_>) {
         let style = self.letters(10.0, self.page.colours.subdued);
         let y = self.plan.episode.top - self.size(16.0).max(11.0);
-        let mut left = self.plan.top.left;
+        let (mut left, mut end) = (self.plan.top.left, self.plan.top.right);
+        let [shown, all] = [self.cards().len(), self.statements_of().len()];
+        if shown < all {
+            let words = format!("{shown} of {all} quantities");
+            end -= width_of(&words, &style) + 12.0;
+            on.text(words, [self.plan.top.right, y], style.end());
+        }
         for (words, scale) in self.statement_scales() {
             let right = left + 34.0 + width_of(words, &style) + 6.0;
-            if right > self.plan.top.right {
+            if right > end {
                 break;
             }
             shades(on, Area::new(left, y - 4.0, 34.0, 8.0), &[scale]);
@@ -265,8 +271,9 @@ impl<'a> CloseUp<'a, '_> {
         if left + width_of(&end, &quiet) <= card.area.right && !is_number {
             on.text(end, [card.area.right, y], quiet.end());
         }
-        let changed = own.most_changed(self.now.trace(), self.now.step);
-        let changed = changed.filter(|_| is_now && within(self.now.through, APPEAR) > 0.5);
+        let is_marked = is_now && within(self.now.through, APPEAR) > 0.5;
+        let changed = is_marked.then(|| own.most_changed(self.now.trace(), self.now.step));
+        let changed = changed.flatten();
         for (part, (own, area)) in card.pictures.iter().enumerate() {
             let entry = changed
                 .filter(|entry| entry.part == part)
@@ -389,14 +396,13 @@ impl<'a> CloseUp<'a, '_> {
         on.rect(dot, self.page.colours.accent);
     }
 
-    /// The way from one card to another: from right to left, or over it to itself and to earlier ones.
+    /// The way from one card to another: from left to right, or over it to itself and to earlier ones.
     fn way(&self, from: &Card<'_>, to: &Card<'_>, read: &Read) -> Vec<[f32; 2]> {
         const POINTS: usize = 16;
-        let shares = (0..=POINTS).map(|point| point as f32 / POINTS as f32);
+        let [start, end] = [from.area.right, to.area.left];
+        let [first, last] = [from.area.centre(), to.area.centre()];
         if read.is_before {
             let height = self.size(16.0).max(9.0);
-            let [start, end] = [from.area.right, to.area.left];
-            let [first, last] = [from.area.centre(), to.area.centre()];
             let top = from.area.top.min(to.area.top) - height;
             let out = self.size(9.0).max(5.0);
             return vec![
@@ -408,8 +414,7 @@ impl<'a> CloseUp<'a, '_> {
                 [end, last],
             ];
         }
-        let [start, end] = [from.area.right, to.area.left];
-        let [first, last] = [from.area.centre(), to.area.centre()];
+        let shares = (0..=POINTS).map(|point| point as f32 / POINTS as f32);
         let along = |share: f32| {
             let bent = share * share * (3.0 - 2.0 * share);
             [start + share * (end - start), first + bent * (last - first)]
@@ -423,21 +428,17 @@ impl<'a> CloseUp<'a, '_> {
 
     /// The line of the present statement, and below it with the numbers of the entry that changes most.
     fn line(&self, on: &mut Surface<'_>, own: &Statement) {
-        let colours = self.page.colours;
-        let size = self.letters(13.5, colours.strong).mono();
+        let (colours, all) = (self.page.colours, self.statements_of());
         let room = self.plan.middle.width() + 2.0 * self.size(60.0);
         let words: Vec<_> = own.equation.split_whitespace().collect();
-        let all = self.statements_of();
         let numbers = own.with_numbers(all, self.now.trace(), self.now.step);
         let mut y = self.lines_top() + self.size(14.0).max(9.0);
-        let texts = [(words.join(" "), size), (numbers.unwrap_or_default(), size)];
-        for (index, (text, style)) in texts.into_iter().enumerate() {
-            let ink = [colours.strong, colours.text][index];
-            let style = Style {
-                ink: ink.into(),
-                ..style
-            }
-            .middle();
+        let texts = [
+            (words.join(" "), colours.strong),
+            (numbers.unwrap_or_default(), colours.text),
+        ];
+        for (text, ink) in texts {
+            let style = self.letters(13.5, ink).mono().middle();
             let mut broken = lines(&text, &style, room);
             broken.truncate(2);
             for line in broken {

@@ -5,6 +5,10 @@ use crate::figure::scene::fonts::{area_of, cut, text_width};
 use crate::figure::scene::paint::{Draw, Paint, Surface};
 use crate::figure::{Area, Colours, Ink, Rgb, Style};
 
+/// Room at the left of every picture: row numbers and the name of the axis.
+pub(crate) const LEFT: f32 = 52.0;
+/// Around the page.
+pub(crate) const MARGIN: f32 = 12.0;
 /// A step of at least this width is a column between two lines; a narrower one is a single line.
 const COLUMN: f32 = 5.0;
 /// Size of the symbols of the steps.

@@ -1,17 +1,14 @@
 //! Arrangement of pictures on a page: bands one below the other, each with stacks side by side.
 
+use crate::figure::scene::axes::{LEFT, MARGIN};
 use crate::figure::scene::paint::{Page, Surface};
 use crate::figure::scene::panel::{Across, Content, Panel, PlacedPanel};
 use crate::figure::{Area, Drawing};
 
-/// Room at the left of every picture: row numbers and the name of the axis.
-pub(crate) const LEFT: f32 = 52.0;
 /// Room below a picture whose columns are numbered.
 const AXIS: f32 = 34.0;
 /// Room below any other.
 const BELOW: f32 = 8.0;
-/// Around the page.
-pub(crate) const MARGIN: f32 = 12.0;
 /// Between two pictures side by side.
 pub(crate) const BETWEEN: f32 = 22.0;
 /// The least height of the data of a picture.

@@ -14,7 +14,6 @@ use crate::figure::scene::axes::{self, play_head};
 use crate::figure::scene::cells::Cells;
 use crate::figure::scene::fonts::{text_width, width_of};
 use crate::figure::scene::lanes::{self, Decades};
-use crate::figure::scene::layout::{LEFT, MARGIN};
 use crate::figure::scene::overlap::{LABELS, Overlap};
 use crate::figure::scene::paint::{At, Draw, Surface};
 use crate::figure::scene::patches::Patches;
@@ -432,7 +431,7 @@ impl<'a> Panel<'a> {
         // Long names have the room of the name of the axis.
         let is_long = |name: &String| width_of(&short(name), &style) > axes::NAMES;
         let are_long = self.down.names.iter().any(is_long);
-        let room = [axes::NAMES, LEFT + MARGIN - TICK - 7.0][usize::from(are_long)];
+        let room = [axes::NAMES, axes::LEFT + axes::MARGIN - TICK - 7.0][usize::from(are_long)];
         for (row, place) in placed.numbered() {
             let y = place.center();
             let tick = [[area.left - TICK, y], [area.left, y]];

@@ -1,6 +1,5 @@
 //! The positions of the pictures of the main layout: one time axis, one address axis.
 
-use super::over_time::UNDER_MODES;
 use crate::figure::facts::rows::Span;
 use crate::figure::facts::source::picture;
 use crate::math::Answer;
@@ -143,6 +142,8 @@ const GAP: f32 = 5.0;
 /// step, its sentence and the names of the stages.
 const STRIPS: f32 = 48.0;
 const SECTION: f32 = 14.0;
+/// Distance from the band of read modes to what stands below it.
+pub(super) const UNDER_MODES: f32 = 12.0;
 
 impl Bands {
     /// Divides the height `y` for the channels and the heads of a machine.

@@ -1,6 +1,6 @@
 //! Pictures over time: ruler, input, target and output, the weightings of every head, adds and reads.
 
-use super::geometry::{Bands, PHASES};
+use super::geometry::{Bands, PHASES, UNDER_MODES};
 use super::{NAME, Painting, ROWS, SMALL, area, ends};
 use crate::figure::facts::heads::head_layer;
 use crate::figure::facts::links::MODES;
@@ -18,8 +18,6 @@ const MODES_BAND: f32 = 9.0;
 /// The least width of a thumbnail with the name of its head, and the height of one without.
 const NAMED: f32 = 34.0;
 const UNNAMED: f32 = 16.0;
-/// Distance from the band of read modes to what stands below it.
-pub(super) const UNDER_MODES: f32 = 12.0;
 
 impl Painting<'_, '_> {
     /// Phases and step numbers: the top of the time axis.

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Sequence, Tuple
+import io
+import os
+from typing import Any, Dict, List, Sequence, Tuple, Union
 
 import numpy as np
 import numpy.typing as npt
 
 from ._extension import is_built, native
 from .arrays import float32
-from .errors import RecordError
+from .errors import FormatError, RecordError
+from .files import read
 from .recorder import SUM_SLACK, meta_of
 from .trace import Trace
 
@@ -19,22 +22,27 @@ MOST_LAYERS, MOST_HEADS, MOST_TOKENS, MOST_BYTES = 16, 64, 1022, 1 << 31
 Array = npt.NDArray[np.float32]
 
 
-def attention(tokens: Sequence[str], attentions: Any, *, average: bool = False, task: str = "text") -> Trace:
+def attention(tokens: Union[Sequence[str], os.PathLike[str]], attentions: Any, *, average: bool = False, task: str = "text") -> Trace:
     """Returns a trace with the attention of another program, to be viewed, drawn or saved.
 
         output = model(**inputs, output_attentions=True)                  # of the library transformers
         tokens = tokenizer.convert_ids_to_tokens(inputs["input_ids"][0])
         tapescope.attention(tokens, output.attentions).save("attention.npz")
 
-    tokens      the token of each step
+    tokens      the token of each step; or the pathlib.Path of a text file, whose tokens are separated by blanks and lines
     attentions  the weights of each layer, [heads, steps, steps] or with a batch of 1 before; of one head [steps, steps]. Each
                 row is a step and has its weights of all tokens, which sum to 1. Or those of each generated token, a sequence of
-                layers for each, as `generate` returns them: the first has the steps of the prompt, each other one has one step
+                layers for each, as `generate` returns them: the first has the steps of the prompt, each other one has one step.
+                Or the pathlib.Path of a .npy file, or of a text file with the matrix of one head, a step in each line
     average     True: the mean over the heads of each layer, in the place of all heads
 
     The heads are read0, read1, ... from the first layer to the last. A memory row is a token. Raises RecordError with what to
     pass for attentions that are None, for a batch of several, for padding, and for cross attention.
     """
+    if isinstance(tokens, os.PathLike):
+        tokens = _text(tokens).split()
+    if isinstance(attentions, os.PathLike):
+        attentions = _matrix(attentions)
     names, steps = _names(tokens), len(tokens)
     layers = [_averaged(layer) if average else layer for layer in _layers(attentions, steps)]
     if len({len(layer) for layer in layers}) > 1:
@@ -60,6 +68,29 @@ def attention(tokens: Sequence[str], attentions: Any, *, average: bool = False, 
     of = {"name": task, "params": params, "length": steps, "seed": None, "episode": None}
     axes = {"t": {"size": steps, "phases": [["input", 0, steps]]}, "n": {"size": steps}}
     return Trace(meta_of(of, model, axes), arrays, dims)
+
+
+def _text(path: os.PathLike[str]) -> str:
+    data = read(os.fspath(path), "a text file", lambda *_: None)
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as reason:
+        raise FormatError("is not UTF-8 text", file=os.fspath(path), expected="a text file") from reason
+
+
+def _matrix(path: os.PathLike[str]) -> Array:
+    """Returns the weights in a .npy file, or in the lines of a text file."""
+    name = os.fspath(path)
+    if name.endswith(".npy"):
+        try:
+            return float32(np.load(io.BytesIO(read(name, "a .npy file", lambda *_: None)), allow_pickle=False), f"`{name}`")
+        except (ValueError, EOFError) as reason:
+            raise FormatError(f"is not an array: {reason}", file=name, expected="numbers, as numpy.save writes them") from reason
+    lines = [line.replace(",", " ").split() for line in _text(path).splitlines() if line.strip()]
+    for number, line in enumerate(lines, 1):
+        if len(line) != len(lines[0]):
+            raise FormatError(f"has {len(line)} numbers", file=name, place=f"line {number}", expected=f"{len(lines[0])}, as in the first line")
+    return float32(lines, f"`{name}`")
 
 
 def _names(tokens: Sequence[str]) -> List[str]:

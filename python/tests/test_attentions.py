@@ -3,6 +3,7 @@
 import os
 import unittest
 import warnings
+from pathlib import Path
 
 import numpy as np
 
@@ -38,6 +39,25 @@ class Attentions(Test):
         np.testing.assert_allclose(mean["read2.weighting"], whole[2].mean(0), atol=1e-6)
         one = ts.attention(TOKENS, whole[0, 0])
         self.assertEqual([name for name in one.arrays if name.endswith(".weighting")], ["read0.weighting"])
+
+    def test_weights_and_tokens_come_from_files(self):
+        whole, folder = weights(), Path(self.folder)
+        np.save(folder / "w.npy", np.asfortranarray(whole.astype(np.float16)))
+        np.savetxt(folder / "w.txt", whole[0, 0], fmt="%.6f", delimiter=", ")
+        (folder / "tokens.txt").write_text("the cat sat\non the mat\n", encoding="utf-8")
+        trace = ts.attention(folder / "tokens.txt", folder / "w.npy")
+        np.testing.assert_allclose(trace["read11.weighting"], whole[2, 3], atol=1e-3)
+        np.testing.assert_allclose(ts.attention(TOKENS, folder / "w.txt")["read0.weighting"], whole[0, 0], atol=1e-5)
+        (folder / "w.txt").write_text("1 0\n0.5\n", encoding="utf-8")
+        with self.assertRaises(ts.FormatError) as caught:
+            ts.attention(["a", "b"], folder / "w.txt")
+        self.assertIn("line 2: has 1 numbers; expected 2, as in the first line", str(caught.exception))
+        for data in (b"", b"words", (folder / "w.npy").read_bytes()[:200]):
+            (folder / "bad.npy").write_bytes(data)
+            with self.assertRaisesRegex(ts.FormatError, "bad.npy: is not an array"):
+                ts.attention(TOKENS, folder / "bad.npy")
+        with self.assertRaises(ts.FileError):
+            ts.attention(TOKENS, folder / "nothing.npy")
 
     def test_many_heads_of_a_large_model(self):
         trace = ts.attention(["a", "b"], weights(16, 25, 2))

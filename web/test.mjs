@@ -204,12 +204,12 @@ const tests = {
       await swipe(page, [[150, 707], [154, 450]]);
       await tap(165, 818);
       await until(page, (now) => now.step === step + 1);
-      // Another seed, in the sheet of the episode.
+      // The next seed, by its button in the sheet of the episode.
       await tap(312, 22);
       await until(page, (now) => now.dialog === "episode");
       await rest(page);
       await page.screenshot({ path: join(screens, `phone-episode-x${scale}.png`) });
-      await tap(350, 555);
+      await tap(195, 726);
       await until(page, (now) => now.seed === 8);
       await tap(195, 100);
       await until(page, (now) => !now.dialog);

@@ -1,4 +1,4 @@
-"""Attention of other programs: every form that it comes in, and what is said of what is no attention."""
+"""Attention of other programs: every form that it comes in, and the errors for other values."""
 
 import os
 import unittest

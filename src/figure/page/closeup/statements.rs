@@ -107,11 +107,10 @@ impl<'a> CloseUp<'a, '_> {
         }
     }
 
-    /// One scale for all quantities of a statement: those of several heads are compared.
-    fn scale_of(&self, statement: usize) -> Scale {
-        let scales = self
-            .quantities_of(statement)
-            .map(|own| own.scale(self.seen.shades[1]));
+    /// One scale for all quantities of a card: those of several heads are compared.
+    fn scale_of(&self, card: &Card<'_>) -> Scale {
+        let quantities = card.pictures.iter();
+        let scales = quantities.map(|(own, _)| own.scale(self.seen.shades[1]));
         let common = scales.reduce(|one, other| match (one, other) {
             (Scale::UpTo(a), Scale::UpTo(b)) => Scale::UpTo(a.max(b)),
             (Scale::Signed(a), Scale::Signed(b) | Scale::UpTo(b))
@@ -235,9 +234,10 @@ impl<'a> CloseUp<'a, '_> {
         let style = self.letters(11.5, colours.emphasis(is_now)).bold_if(is_now);
         let quiet = self.letters(10.0, colours.subdued);
         let y = card.area.top + self.size(8.0).max(5.0);
-        let end = match self.scale_of(card.statement) {
-            scale @ Scale::Signed(_) => format!("±{}", scale.end_texts()[1]),
-            scale @ Scale::UpTo(_) => scale.end_texts()[1].clone(),
+        let scale = self.scale_of(card);
+        let end = match scale {
+            Scale::Signed(_) => format!("±{}", scale.end_texts()[1]),
+            Scale::UpTo(_) => scale.end_texts()[1].clone(),
             _ => String::new(),
         };
         let symbol = card
@@ -278,7 +278,7 @@ impl<'a> CloseUp<'a, '_> {
             let entry = changed
                 .filter(|entry| entry.part == part)
                 .map(|entry| entry.index);
-            self.values(on, (card.statement, own), *area, entry);
+            self.values(on, (card.statement, own, scale), *area, entry);
             self.outline(on, *area, is_now.then_some(colours.accent));
             let id = PanelId::new(Picture::Quantities).part(own.part).now();
             places.extend(self.seen.panel(id).map(|panel| panel.at(*area)));
@@ -289,7 +289,7 @@ impl<'a> CloseUp<'a, '_> {
     fn values(
         &self,
         on: &mut Surface<'_>,
-        (statement, own): (usize, &Quantity),
+        (statement, own, scale): (usize, &Quantity, Scale),
         area: Area,
         entry: Option<usize>,
     ) {
@@ -305,7 +305,7 @@ impl<'a> CloseUp<'a, '_> {
             let before = before.get(index).copied().unwrap_or(0.0);
             between(before, now[index], come)
         };
-        let (colours, scale) = (self.page.colours, self.scale_of(statement));
+        let colours = self.page.colours;
         on.rect(area, colours.well);
         if own.is_number() {
             let [low, high] = match scale {

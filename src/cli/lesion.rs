@@ -2,23 +2,27 @@
 
 use std::io::Write;
 
-use anyhow::bail;
+use anyhow::{bail, ensure};
 use clap::Args;
 
 use super::arguments::{MOST_THREADS, threads, up_to};
-use super::episode::EpisodeArgs;
+use super::episode::{Chosen, EpisodeArgs};
 use super::find::{check_memory, hide};
+use super::message::note;
 use super::table::{Cell, Column, Format, Table};
-use crate::analysis::lesion::{Effect, lesions};
+use crate::analysis::lesion::{Effect, Lesion, lesions};
 use crate::analysis::population::Population;
+use crate::analysis::repair::{Repair, attempts};
+use crate::figure::narrate::failure::explain;
 use crate::io::intervention;
-use crate::model::ModelConfig;
+use crate::model::{Model, ModelConfig};
 
 const EXAMPLES: &str = "\
 Examples:
   tapescope lesion copy
   tapescope lesion repeat_copy --length 6 --repeats 8 --episodes 50
   tapescope lesion copy --part read0 --format markdown
+  tapescope lesion copy --length 60 --repairs
 
 Removes each part of a trained machine in turn, in every step, without training it again (`ablate` trains without it): \
 stages of the heads, whole heads, groups of memory rows; and adds noise to memory, keys, weightings and weights, in units of the \
@@ -44,6 +48,10 @@ pub(super) struct LesionArgs {
     /// Only this part: a head, `memory`, `keys`, `weightings`, `weights`, or `rows`.
     #[arg(long, value_name = "PART")]
     part: Option<String>,
+    /// Of one episode: the wrong bits that are left without each part, and with each gate of the heads at its mean over the
+    /// episode, the best repairs first.
+    #[arg(long, conflicts_with_all = ["episodes", "part", "threads"])]
+    repairs: bool,
     /// Format of the table.
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Text)]
     format: Format,
@@ -52,7 +60,7 @@ pub(super) struct LesionArgs {
     threads: Option<usize>,
 }
 
-/// A row of the table.
+/// A row of the table of parts.
 struct Row {
     effect: Effect,
     command: String,
@@ -66,6 +74,9 @@ impl LesionArgs {
             &trained.machine,
             self.episode.choose(&self.machine, &trained)?,
         );
+        if self.repairs {
+            return self.repair(machine, &chosen, out);
+        }
         let mut all = lesions(machine);
         if let Some(part) = &self.part {
             let is_it = |of: &str| of == part || of.starts_with(&format!("{part} "));
@@ -95,7 +106,7 @@ impl LesionArgs {
             },
         )?;
         let rows = population.lesions(all).into_iter().map(|effect| Row {
-            command: command(&effect, &machine.config),
+            command: command(&effect.lesion, &machine.config),
             effect,
         });
         let rows: Vec<Row> = rows.collect();
@@ -103,15 +114,62 @@ impl LesionArgs {
         table.head(out)?;
         rows.iter().try_for_each(|row| Ok(table.row(out, row)?))
     }
+
+    /// What repairs the episode.
+    fn repair(&self, machine: &Model, chosen: &Chosen, out: &mut impl Write) -> anyhow::Result<()> {
+        // The episode as it is, and with a change.
+        check_memory(&self.machine, &chosen.population(machine, 1, 2))?;
+        let whole = chosen.record(machine)?;
+        ensure!(
+            whole.score.wrong > 0,
+            "--repairs: no answer of this episode is wrong; choose a longer one, or another --episode"
+        );
+        let attempts = attempts(machine, &whole).into_iter();
+        let attempts = attempts.map(|lesion| Repair::of(lesion, machine, &whole));
+        let mut repairs: Vec<Repair> = attempts.collect();
+        repairs.sort_by_key(|repair| repair.wrong);
+        note(&format!("{}.", whole.wrong_of_scored()));
+        explain(&whole, &repairs).iter().for_each(|line| note(line));
+        let rows = repairs.into_iter().map(|repair| Line {
+            before: whole.score.wrong,
+            command: command(&repair.lesion, &machine.config),
+            repair,
+        });
+        let rows: Vec<Line> = rows.collect();
+        let table = table_of_repairs(&rows, self.format);
+        table.head(out)?;
+        rows.iter().try_for_each(|row| Ok(table.row(out, row)?))
+    }
 }
 
-/// The interventions as options.
-fn command(effect: &Effect, config: &ModelConfig) -> String {
-    let texts = effect
-        .lesion
-        .changes
-        .iter()
-        .map(|one| intervention::text(one, config));
+/// A row of the table of repairs.
+struct Line {
+    repair: Repair,
+    before: usize,
+    command: String,
+}
+
+fn table_of_repairs(rows: &[Line], format: Format) -> Table<Line> {
+    let parts = rows.iter().map(|row| row.repair.lesion.part.as_str());
+    let whats = rows.iter().map(|row| row.repair.lesion.what.as_str());
+    let columns = vec![
+        Column::words("part", parts, |row: &Line| row.repair.lesion.part.clone()),
+        Column::words("lesion", whats, |row: &Line| row.repair.lesion.what.clone()),
+        Column::numbers("before", 6, |row: &Line| Cell::Whole(row.before as u64)),
+        Column::numbers("wrong", 6, |row: &Line| {
+            Cell::Whole(row.repair.wrong as u64)
+        }),
+        Column::numbers("repaired", 8, |row: &Line| {
+            Cell::Percent(row.repair.share, 0)
+        }),
+        Column::words("intervene", [], |row: &Line| row.command.clone()),
+    ];
+    Table { columns, format }
+}
+
+fn command(lesion: &Lesion, config: &ModelConfig) -> String {
+    let changes = lesion.changes.iter();
+    let texts = changes.map(|one| intervention::text(one, config));
     texts.collect::<Vec<_>>().join(" --intervene ")
 }
 

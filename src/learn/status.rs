@@ -6,6 +6,8 @@ use crate::train::after;
 
 /// Share of perfect episodes in a validation below which the machine has forgotten the task.
 const KNOWS: f64 = 0.5;
+/// Ratio of the recent loss to the chance level above which the machine has forgotten the task between validations.
+const FORGOTTEN: f64 = 0.25;
 /// Ratio of the recent loss to the chance level from which a run has diverged.
 const LOST: f64 = 10.0;
 
@@ -39,6 +41,7 @@ impl TrainingStatus {
         let knows = validations().next_back().is_some_and(|last| last >= KNOWS);
         let recent = RecentLoss::of(progress, progress.task_since);
         let is_lost = is_lost(recent.now, chance);
+        let knows = knows && !(chance > 0.0 && recent.now > FORGOTTEN * chance);
         match progress.end {
             Some(End::Diverged(_)) => Self::Diverged,
             Some(End::Broken { .. }) => Self::Broken,
@@ -117,6 +120,21 @@ mod tests {
         assert_eq!(validated(1.0), TrainingStatus::Learned);
         assert_eq!(validated(0.9), TrainingStatus::Learned);
         assert_eq!(validated(0.0), TrainingStatus::Plateau);
+    }
+
+    #[test]
+    fn learned_status_ends_where_the_recent_loss_is_high() {
+        let mut run = progress((0..4000).map(|_| 19.7));
+        run.history.push(HistoryPoint {
+            sequences: 3000,
+            validation: Evaluation {
+                perfect: 1.0,
+                ..Evaluation::default()
+            },
+            ..HistoryPoint::default()
+        });
+        assert_eq!(TrainingStatus::of(&run, 40.0), TrainingStatus::Plateau);
+        assert_eq!(TrainingStatus::of(&run, 400.0), TrainingStatus::Learned);
     }
 
     #[test]

@@ -22,14 +22,15 @@ use super::state::{
     SameArc, Saved, Saving, condition, file_name, landmarks,
 };
 use crate::analysis::expression::Expression;
-use crate::analysis::lesion::{Lesion, effects, lesions};
+use crate::analysis::lesion::{effects, lesions};
 use crate::analysis::population::Summary;
+use crate::analysis::repair::{Repair, attempts};
 use crate::figure::facts::spread::{Samples, Spread};
 use crate::figure::{Figure, Format, Gradients, Motion, Pages, Progress, Walk, to_bytes};
 use crate::io::recovery::{self, RecoverableRun, Recovery};
 use crate::io::{Experiment, RunStart, intervention, memory_limit};
 use crate::learn::{RunState, Snapshots};
-use crate::model::{Change, Draw, Intervention, Model, ModelConfig, NoiseMode, Place};
+use crate::model::{Draw, Model, ModelConfig, NoiseMode};
 use crate::platform::{self, Chosen, HAS_FILES, Queue, TimeSlice, at_once};
 use crate::train::{Demand, LARGEST_RECORDING, Quantity, Recorder, Recording, State};
 
@@ -685,48 +686,16 @@ async fn explained(
     let machine = inputs.machine.ntm.with_rows(inputs.request.rows);
     let machine = machine.map_err(|error| error.to_string())?;
     let whole = record(&plain, &mut progress).await?.recording;
-    // Noise and other weights are no repair.
-    let parts = lesions(&machine).into_iter();
-    let parts = parts.filter(|lesion| !lesion.changes.is_empty());
-    let all: Vec<Lesion> = parts.chain(gates_at_mean(&machine, &whole)).collect();
-    let (count, mut wrong) = (all.len(), Vec::new());
+    let all = attempts(&machine, &whole);
+    let (count, mut repairs) = (all.len(), Vec::new());
     for (place, lesion) in all.into_iter().enumerate() {
         if progress(place, count).await.is_break() {
             return Ok(Outcome::Outdated);
         }
-        let other = lesion.record(&machine, &whole);
-        wrong.push((
-            lesion,
-            other.map_or(whole.score.wrong, |other| other.score.wrong),
-        ));
+        repairs.push(Repair::of(lesion, &machine, &whole));
     }
-    let report = Report::of_repairs(&plain, wrong, &whole, &machine.config);
+    let report = Report::of_repairs(&plain, repairs, &whole, &machine.config);
     Ok(Outcome::Reported(Box::new(report)))
-}
-
-/// The gates of the heads, each set to its mean over an episode.
-fn gates_at_mean(machine: &Model, whole: &Recording) -> Vec<Lesion> {
-    let arrays = machine.changeable().into_iter();
-    let gates = arrays.filter_map(|(place, array)| match place {
-        Place::Head(head) if array.name.ends_with("gate") => Some((head, place, array)),
-        _ => None,
-    });
-    let trace = &whole.trace;
-    let at_mean = gates.filter_map(|(head, place, array)| {
-        let values = trace.series(place, array)?.as_slice();
-        let mean = values.iter().sum::<f32>() / values.len() as f32;
-        let change = Intervention {
-            steps: (0, None),
-            place,
-            array,
-            part: Vec::new(),
-            change: Change::Set(vec![mean]),
-        };
-        let what = format!("{} at its mean {mean:.2}", array.name.replace('_', " "));
-        mean.is_finite()
-            .then(|| Lesion::new(trace.head_name(head), what, [change]))
-    });
-    at_mean.collect()
 }
 
 /// Computes the gradients of an episode, or returns an error.

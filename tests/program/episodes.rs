@@ -809,7 +809,10 @@ fn a_run_on_a_text_evaluates_and_traces_lines_of_the_file_and_by_hand() {
         assert!(verified.status.success(), "{verified:?}");
         let recording = trace::read(&place.path().join("t.json")).unwrap().recording;
         let names = (0..4).map(|channel| recording.task.input_name(channel));
-        assert_eq!(names.collect::<Vec<_>>(), ["the", "sat", "cat", "unknown"]);
+        assert_eq!(
+            names.collect::<Vec<_>>(),
+            ["the", "sat", "cat", "unknown symbol"]
+        );
         assert_eq!(recording.task.unknown_steps(&recording.episode), [2]);
     }
     let eval = tapescope(place.path(), &["eval", "run"]);

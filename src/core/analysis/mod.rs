@@ -5,3 +5,4 @@ pub mod expression;
 pub mod lesion;
 pub mod population;
 pub mod provenance;
+pub mod repair;

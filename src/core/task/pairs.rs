@@ -491,11 +491,11 @@ mod tests {
         };
         assert_eq!(
             names(0, whole.inputs()),
-            ["a", "c", "unknown", "delimiter", "channel 4"]
+            ["a", "c", "unknown symbol", "delimiter", "channel 4"]
         );
         assert_eq!(
             names(1, whole.outputs()),
-            ["B", "unknown", "end symbol", "channel 3"]
+            ["B", "unknown symbol", "end symbol", "channel 3"]
         );
         // The training line has no alignment.
         assert_eq!(whole.training_episode(1, 0).alignment, []);

@@ -157,7 +157,7 @@ impl Keys for Text {
         to.depends("length", Ends(&mut self.length, LENGTHS), "all lengths in the file", "tokens per line; lines of other lengths are ignored");
         to.added("test_file", Written(&mut self.test_file), "file with the held-out sentences, such as that of a benchmark; they count as the last of `file`, whatever `held_out` says");
         self.held_out.keys(to);
-        to.key("vocabulary", Integer(&mut self.vocabulary, 1..=MOST_SYMBOLS), "most known symbols: the most frequent tokens of the training lines; all others are the symbol `unknown`");
+        to.key("vocabulary", Integer(&mut self.vocabulary, 1..=MOST_SYMBOLS), "most known symbols: the most frequent tokens of the training lines; all others are the unknown symbol");
         to.depends("text_symbols", Written(&mut self.symbols), "those of the training lines", "vocabulary, written as in a line; at most 1022 symbols, the most frequent first");
     }
 }
@@ -272,7 +272,10 @@ mod tests {
         let split = Some((1, 1, HeldOut::Last(1)));
         assert_eq!((whole.split(), whole.number(0, 7)), (split, Some(1)));
         let names = |side: usize| [0, 1, 2, 3, 4].map(|channel| whole.channel_name(side, channel));
-        assert_eq!(names(0), ["a", "c", "unknown", "start symbol", "channel 4"]);
+        assert_eq!(
+            names(0),
+            ["a", "c", "unknown symbol", "start symbol", "channel 4"]
+        );
         assert_eq!(names(1)[3], "end symbol");
         // A training line comes from the other ones.
         assert_eq!(

@@ -74,7 +74,10 @@ impl Tokens {
 
     /// The name of a channel: a symbol of the vocabulary, the unknown symbol, or the `last` one.
     pub(super) fn name(self, channel: usize, symbols: &str, last: &str) -> String {
-        let name = self.of(symbols).chain(["unknown", last]).nth(channel);
+        let name = self
+            .of(symbols)
+            .chain(["unknown symbol", last])
+            .nth(channel);
         let name = name.map(|name| if name == " " { "space" } else { name });
         name.map_or_else(|| format!("channel {channel}"), str::to_owned)
     }

@@ -134,18 +134,40 @@ impl Chart {
         }
     }
 
-    /// The lines of the legend, each with its name: of the lines of a head one, and none where there is one line.
-    pub fn legend(&self) -> Vec<(String, &Line)> {
-        let mut legend: Vec<(String, &Line)> = Vec::new();
+    /// The signs of the legend: of the lines of a head one, none where there is one line, and one for all bands.
+    pub fn legend(&self) -> Vec<Sign<'_>> {
+        let mut legend: Vec<Sign<'_>> = Vec::new();
         for line in self.lines.iter().filter(|_| self.lines.len() > 1) {
-            match line.hue {
-                Hue::Head(_) if legend.iter().any(|(_, other)| other.hue == line.hue) => {}
-                Hue::Head(name) => legend.push((name.to_string(), line)),
-                _ => legend.push((line.name.clone(), line)),
-            }
+            let name = match line.hue {
+                Hue::Head(_) if legend.iter().any(|sign| sign.line.hue == line.hue) => continue,
+                Hue::Head(name) => name.to_string(),
+                _ => line.name.clone(),
+            };
+            let is_band = false;
+            legend.push(Sign {
+                name,
+                line,
+                is_band,
+            });
         }
+        let banded = self.lines.iter().find(|line| line.band.len() > 1);
+        legend.extend(banded.map(|line| Sign {
+            name: "lowest to highest".to_owned(),
+            line,
+            is_band: true,
+        }));
         legend
     }
+}
+
+/// A line, or its band, in a legend.
+pub struct Sign<'a> {
+    /// What it is.
+    pub name: String,
+    /// The line.
+    pub line: &'a Line,
+    /// True for its band.
+    pub is_band: bool,
 }
 
 /// Thins the points of a line to the number of pixels.

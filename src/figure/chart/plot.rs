@@ -22,6 +22,8 @@ pub const NAME: f32 = 20.0;
 /// The length of the sample in a legend, and the room around it.
 const SAMPLE: f32 = 22.0;
 const AROUND: f32 = 6.0;
+/// The opacity of a band.
+const BAND: f32 = 0.18;
 /// The most letters of a name in a legend.
 const MOST_LETTERS: usize = 80;
 
@@ -50,17 +52,23 @@ pub fn heading(
     // A legend that does not fit beside the name goes below the meaning.
     let legend = chart.legend();
     let name = |name: &str| text_width(name, SMALL) + SAMPLE + 2.0 * AROUND;
-    let widths: Vec<f32> = legend.iter().map(|(words, _)| name(words)).collect();
+    let widths: Vec<f32> = legend.iter().map(|sign| name(&sign.name)).collect();
     let beside = left + text_width(&chart.name, 13.0) + 2.0 * AROUND;
     let is_beside = beside + widths.iter().sum::<f32>() <= left + width;
     let below = (left, bottom + LINE / 2.0);
     let (from, y) = if is_beside { (beside, middle) } else { below };
-    for ((name, line), (row, x)) in legend.into_iter().zip(flow(widths, width)) {
+    for (sign, (row, x)) in legend.into_iter().zip(flow(widths, width)) {
         let [x, y] = [from + x, y + row as f32 * LINE];
-        let ends = [[x, y], [x + SAMPLE, y]];
-        paint.dashed(&ends, line.hue.of(colours), 2.0, line.dashes());
+        let hue = sign.line.hue.of(colours);
+        if sign.is_band {
+            let area = Area::new(x, y - 4.0, SAMPLE, 8.0);
+            paint.rect(area, Ink::from(hue).faded(BAND));
+        } else {
+            let ends = [[x, y], [x + SAMPLE, y]];
+            paint.dashed(&ends, hue, 2.0, sign.line.dashes());
+        }
         let style = Style::new(SMALL, colours.text);
-        paint.text(shortened(&name), [x + SAMPLE + AROUND, y], style);
+        paint.text(shortened(&sign.name), [x + SAMPLE + AROUND, y], style);
         bottom = bottom.max(y + LINE / 2.0);
     }
     bottom + AROUND
@@ -204,7 +212,7 @@ impl<'a> Plot<'a> {
         let (lower, mut points): (Vec<_>, Vec<_>) =
             both.map(|(x, [low, high])| ([x, low], [x, high])).unzip();
         points.extend(lower.into_iter().rev());
-        paint.shape(&points, Ink::from(line.hue.of(self.colours)).faded(0.18));
+        paint.shape(&points, Ink::from(line.hue.of(self.colours)).faded(BAND));
     }
 
     /// Draws a line, with gaps where it is not finite.

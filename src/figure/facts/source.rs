@@ -89,6 +89,7 @@ pub fn short(name: &str) -> Cow<'_, str> {
     match name {
         "delimiter" => "‹|›".into(),
         "start symbol" => "‹start›".into(),
+        "unknown symbol" => "‹unknown›".into(),
         "question delimiter" => "‹?›".into(),
         "end symbol" | "end of span" => "‹end›".into(),
         _ => match name.split_once(' ') {
@@ -300,7 +301,7 @@ mod tests {
         let episode = text.episode_of("b c a").unwrap();
         let recording = Recording::of(&Model::new(machine, 1), &task, episode, None);
         let source = SourceSteps::of(&recording).unwrap();
-        assert_eq!(source.names, ["start symbol", "b", "unknown", "a"]);
+        assert_eq!(source.names, ["start symbol", "b", "unknown symbol", "a"]);
         assert_eq!(&*short(&source.names[0]), "‹start›");
     }
 

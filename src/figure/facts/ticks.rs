@@ -96,8 +96,14 @@ impl Axis {
         }
     }
 
-    /// Returns round values between the ends, at most about `most`.
+    /// Returns round values between the ends, at most about `most`; two where one alone would not say the scale.
     pub fn ticks(self, most: f64) -> Vec<f64> {
+        let finer = (0..5).map(|finer| self.with_room(most * f64::from(1 << finer)));
+        let mut finer = finer.skip_while(|ticks| ticks.len() < 2);
+        finer.next().unwrap_or_else(|| self.with_room(most))
+    }
+
+    fn with_room(self, most: f64) -> Vec<f64> {
         let [low, high] = self.places();
         let apart = (high - low).max(1e-9) / most.max(1.0);
         if !self.is_log() {
@@ -178,6 +184,21 @@ mod tests {
         assert_eq!(log([1.0, 100.0], 3.0), [1.0, 10.0, 100.0]);
         assert_eq!(log([1.0, 10.0], 4.0), [1.0, 2.0, 5.0, 10.0]);
         assert_eq!(log([310.0, 390.0], 6.0), [320.0, 340.0, 360.0, 380.0]);
+    }
+
+    #[test]
+    fn every_axis_has_two_numbers() {
+        for value in [0.013, 1.0, 17.0, 19.7, 20.0, 126.0, 4096.0] {
+            for most in [1.0, 1.7, 3.0, 8.0] {
+                for (low, high) in [(1.0, 1.0), (0.93, 1.0), (0.4, 1.1)] {
+                    let axis = Axis::log([low * value, high * value]);
+                    let found = axis.ticks(most);
+                    assert!(found.len() >= 2, "{axis:?} {most}: {found:?}");
+                    let is_inside = |tick: &f64| (-1e-6..=1.0 + 1e-6).contains(&axis.share(*tick));
+                    assert!(found.iter().all(is_inside));
+                }
+            }
+        }
     }
 
     #[test]

@@ -3,11 +3,16 @@
 
 use std::ops::Range;
 
+use crate::analysis::lesion::Lesion;
+use crate::analysis::repair::Repair;
 use crate::figure::facts::numbers::percent;
 use crate::figure::facts::thresholds::{LOST, ON_ROW};
 use crate::figure::head_label;
-use crate::model::{HeadTrace, peak};
+use crate::model::{HeadTrace, Trace, peak};
 use crate::train::Recording;
+
+/// The number of repairs that are described.
+const DESCRIBED: usize = 3;
 
 /// The wrong bits of an answer, by step and channel.
 pub fn all_wrong(recording: &Recording) -> impl Iterator<Item = (usize, usize)> {
@@ -182,6 +187,36 @@ pub fn describe(recording: &Recording, (step, channel): (usize, usize)) -> Strin
         Some((cause, from)) => format!("{bit} {}", because(cause, recording, [from, step])),
         None => bit,
     }
+}
+
+/// The name of a lesion; heads have the names that they have in pictures.
+pub fn lesion_name(lesion: &Lesion, trace: &Trace<f32>) -> String {
+    let mut heads = 0..trace.heads.len();
+    let head = heads.find(|&head| trace.head_name(head) == lesion.part);
+    let part = head.map_or_else(|| lesion.part.clone(), |head| head_label(trace, head));
+    format!("{part} {}", lesion.what).trim().to_owned()
+}
+
+/// Explains a failing episode: its first wrong bit, and the best repairs, which come first.
+pub fn explain(recording: &Recording, repairs: &[Repair]) -> Vec<String> {
+    let (before, unit) = (recording.score.wrong, recording.episode.answer.unit());
+    let first = first_wrong(recording).filter(|_| unit == "bits");
+    let mut lines: Vec<String> = first
+        .into_iter()
+        .map(|at| describe(recording, at))
+        .collect();
+    let best = repairs
+        .iter()
+        .take(DESCRIBED)
+        .filter(|repair| repair.explains());
+    lines.extend(best.map(|repair| {
+        let (name, left) = (lesion_name(&repair.lesion, &recording.trace), repair.wrong);
+        format!("{name}: {left} of {before} wrong {unit} are left.")
+    }));
+    if !repairs.first().is_some_and(Repair::explains) {
+        lines.push("No single part explains it.".to_owned());
+    }
+    lines
 }
 
 fn because(cause: Cause, recording: &Recording, [from, step]: [usize; 2]) -> String {

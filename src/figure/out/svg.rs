@@ -11,10 +11,16 @@ use crate::figure::{Anchor, Area, Drawing, Image, Ink, Mark, Rgb, Style, Text, W
 impl Drawing {
     /// The page as SVG.
     pub fn to_svg(&self) -> String {
-        self.svg_of(&self.marks, false, |image| {
+        let svg = self.svg_of(&self.marks, false, |image| {
             let png = STANDARD.encode(png(image, None, Compression::High));
             format!("data:image/png;base64,{png}")
-        })
+        });
+        let parts = self.parts.iter().map(|(area, words)| {
+            let (place, words) = (place(area), escape(words));
+            format!("<rect {place} fill=\"none\" pointer-events=\"all\" role=\"img\"><title>{words}</title></rect>\n")
+        });
+        let parts: String = parts.collect();
+        svg.replacen("</svg>\n", &(parts + "</svg>\n"), 1)
     }
 
     /// Writes the page with these marks only; `link` returns the address of an image. `whole`: letters that the

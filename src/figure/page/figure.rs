@@ -1271,7 +1271,14 @@ mod tests {
             assert!(tree.is_ok(), "{layout:?}");
             let numbers = svg.replace("mutual information", "");
             assert!(!numbers.contains("NaN") && !numbers.contains("inf"));
-            assert_eq!(svg, figure.draw().to_svg(), "the same bytes");
+            // The page has its pictures in words beside its marks.
+            let page = figure.draw().to_svg();
+            let marks = svg.strip_suffix("</svg>\n").expect("an end");
+            assert!(page.starts_with(marks), "the same bytes");
+            assert_eq!(
+                page.matches("role=\"img\"").count() > 0,
+                places.iter().any(|place| !place.panel.alt.is_empty())
+            );
             for place in &places {
                 let Area {
                     left,
@@ -1287,6 +1294,32 @@ mod tests {
                     LEAST - 1.0
                 };
                 assert!(right > left && bottom >= top + least, "{place:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn parameters_of_a_head_keep_their_symbols() {
+        let recording = recording();
+        for width in [900.0, 1000.0, 1200.0, 1440.0] {
+            let options = Options {
+                size: Some((width, 640.0)),
+                ..Options::new(Layout::Debug)
+            };
+            let (drawing, _) = Figure::new(&recording, options).scene();
+            let texts: Vec<_> = drawing
+                .marks
+                .iter()
+                .filter_map(|mark| match mark {
+                    Mark::Text(Text { text, .. }) => Some(&**text),
+                    _ => None,
+                })
+                .collect();
+            for symbol in ["β ", "g ", "γ "] {
+                let is_there = texts
+                    .iter()
+                    .any(|text| text.starts_with(symbol) && text.len() < 12);
+                assert!(is_there, "{symbol} at {width}: {texts:?}");
             }
         }
     }

@@ -220,8 +220,8 @@ mod tests {
             let lines = [
                 &["‹start›"][..],
                 &["‹start›", "the"],
-                &["‹start›", "the", "unknown"],
-                &["‹start›", "the", "unknown", "sat"],
+                &["‹start›", "the", "‹unknown›"],
+                &["‹start›", "the", "‹unknown›", "sat"],
             ];
             let found = words(&drawing);
             let texts: Vec<_> = found.iter().map(|(word, _)| &**word).collect();

@@ -72,6 +72,38 @@ pub struct Bars<'a> {
     pub faint: Option<(&'a FirstWriteSteps, usize)>,
 }
 
+/// A head parameter over its column.
+#[derive(Clone, Debug)]
+struct Parameter<'a> {
+    text: &'a str,
+    size: f32,
+    /// How far above the column it stands.
+    above: f32,
+    middle: f32,
+}
+
+impl Parameter<'_> {
+    /// Left and right end.
+    fn ends(&self) -> [f32; 2] {
+        // Digits of one width are wider than the letters of a sentence.
+        let digits = DIGIT * self.size * self.text.chars().count() as f32;
+        let half = 0.5 * text_width(self.text, self.size).max(digits);
+        [self.middle - half, self.middle + half]
+    }
+
+    /// True where some on the same line would be read as one.
+    fn touch(all: &[Self]) -> bool {
+        LINES.into_iter().any(|line| {
+            let shown = all
+                .iter()
+                .filter(|own| own.above == line && !own.text.is_empty());
+            let ends: Vec<_> = shown.map(Self::ends).collect();
+            ends.windows(2)
+                .any(|pair| pair[0][1] + BETWEEN > pair[1][0])
+        })
+    }
+}
+
 /// The largest of some values, in a few digits.
 fn most(values: &[f32]) -> Option<String> {
     let finite = values.iter().copied().filter(|value| value.is_finite());
@@ -251,25 +283,22 @@ impl Bars<'_> {
         on.text(text, [x, bar.centre()], style);
     }
 
-    /// Returns the head parameter that fits over a column of this width, and its text size.
-    fn parameter(&self, width: f32) -> (&str, f32) {
-        let narrow = width < LEGIBLE + 11.0;
-        // Where there is little room the number matters, its symbol is in the equation.
-        let text = match self.parameter.split_once(' ') {
-            Some((by, _)) if narrow && self.column.stage == Stage::Shift => by,
-            Some((_, number)) if narrow => number,
+    /// The head parameter: whole, or without its symbol, which is in the equation as well.
+    fn parameter(&self, is_short: bool) -> &str {
+        match self.parameter.split_once(' ') {
+            Some((by, _)) if is_short && self.column.stage == Stage::Shift => by,
+            Some((_, number)) if is_short => number,
             _ => &self.parameter,
-        };
-        (text, if width < 46.0 { 10.0 } else { 11.0 })
+        }
     }
 
-    /// Word, symbol and parameter over the column, the largest value below it; the parameter so far above the column.
-    fn words(&self, on: &mut Surface<'_>, area: &Area, above: f32) {
+    /// Word, symbol and parameter over the column, the largest value below it.
+    fn words(&self, on: &mut Surface<'_>, area: &Area, parameter: &Parameter<'_>) {
         let (colours, width) = (on.page.colours, area.width());
         let legible = width >= LEGIBLE;
-        let (parameter, size) = self.parameter(width);
-        let style = Style::new(size, colours.strong).mono().middle();
-        on.text(parameter, [area.middle(), area.top - above], style);
+        let style = Style::new(parameter.size, colours.strong).mono().middle();
+        let at = [area.middle(), area.top - parameter.above];
+        on.text(parameter.text, at, style);
         let size = if legible { 14.0 } else { 11.5 };
         let style = Style::new(size, colours.text).middle();
         on.text(self.column.symbol, [area.middle(), area.top - 32.5], style);
@@ -378,29 +407,37 @@ impl<'a> Addressing<'a> {
         areas.collect()
     }
 
-    /// Heights of the parameters above their columns: on one line, or alternating on two where they would touch.
-    fn above(&self, areas: &[Area]) -> Vec<f32> {
-        let columns = self.columns.iter().zip(areas);
-        let ends = columns.filter_map(|(bars, area)| {
-            let (text, size) = bars.parameter(area.width());
-            // Digits of one width are wider than the letters of a sentence.
-            let digits = DIGIT * size * text.chars().count() as f32;
-            let half = 0.5 * text_width(text, size).max(digits);
-            (!text.is_empty()).then(|| [area.middle() - half, area.middle() + half])
-        });
-        let ends: Vec<_> = ends.collect();
-        let mut pairs = ends.windows(2);
-        let touch = pairs.any(|pair| pair[0][1] + BETWEEN > pair[1][0]);
+    /// The parameters over their columns: on one line or on two by turns, and without their symbols where that is not enough.
+    fn parameters(&self, areas: &[Area]) -> Vec<Parameter<'_>> {
+        let ways = [(false, 1), (false, 2), (true, 1)];
+        let all = ways.map(|(is_short, lines)| self.on_lines(areas, is_short, lines));
+        let fits = |all: &&Vec<Parameter<'_>>| !Parameter::touch(all);
+        let found = all.iter().find(fits).cloned();
+        found.unwrap_or_else(|| self.on_lines(areas, true, 2))
+    }
+
+    fn on_lines(&self, areas: &[Area], is_short: bool, lines: usize) -> Vec<Parameter<'_>> {
+        let count = self
+            .columns
+            .iter()
+            .filter(|bars| !bars.parameter.is_empty());
         // The last one stands high: the names of other heads are beside it.
-        let mut place = ends.len() % 2;
-        let by_turns = self.columns.iter().map(|bars| {
-            if !touch || bars.parameter.is_empty() {
-                return LINES[1];
+        let mut place = count.count() % 2;
+        let columns = self.columns.iter().zip(areas).map(|(bars, area)| {
+            let text = bars.parameter(is_short);
+            place += usize::from(!text.is_empty());
+            Parameter {
+                text,
+                size: if area.width() < 46.0 { 10.0 } else { 11.0 },
+                above: if lines == 1 {
+                    LINES[1]
+                } else {
+                    LINES[2 * (place % 2)]
+                },
+                middle: area.middle(),
             }
-            place += 1;
-            LINES[2 * (place % 2)]
         });
-        by_turns.collect()
+        columns.collect()
     }
 
     /// Returns the kinds of the columns.
@@ -412,11 +449,11 @@ impl<'a> Addressing<'a> {
     pub fn paint(&self, on: &mut Surface<'_>, area: &Area, axis: &Axis) {
         let ends = axis.ends().unwrap_or(Span::new(area.top, area.bottom));
         let areas = Self::areas(&area.down(ends.min, ends.max), &self.kinds());
-        let above = self.above(&areas);
-        for ((bars, area), above) in self.columns.iter().zip(&areas).zip(above) {
+        let parameters = self.parameters(&areas);
+        for ((bars, area), parameter) in self.columns.iter().zip(&areas).zip(&parameters) {
             let id = bars.id();
             bars.paint(on, At { id, area, axis });
-            bars.words(on, area, above);
+            bars.words(on, area, parameter);
         }
         for (gap, done, links) in &self.lines {
             let between = areas.get(*gap).zip(areas.get(gap + 1));

@@ -217,6 +217,8 @@ pub struct Drawing {
     pub ground: Rgb,
     /// The marks on it.
     pub marks: Vec<Mark>,
+    /// Its pictures in words, where they are, for screen readers and the pointer.
+    pub parts: Vec<(Area, String)>,
 }
 
 impl Drawing {
@@ -228,6 +230,7 @@ impl Drawing {
             title,
             ground,
             marks: Vec::new(),
+            parts: Vec::new(),
         }
     }
 }

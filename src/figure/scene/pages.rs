@@ -4,6 +4,7 @@ use std::path::Path;
 
 use crate::figure::Drawing;
 use crate::figure::scene::layout::Scene;
+use crate::figure::scene::panel::Panel;
 
 /// Extra time of the last frame of an animation, in hundredths of a second.
 pub(crate) const REST: u16 = 100;
@@ -88,6 +89,13 @@ pub trait Pages: Sync {
 
     /// The page.
     fn draw(&self) -> Drawing {
-        self.scene().0
+        let (mut drawing, places) = self.scene();
+        let told = places.iter().filter(|place| !place.panel.alt.is_empty());
+        let told = told.map(|place| {
+            let Panel { name, alt, .. } = &place.panel;
+            (place.area, format!("{name}: {alt}"))
+        });
+        drawing.parts.extend(told);
+        drawing
     }
 }

@@ -3,24 +3,21 @@
 use super::{EpisodeRequest, RecordingInputs};
 use crate::analysis::lesion::{Effect, Lesion};
 use crate::analysis::population::Summary;
+use crate::analysis::repair::Repair;
 use crate::figure::chart::data::Chart;
 use crate::figure::chart::page::Charts;
 use crate::figure::chart::summary::{quantity, wrong};
 use crate::figure::facts::numbers;
-use crate::figure::narrate::failure::{describe, first_wrong};
+use crate::figure::narrate::failure::{explain, lesion_name};
 use crate::figure::scene::layout::Scene;
 use crate::figure::scene::paint::Draw;
-use crate::figure::{Colours, Pages, Style, head_label};
+use crate::figure::{Colours, Pages, Style};
 use crate::io::intervention;
 use crate::model::{ModelConfig, Trace};
 use crate::train::Recording;
 
 /// The number of episodes that are measured.
 pub const EPISODES: usize = 100;
-/// The share of the wrong bits from which a change is said to repair an episode.
-const REPAIRED: f64 = 0.1;
-/// The number of repairs that are described.
-const DESCRIBED: usize = 3;
 /// The number of episodes in which parts are removed.
 pub const REMOVALS: usize = 10;
 
@@ -72,12 +69,9 @@ pub struct ReportRow {
 impl ReportRow {
     /// A lesion; heads have the names that they have in the window.
     fn of(lesion: &Lesion, values: Vec<f64>, (config, trace): (&ModelConfig, &Trace)) -> Self {
-        let mut heads = 0..trace.heads.len();
-        let head = heads.find(|&head| trace.head_name(head) == lesion.part);
-        let part = head.map_or_else(|| lesion.part.clone(), |head| head_label(trace, head));
         let changes = lesion.changes.iter();
         Self {
-            name: format!("{part} {}", lesion.what).trim().to_owned(),
+            name: lesion_name(lesion, trace),
             values,
             seed: None,
             changes: changes.map(|one| intervention::text(one, config)).collect(),
@@ -192,35 +186,24 @@ impl Report {
     /// The report on what repairs an episode: the wrong bits that are left by each of these lesions.
     pub fn of_repairs(
         inputs: &RecordingInputs,
-        mut left: Vec<(Lesion, usize)>,
+        mut repairs: Vec<Repair>,
         whole: &Recording,
         config: &ModelConfig,
     ) -> Self {
-        left.sort_by_key(|(_, wrong)| *wrong);
-        let (before, unit) = (whole.score.wrong, whole.episode.answer.unit());
-        let repaired = |left: usize| 1.0 - left as f64 / before.max(1) as f64;
-        let rows = left.iter().map(|(lesion, left)| {
-            let values = vec![repaired(*left), *left as f64];
-            ReportRow::of(lesion, values, (config, &whole.trace))
+        repairs.sort_by_key(|repair| repair.wrong);
+        let unit = whole.episode.answer.unit();
+        let rows = repairs.iter().map(|repair| {
+            let values = vec![repair.share, repair.wrong as f64];
+            ReportRow::of(&repair.lesion, values, (config, &whole.trace))
         });
-        let rows: Vec<ReportRow> = rows.collect();
-        let cause = first_wrong(whole).filter(|_| unit == "bits");
-        let mut lines: Vec<String> = cause.into_iter().map(|at| describe(whole, at)).collect();
-        let repairs = rows.iter().filter(|row| row.values[0] >= REPAIRED);
-        lines.extend(repairs.take(DESCRIBED).map(|row| {
-            let left = row.values[1];
-            format!("{}: {left} of {before} wrong {unit} are left.", row.name)
-        }));
-        if rows.first().is_none_or(|best| best.values[0] < REPAIRED) {
-            lines.push("No single part explains it.".to_owned());
-        }
+        let rows = rows.collect();
         let others = [("repaired", None), (&*format!("wrong {unit}"), Some(0))];
         let mut report = Self::new(inputs, [0, 1], columns("part", &others), rows);
         report.sort(2);
         Self {
             is_of_one: true,
             title: format!("{}, with each part removed", whole.wrong_of_scored()),
-            summary: lines.join("\n"),
+            summary: explain(whole, &repairs).join("\n"),
             ..report
         }
     }

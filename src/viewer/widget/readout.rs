@@ -1,6 +1,7 @@
 //! The exact value under the pointer. It is worked out anew in every frame, so it stays true while
 //! time moves under a still pointer.
 
+use egui::accesskit::Live;
 use egui::{Align2, Area, Context, Id, Order, vec2};
 
 use super::super::theme::{self, Palette};
@@ -50,7 +51,10 @@ pub fn readout_ui(ctx: &Context, readout: &Readout) {
                     let is_tiny = number.is_some_and(|x| x != 0.0 && x.abs() < LEAST);
                     let is_short = is_tiny && !exactly;
                     let value = if is_short { "≈ 0" } else { &readout.value };
-                    words(ui, value, theme::mono(13.0), palette.strong);
+                    let value = words(ui, value, theme::mono(13.0), palette.strong);
+                    // A screen reader says it as it changes.
+                    ui.ctx()
+                        .accesskit_node_builder(value.id, |node| node.set_live(Live::Polite));
                 });
                 // The shown text reads back exactly as this value.
                 if let (true, Some(number)) = (exactly, number) {

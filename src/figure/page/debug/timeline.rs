@@ -267,7 +267,7 @@ impl Painting<'_, '_> {
         let style = Style::new(NAME, self.on.page.colours.text).mono();
         let left = self.columns.time.max + 8.0;
         let right = left + width_of(&value, &style);
-        self.on.text(value, [left, y.center()], style);
+        self.on.text(value.as_str(), [left, y.center()], style);
         let (low, high) = scalar.scale;
         let low = numbers::short(low, 0);
         let scale = format!("{}, {low} to {}", scalar.of.words, end(high));
@@ -276,7 +276,7 @@ impl Painting<'_, '_> {
         let panel = Panel {
             whose: label.to_owned(),
             note: scale.clone(),
-            alt: "over time".to_owned(),
+            alt: format!("{value} in step {}, over time", self.step()),
             ..Panel::sign(Slot::Line(id), format!("{label} {scale}"))
         };
         self.places.push(panel.at(plot));

@@ -40,7 +40,8 @@ class Figure:
         return self._draw("figure.svg", dark, []).decode()
 
     def save(self, path: Path, *, scale: Optional[float] = None, delay: Optional[Whole] = None) -> None:
-        """Writes the figure, atomically: as .svg, or for an episode also as .png or .gif (an animation, step by step).
+        """Writes the figure, atomically: as .svg, or for an episode also as .png, .gif (an animation, step by step) or
+        .html (a page with a player, which needs no network).
 
         path    name of the file; its ending selects the format
         scale   pixels per unit of the page, for PNG and GIF

@@ -1,4 +1,4 @@
-//! `tapescope render`: figures of an episode, as SVG, PNG or animated GIF.
+//! `tapescope render`: figures of an episode, as SVG, PNG, animated GIF, or a page with a player.
 
 mod learning;
 mod sentence;
@@ -20,13 +20,14 @@ use super::message::note;
 use super::provenance::made;
 use crate::analysis::provenance::Provenance;
 use crate::figure::facts::spread::{Samples, Spread};
+use crate::figure::out::html::LARGEST;
 use crate::figure::page::compare::{Common, Comparison, Named};
 use crate::figure::{
     Drawing, Figure, Format, Gradients, Layout, Motion, Options, Pages, Picture, Walk, duration,
     estimated_bytes, find_head, to_bytes,
 };
 use crate::io::trace::{self, Side};
-use crate::io::{self, Trained, label, picture};
+use crate::io::{self, Trained, label, picture, weights};
 use crate::model::config::Order;
 use crate::model::{Model, ModelConfig, NoiseMode};
 use crate::platform::at_once;
@@ -56,6 +57,7 @@ Examples:
   tapescope render repeat_copy --layout weightings,reads --out heads.svg
   tapescope render copy --length 10 --delay 200 --out copy.gif
   tapescope render copy --length 20 --steps 18..24 --stages --out slowly.gif
+  tapescope render copy --length 20 --out copy.html
   tapescope render copy --length 8 --motion --steps 5..12 --dark --out moving.gif
   tapescope render copy --length 5 --motion --seconds 10 --out ten.gif
   tapescope render copy --length 8 --layout closeup --step 11 --head R0 --out row.png
@@ -73,7 +75,7 @@ at --step, large. Or list pictures, drawn one below the other: input, target, ou
 erases, reads, weightings, patches, memory, stages, scalars, overlap, redundancy, uncertainty, hidden,
 cells. Every colour has a legend; scales are fixed for the episode. The same command writes the same bytes.";
 
-/// Draw an episode as SVG, PNG or animated GIF: Figure 6 of the paper, or any picture of the window.
+/// Draw an episode as SVG, PNG, animated GIF, or a page with a player: Figure 6 of the paper, or any picture of the window.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 #[expect(
@@ -85,7 +87,8 @@ pub(super) struct Render {
     /// run folder.
     #[arg(value_name = "TRACE|PRESET|FILE")]
     source: String,
-    /// Output file: .svg, .png or .gif; with --motion, .png is an animated PNG.
+    /// Output file: .svg, .png, .gif, or .html, a page with a player that needs no network; with --motion, .png is an
+    /// animated PNG.
     #[arg(long, value_name = "FIGURE.SVG")]
     out: PathBuf,
     /// Draw this trace, or this machine on the same episode, next to the first, with the difference: second
@@ -93,7 +96,7 @@ pub(super) struct Render {
     #[arg(long, value_name = "TRACE|PRESET|FILE", conflicts_with_all = ["layout", "orientation", "weights"])]
     compare: Option<String>,
     /// Layout: paper, debug, closeup, or picture names separated by commas [default: paper; debug for a
-    /// GIF; closeup with --motion].
+    /// GIF and a page; closeup with --motion].
     #[arg(long, value_name = "NAME", value_parser = layout)]
     layout: Option<Layout>,
     /// Step to mark, and to show in pictures of one step [default: the last step, marked in the layout
@@ -149,6 +152,10 @@ pub(super) struct Render {
     /// Pixels per unit of the page [default: 2; 1 for a GIF].
     #[arg(long, value_name = "F", value_parser = scale, allow_negative_numbers = true)]
     scale: Option<f32>,
+    /// Address of the page of Tapescope: a page with a player gets a link there, to the same step of the same episode of an
+    /// included machine.
+    #[arg(long, value_name = "ADDRESS")]
+    link: Option<String>,
     /// Duration of each frame of a GIF in milliseconds [default: 250; 120 with
     /// --over-training].
     #[arg(long, value_name = "MS", value_parser = delay, allow_negative_numbers = true)]
@@ -232,7 +239,7 @@ impl Render {
         Format::of(&self.out).ok_or_else(|| io::Error::Content {
             file: label(&self.out),
             place: String::new(),
-            problem: "unknown format; expected a file name that ends in .svg, .png or .gif"
+            problem: "unknown format; expected a file name that ends in .svg, .png, .gif or .html"
                 .to_owned(),
         })
     }
@@ -337,12 +344,13 @@ impl Render {
         let usual = Motion::new(self.delay.unwrap_or(usual_delay));
         let scale = self.scale(format);
         let title = self.drawing(pages, format, scale)?.title;
-        if format != Format::Gif && !self.moves() {
+        let is_player = format == Format::Html;
+        if format != Format::Gif && !is_player && !self.moves() {
             let told = async |_, _| ControlFlow::Continue(());
             let bytes = at_once(to_bytes(pages, format, scale, usual, told));
             return Ok((bytes.unwrap_or_default(), title));
         }
-        let walk = self.walk();
+        let walk = if is_player { Walk::Player } else { self.walk() };
         let moments = pages.frame_times(walk);
         if let Some(seconds) = self.seconds {
             let takes = duration(&moments);
@@ -351,8 +359,13 @@ impl Render {
                 "--seconds {seconds}: these steps take {takes:.1} s at least; use fewer steps (--steps A..B) or more seconds"
             );
         }
-        let frames = moments.len();
-        let bytes = if frames < MANY {
+        let heads = if is_player {
+            pages.heads().len().max(1)
+        } else {
+            1
+        };
+        let frames = moments.len() * heads;
+        let bytes = if frames < MANY || is_player {
             0
         } else {
             estimated_bytes(pages, scale, walk)
@@ -383,12 +396,18 @@ impl Render {
         let drawn = at_once(to_bytes(pages, format, scale, motion, told));
         bar.finish_and_clear();
         // Nothing gives it up here.
-        let drawn = drawn.unwrap_or_default();
-        if !self.motion {
+        let drawn = drawn.map_err(|_| {
+            anyhow!(
+                "--out {}: {frames} frames take more than {} MB; use --steps A..B, one head (--head), or fewer pictures (--layout)",
+                label(&self.out),
+                LARGEST / 1_000_000
+            )
+        })?;
+        if !self.motion && !is_player {
             return Ok((drawn, title));
         }
         let size = format!("{:.1} MB", drawn.len() as f64 / 1e6);
-        if drawn.len() > SENT {
+        if drawn.len() > SENT && self.motion {
             note(&format!(
                 "warning: {size} is more than many mail and web services accept (3 MB); use fewer steps (--steps A..B) \
                  or a smaller --size"
@@ -411,7 +430,7 @@ impl Render {
     }
 
     fn scale(&self, format: Format) -> f32 {
-        let is_still = format != Format::Gif && !self.moves();
+        let is_still = !matches!(format, Format::Gif | Format::Html) && !self.moves();
         let usual = if is_still { 2.0 } else { 1.0 };
         self.scale.unwrap_or(usual)
     }
@@ -429,8 +448,8 @@ impl Render {
             "--provenance: the layout closeup has no time axis; use --layout debug, paper, or picture names"
         );
         ensure!(
-            !self.motion || format != Format::Svg,
-            "--motion: SVG is not animated; use a file name that ends in .gif, or in .png for an animated PNG"
+            !self.motion || matches!(format, Format::Gif | Format::Png),
+            "--motion: SVG and HTML are not animated; use a file name that ends in .gif, or in .png for an animated PNG"
         );
         ensure!(
             !self.motion || self.layout.is_none() || is_close_up,
@@ -439,6 +458,21 @@ impl Render {
         ensure!(
             !is_gif || self.step.is_none(),
             "--step: a GIF shows every step; choose steps with --steps A..B, or draw one step as .svg or .png"
+        );
+        ensure!(
+            self.link.is_none() || format == Format::Html,
+            "--link: applies to pages only; use a file name that ends in .html"
+        );
+        let is_address =
+            |link: &String| link.starts_with("https://") || link.starts_with("http://");
+        ensure!(
+            self.link.as_ref().is_none_or(is_address),
+            "--link: expected an address that begins with https:// or http://"
+        );
+        ensure!(
+            self.link.is_none() || weights::included_names().any(|name| name == self.source),
+            "--link: only included machines have links; {} is none",
+            self.source
         );
         for (option, is_given) in [("--delay", self.delay.is_some()), ("--stages", self.stages)] {
             ensure!(
@@ -520,7 +554,7 @@ impl Render {
     fn options(&self, format: Format, of: &Recording, order: Order) -> anyhow::Result<Options> {
         let usual = match format {
             _ if self.motion => Layout::CloseUp,
-            Format::Gif => Layout::Debug,
+            Format::Gif | Format::Html => Layout::Debug,
             _ => Layout::Paper,
         };
         let options = Options::new(self.layout.clone().unwrap_or(usual));
@@ -563,6 +597,10 @@ impl Render {
             },
             log_scale: self.log,
             density: self.scale(format),
+            link: self.link.as_ref().map(|address| {
+                let address = address.trim_end_matches('#');
+                format!("{address}#{}", self.episode.link(&self.source))
+            }),
             ..options
         })
     }
@@ -577,7 +615,7 @@ impl Render {
             );
         }
         let drawing = pages.draw();
-        if format == Format::Svg {
+        if matches!(format, Format::Svg | Format::Html) {
             return Ok(drawing);
         }
         let [width, height] = drawing.pixels(scale);

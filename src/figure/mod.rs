@@ -31,6 +31,7 @@ pub use facts::rows::{TOUCHED, touched};
 pub use facts::stages::{Stage, Stages};
 pub use out::animation::{Motion, Progress, duration};
 pub use out::file::{estimated_bytes, to_bytes};
+pub use out::html::NoFile;
 pub use page::figure::{Figure, Layout, Options};
 pub use scene::drawing::{Anchor, Area, Drawing, Image, Ink, Mark, Style, Text, Weight};
 pub use scene::pages::{Format, FrameTime, Pages, Walk};

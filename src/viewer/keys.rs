@@ -183,7 +183,7 @@ const SAVE: &str = if HAS_FILES {
 
 /// The table, in the order of the list of all commands.
 #[rustfmt::skip]
-pub static TABLE: [Entry; 108] = [
+pub static TABLE: [Entry; 109] = [
     entry(Group::Play, Precondition::Episode, Command::Play(Play::Toggle), "Play or pause", &[key(Key::Space)], "at the end, starts again", ""),
     entry(Group::Time, Precondition::StepAfter, Command::Play(Play::Step(1)), "Go to next step", &[key(Key::ArrowRight)], "one step forward", ""),
     entry(Group::Time, Precondition::StepBefore, Command::Play(Play::Step(-1)), "Go to previous step", &[key(Key::ArrowLeft)], "one step back", ""),
@@ -240,8 +240,9 @@ pub static TABLE: [Entry; 108] = [
     entry(Group::Episode, Precondition::Nothing, Command::Window(Window::ToggleFamily), "Show attention mechanisms", &[], "each with a picture, its equation, its paper and an episode", "family uncertainty papers lecture"),
     entry(Group::Episode, Precondition::Nothing, Command::Dialog(DialogCommand::For(Subject::File(FilePurpose::Open))), "Open file", &[control(Key::O)], "a trace (.json, .json.gz, .npz) or weights; or drop a file", "load import file"),
     entry(Group::Episode, Precondition::Episode, Command::Dialog(DialogCommand::For(Subject::File(FilePurpose::Save))), "Save trace", &[control(Key::S)], "the episode on screen, as .json, .json.gz or .npz", "export download json"),
-    entry(Group::Episode, Precondition::Episode, Command::Dialog(DialogCommand::For(Subject::File(FilePurpose::Figure(Format::Png)))), "Save figure as PNG", &[control_shift(Key::E), control(Key::E)], "or as .svg, or as .gif with every step", "export image picture screenshot"),
+    entry(Group::Episode, Precondition::Episode, Command::Dialog(DialogCommand::For(Subject::File(FilePurpose::Figure(Format::Png)))), "Save figure as PNG", &[control_shift(Key::E), control(Key::E)], "or as .svg, as .gif with every step, or as .html with a player", "export image picture screenshot"),
     entry(Group::Episode, Precondition::Episode, Command::Dialog(DialogCommand::For(Subject::File(FilePurpose::Figure(Format::Svg)))), "Save figure as SVG", &[KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::ALT), Key::E)], "axes and text as vectors", "export image picture vector"),
+    entry(Group::Episode, Precondition::Episode, Command::Dialog(DialogCommand::For(Subject::File(FilePurpose::Figure(Format::Html)))), "Save figure as page", &[], "a page with a player, which needs no network", "export html slides embed player animation"),
     entry(Group::Episode, Precondition::Episode, Command::Dialog(DialogCommand::For(Subject::File(FilePurpose::Motion))), "Save animation", &[key(Key::M)], "the close-up in motion: the marked part, or eight steps", "export gif movie video"),
     entry(Group::Episode, Precondition::UnderWay, Command::File(File::GiveUp), "Cancel", &[control(Key::Period)], "or Esc: stop recording, reading or drawing", "abort stop give up"),
     entry(Group::Compare, Precondition::Episode, Command::Dialog(DialogCommand::For(Subject::File(FilePurpose::Compare))), "Compare with file", &[control(Key::D)], "another trace or weights, on one clock", "diff"),

@@ -26,7 +26,8 @@ use crate::analysis::lesion::{effects, lesions};
 use crate::analysis::population::Summary;
 use crate::analysis::repair::{Repair, attempts};
 use crate::figure::facts::spread::{Samples, Spread};
-use crate::figure::{Figure, Format, Gradients, Motion, Pages, Progress, Walk, to_bytes};
+use crate::figure::out::html::LARGEST;
+use crate::figure::{Figure, Format, Gradients, Motion, NoFile, Pages, Progress, Walk, to_bytes};
 use crate::io::recovery::{self, RecoverableRun, Recovery};
 use crate::io::{Experiment, RunStart, intervention, memory_limit};
 use crate::learn::{RunState, Snapshots};
@@ -521,7 +522,11 @@ async fn save_figure(
     let drawn = to_bytes(pages, format, scale, motion, &mut progress).await;
     // A page is drawn in one go: it may be given up only now.
     match drawn {
-        Some(bytes) if progress(1, 1).await.is_continue() => {
+        Err(NoFile::TooLarge(frames)) => Err(format!(
+            "The figure has {frames} frames, which take more than {} MB. Choose a shorter episode.",
+            LARGEST / 1_000_000
+        )),
+        Ok(bytes) if progress(1, 1).await.is_continue() => {
             let path = files.absolute(to.path.clone());
             Ok(Outcome::Saved(files.save_figure(&path, &bytes)?))
         }

@@ -161,7 +161,11 @@ mod tests {
         assert!(svg.contains(">100<") && svg.contains(">0.01<") && svg.contains(">20,000<"));
         assert!(svg.contains("threshold 0.1"));
         assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
-        assert_eq!(svg.matches("fill-opacity").count(), 2, "one band and its sign");
+        assert_eq!(
+            svg.matches("fill-opacity").count(),
+            2,
+            "one band and its sign"
+        );
     }
 
     #[test]

@@ -2,5 +2,6 @@
 
 pub mod animation;
 pub mod file;
+pub mod html;
 pub mod raster;
 pub mod svg;

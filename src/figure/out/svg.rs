@@ -191,14 +191,14 @@ fn place(area: &Area) -> String {
     format!("x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\"")
 }
 
-fn path(points: &[[f32; 2]]) -> String {
+pub(super) fn path(points: &[[f32; 2]]) -> String {
     let point = |[x, y]: &[f32; 2]| format!("{} {}", short(*x), short(*y));
     let points: Vec<_> = points.iter().map(point).collect();
     format!("M{}", points.join("L"))
 }
 
 /// Formats with at most two digits after the point.
-fn short(value: f32) -> String {
+pub(super) fn short(value: f32) -> String {
     let text = format!("{value:.2}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
     if text == "-0" { "0" } else { text }.to_owned()

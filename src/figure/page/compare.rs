@@ -15,12 +15,12 @@ use crate::figure::scene::cells::Cells;
 use crate::figure::scene::fonts::lines;
 use crate::figure::scene::lanes::Decades;
 use crate::figure::scene::layout::{self, BETWEEN, Band, Scene, least_size};
-use crate::figure::scene::pages::{FrameTime, Pages};
+use crate::figure::scene::pages::{FrameTime, Pages, View};
 use crate::figure::scene::paint::{Draw, Page, Paint, Surface};
 use crate::figure::scene::panel::{Across, Content, Down, Panel, PlacedPanel};
 use crate::figure::{
-    Area, Drawing, HeadName, Options, PanelId, Picture, Scale, Style, Walk, facts::numbers,
-    head_label, head_named,
+    Area, HeadName, Options, PanelId, Picture, Scale, Style, Walk, facts::numbers, head_label,
+    head_named,
 };
 use crate::math::Series;
 use crate::model::{Array, HeadTrace, Place, Trace, array, peak};
@@ -556,10 +556,11 @@ impl Pages for Comparison<'_> {
         (drawing, places)
     }
 
-    fn draw_at(&self, FrameTime { step, .. }: FrameTime) -> Drawing {
+    fn show(&self, View { at, dark, .. }: &View, seen: &mut dyn FnMut(Scene<'_>)) {
         let mut figure = self.clone();
-        figure.options.step = Some(step);
-        figure.draw()
+        figure.options.step = Some(at.step);
+        figure.options.dark = dark.unwrap_or(figure.options.dark);
+        seen(figure.scene());
     }
 
     /// Two machines may have unlike stages: whole steps.
@@ -591,6 +592,7 @@ pub fn page_columns(width: f32) -> [(f32, f32); 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::figure::Drawing;
     use crate::figure::{Layout, Mark};
     use crate::model::{Model, NtmConfig};
     use crate::task::{Copy, Task};

@@ -18,7 +18,7 @@ use crate::figure::page::debug::{self, DebugPage};
 use crate::figure::scene::catalogue::{Catalogue, Facts};
 use crate::figure::scene::layout::{self, Band, Scene, least_size, stacked};
 use crate::figure::scene::pace::paces;
-use crate::figure::scene::pages::{FrameTime, Pages, REST};
+use crate::figure::scene::pages::{FrameTime, Opening, Pages, REST, View};
 use crate::figure::scene::paint::{NO_DERIVATIVE, NOT_RECORDED, Page, Paint, Surface, TO_COME};
 use crate::figure::scene::panel::{Across, Content, Panel, PlacedPanel};
 use crate::figure::scene::provenance::arcs;
@@ -28,6 +28,9 @@ use crate::figure::{
 };
 use crate::model::NoiseMode;
 use crate::train::{Recording, is_unrecorded};
+
+/// A figure that runs has all heads up to this number, if none are chosen.
+const MOST_HEADS: usize = 8;
 
 /// Pictures of a figure, and their arrangement.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,6 +89,8 @@ pub struct Options {
     pub hides_future: bool,
     /// Pixels per unit of the page that an image may use.
     pub density: f32,
+    /// The address of the same episode in the window in a browser, for a page with a player.
+    pub link: Option<String>,
 }
 
 impl Options {
@@ -109,6 +114,7 @@ impl Options {
             log_scale: false,
             hides_future: false,
             density: 2.0,
+            link: None,
         }
     }
 
@@ -284,6 +290,19 @@ impl<'a> Figure<'a> {
             heads.extend(self.facts.salient.at(self.step()));
         }
         closeup::paint(on, self.catalogue(), &heads, area)
+    }
+
+    /// The figure in this view.
+    fn viewed(&self, View { at, head, dark }: &View) -> Self {
+        let mut figure = self.clone();
+        let options = &mut figure.options;
+        options.step = Some(at.step);
+        (options.stage, options.through) = (at.stage, at.through);
+        if let Some(head) = head {
+            options.heads = vec![*head];
+        }
+        options.dark = dark.unwrap_or(options.dark);
+        figure
     }
 
     /// The frames of all steps in motion.
@@ -709,11 +728,39 @@ impl Pages for Figure<'_> {
         (drawing, places)
     }
 
-    fn draw_at(&self, at: FrameTime) -> Drawing {
-        let mut figure = self.clone();
-        figure.options.step = Some(at.step);
-        (figure.options.stage, figure.options.through) = (at.stage, at.through);
-        figure.draw()
+    fn show(&self, view: &View, seen: &mut dyn FnMut(Scene<'_>)) {
+        seen(self.viewed(view).scene());
+    }
+
+    fn opening(&self) -> Opening<'_> {
+        Opening {
+            step: self.options.step,
+            head: self.focus(),
+            link: self.options.link.as_deref(),
+        }
+    }
+
+    fn heads(&self) -> Vec<(usize, String)> {
+        let trace = &self.recording.trace;
+        let all = self.options.heads.iter().copied();
+        let mut all: Vec<usize> = all.collect();
+        if all.is_empty() && trace.heads.len() <= MOST_HEADS {
+            all.extend(0..trace.heads.len());
+        }
+        let shows_one = matches!(self.options.layout, Layout::Debug | Layout::CloseUp);
+        let all = all.into_iter().filter(|_| shows_one);
+        all.map(|head| (head, head_label(trace, head))).collect()
+    }
+
+    fn words(&self, at: FrameTime, head: Option<usize>) -> [String; 2] {
+        let dark = None;
+        let figure = self.viewed(&View { at, head, dark });
+        let moment = figure.catalogue().now;
+        let stage = moment
+            .stage()
+            .map_or_else(String::new, |stage| stage.name().to_owned());
+        let head = head.or_else(|| figure.focus()).unwrap_or(0);
+        [stage, moment.long(head)]
     }
 
     fn frame_times(&self, walk: Walk) -> Vec<FrameTime> {
@@ -721,11 +768,16 @@ impl Pages for Figure<'_> {
             return self.in_motion();
         }
         let focus = self.focus().filter(|_| walk == Walk::Stages);
-        let inside = focus.map_or_else(Vec::new, |head| {
-            self.facts
+        let inside = match focus {
+            _ if walk == Walk::Player && self.has_stages() => {
+                (0..self.facts.stages.iter().count()).collect()
+            }
+            Some(head) => self
+                .facts
                 .stages
-                .addressing(&self.recording.trace.heads[head])
-        });
+                .addressing(&self.recording.trace.heads[head]),
+            None => Vec::new(),
+        };
         let in_step = |step| {
             let stages = inside.iter().copied().map(Some).chain([None]);
             stages.map(move |stage| FrameTime::new(step, stage))
@@ -1539,7 +1591,7 @@ mod tests {
                 }
             };
             let drawn = to_bytes(&figure, Format::Gif, 0.2, Motion::new(20), report_progress);
-            let drawn = at_once(drawn).is_some();
+            let drawn = at_once(drawn).is_ok();
             (drawn, heard)
         };
         // One after the other: how many are drawn together depends on how many processors there are.

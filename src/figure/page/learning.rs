@@ -5,7 +5,7 @@ use crate::figure::chart::plot::Plot;
 use crate::figure::facts::numbers::{brief, time};
 use crate::figure::facts::ticks::{Axis, AxisKind};
 use crate::figure::scene::layout::Scene;
-use crate::figure::scene::pages::{FrameTime, Pages};
+use crate::figure::scene::pages::{FrameTime, Pages, View};
 use crate::figure::scene::paint::Draw;
 use crate::figure::{Area, Colours, Drawing, Figure, Options, Style, Walk};
 use crate::train::Recording;
@@ -154,8 +154,8 @@ impl Pages for TrainingFigure<'_> {
         (self.page(usize::MAX), Vec::new())
     }
 
-    fn draw_at(&self, moment: FrameTime) -> Drawing {
-        self.page(moment.step)
+    fn show(&self, view: &View, seen: &mut dyn FnMut(Scene<'_>)) {
+        seen((self.page(view.at.step), Vec::new()));
     }
 
     fn frame_times(&self, _: Walk) -> Vec<FrameTime> {

@@ -18,6 +18,8 @@ pub enum Format {
     Png,
     /// Every step of the episode, one after the other.
     Gif,
+    /// A page with a player, which needs no network.
+    Html,
 }
 
 impl Format {
@@ -27,6 +29,7 @@ impl Format {
             "svg" => Some(Self::Svg),
             "png" => Some(Self::Png),
             "gif" => Some(Self::Gif),
+            "html" => Some(Self::Html),
             _ => None,
         }
     }
@@ -42,6 +45,8 @@ pub enum Walk {
     Stages,
     /// Every stage moves, eased as on screen.
     Motion,
+    /// A frame for every stage, of whatever head, and for every step.
+    Player,
 }
 
 /// The contents of a frame of an animation.
@@ -69,14 +74,61 @@ impl FrameTime {
     }
 }
 
+/// What a page shows: a moment, a head and a theme, where there is a choice.
+#[derive(Clone, Copy, Debug)]
+pub struct View {
+    /// The moment.
+    pub at: FrameTime,
+    /// The head; by default that of the page.
+    pub head: Option<usize>,
+    /// Light on dark; by default as the page.
+    pub dark: Option<bool>,
+}
+
+/// What a page with a player shows first.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Opening<'a> {
+    /// The step; by default the first one.
+    pub step: Option<usize>,
+    /// The head; by default the first one.
+    pub head: Option<usize>,
+    /// The address of the same episode in the window in a browser.
+    pub link: Option<&'a str>,
+}
+
 /// Pictures that fill a page, at one moment unless it says that there are many.
 pub trait Pages: Sync {
     /// Returns the page at the requested size, or at one that suits its contents, with the placed pictures.
     fn scene(&self) -> Scene<'_>;
 
+    /// Calls `seen` with the page in this view.
+    fn show(&self, _view: &View, seen: &mut dyn FnMut(Scene<'_>)) {
+        seen(self.scene());
+    }
+
     /// The page at another moment.
-    fn draw_at(&self, _moment: FrameTime) -> Drawing {
-        self.draw()
+    fn draw_at(&self, at: FrameTime) -> Drawing {
+        let (head, dark) = (None, None);
+        let mut drawn = None;
+        self.show(&View { at, head, dark }, &mut |(drawing, _)| {
+            drawn = Some(drawing)
+        });
+        drawn.unwrap_or_else(|| self.draw())
+    }
+
+    /// What a page with a player shows first.
+    fn opening(&self) -> Opening<'_> {
+        Opening::default()
+    }
+
+    /// The heads that a reader can choose, each with its label.
+    fn heads(&self) -> Vec<(usize, String)> {
+        Vec::new()
+    }
+
+    /// The name of the stage at a moment, empty after a step; and the moment in words.
+    fn words(&self, at: FrameTime, _head: Option<usize>) -> [String; 2] {
+        [String::new(), format!("step {}", at.step)]
     }
 
     /// Returns the contents of the frames of an animation of this episode.

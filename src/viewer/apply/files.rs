@@ -47,7 +47,9 @@ impl State {
     pub(super) fn chosen(&mut self, purpose: FilePurpose, path: PathBuf, replaces: bool) {
         let format = Format::of(&path);
         let is_unknown = match purpose {
-            FilePurpose::Figure(_) => format.is_none().then_some(("figure", ".svg, .png or .gif")),
+            FilePurpose::Figure(_) => format
+                .is_none()
+                .then_some(("figure", ".svg, .png, .gif or .html")),
             FilePurpose::Motion if matches!(format, Some(Format::Gif | Format::Png)) => None,
             FilePurpose::Motion => Some(("animation", ".gif or .png")),
             FilePurpose::Report if is_csv(&path) => None,
@@ -256,6 +258,7 @@ impl State {
                 if HAS_FILES { folder } else { plain() }
             }
             FilePurpose::Figure(Format::Svg) => name(".svg"),
+            FilePurpose::Figure(Format::Html) => name(".html"),
             FilePurpose::Figure(_) => name(".png"),
             FilePurpose::Motion => name(".gif"),
             FilePurpose::Report => name(".csv"),

@@ -122,7 +122,8 @@ const RUN: &str = "A run folder: weights, learning curve and checkpoint. `tapesc
 const MACHINE: &str =
     "The current weights with the learning curve (.safetensors), to open here or with the program.";
 const TABLE: &str = "The table as .csv, or with its charts as .svg or .png.";
-const FIGURE: &str = "The pictures in the centre: .svg, .png, or .gif with every step.";
+const FIGURE: &str =
+    "The pictures in the centre: .svg, .png, .gif with every step, or .html with a player.";
 
 /// Shows the dialog that ends training.
 fn ending_ui(ui: &mut Ui, dialog: &Dialog, state: &State) {

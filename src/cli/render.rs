@@ -1,5 +1,6 @@
 //! `tapescope render`: figures of an episode, as SVG, PNG, animated GIF, or a page with a player.
 
+mod frames;
 mod learning;
 mod sentence;
 
@@ -45,8 +46,13 @@ const LARGE: usize = 10_000_000;
 const SENT: usize = 3_000_000;
 /// The time before the first progress line, if there is no bar.
 const FIRST_LINE: Duration = Duration::from_mins(1);
+/// The duration of a frame, in hundredths of a second.
+const STEP: u16 = 25;
 /// The duration of each training snapshot, in hundredths of a second.
 const LEARNING: u16 = 12;
+/// The pixels of a slide, and its least height in units of the page: letters of 11 units are then 3.5 % of the height.
+const SLIDE: [f32; 2] = [1920.0, 1080.0];
+const LEAST_SLIDE: f32 = 315.0;
 /// The longest side of a GIF, in pixels.
 const MOST_OF_GIF: u32 = 65_535;
 
@@ -89,8 +95,14 @@ pub(super) struct Render {
     source: String,
     /// Output file: .svg, .png, .gif, or .html, a page with a player that needs no network; with --motion, .png is an
     /// animated PNG.
-    #[arg(long, value_name = "FIGURE.SVG")]
-    out: PathBuf,
+    #[arg(long, value_name = "FIGURE.SVG", required_unless_present = "frames")]
+    out: Option<PathBuf>,
+    /// Write every frame as PNG into this new folder, and print the command with which ffmpeg makes a film of them.
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["out", "step", "text", "compare", "over_training"])]
+    frames: Option<PathBuf>,
+    /// The page of a slide: 16:9, 1920 × 1080 pixels, as small in units as the layout allows, so that its letters are large.
+    #[arg(long, conflicts_with_all = ["scale", "compare", "over_training", "text", "motion"])]
+    slide: bool,
     /// Draw this trace, or this machine on the same episode, next to the first, with the difference: second
     /// minus first.
     #[arg(long, value_name = "TRACE|PRESET|FILE", conflicts_with_all = ["layout", "orientation", "weights"])]
@@ -215,7 +227,15 @@ impl Render {
         self
     }
 
+    /// The file that is written.
+    fn out(&self) -> &Path {
+        self.out.as_deref().unwrap_or(Path::new(""))
+    }
+
     pub(super) fn run(&self, out: &mut impl Write) -> anyhow::Result<()> {
+        if let Some(folder) = &self.frames {
+            return self.film(folder, out);
+        }
         let format = self.format()?;
         if self.over_training {
             return self.learning(format, out);
@@ -230,14 +250,14 @@ impl Render {
             Some(other) => self.compared(&drawn.recording, other, format, options)?,
             None => self.alone(&drawn, format, options)?,
         };
-        picture::write(&self.out, &bytes)?;
-        Ok(writeln!(out, "{}: {title}", label(&self.out))?)
+        picture::write(self.out(), &bytes)?;
+        Ok(writeln!(out, "{}: {title}", label(self.out()))?)
     }
 
     /// Returns the requested file format.
     fn format(&self) -> Result<Format, io::Error> {
-        Format::of(&self.out).ok_or_else(|| io::Error::Content {
-            file: label(&self.out),
+        Format::of(self.out()).ok_or_else(|| io::Error::Content {
+            file: label(self.out()),
             place: String::new(),
             problem: "unknown format; expected a file name that ends in .svg, .png, .gif or .html"
                 .to_owned(),
@@ -281,6 +301,10 @@ impl Render {
         let figure = figure.with_layer(drawn.derivatives.as_ref());
         let figure = figure.with_provenance(drawn.provenance.as_ref());
         self.check_pictures(&figure)?;
+        if self.slide {
+            let size = slide(figure.least_size());
+            return self.written(&figure.with_size(size), format);
+        }
         self.written(&figure, format)
     }
 
@@ -340,9 +364,9 @@ impl Render {
     /// Pictures as a file, and their title. An animation that takes long shows how far it is, and one that will be
     /// large is announced.
     fn written(&self, pages: &dyn Pages, format: Format) -> anyhow::Result<(Vec<u8>, String)> {
-        let usual_delay = if self.over_training { LEARNING } else { 25 };
+        let usual_delay = if self.over_training { LEARNING } else { STEP };
         let usual = Motion::new(self.delay.unwrap_or(usual_delay));
-        let scale = self.scale(format);
+        let scale = self.page_scale(pages, format);
         let title = self.drawing(pages, format, scale)?.title;
         let is_player = format == Format::Html;
         if format != Format::Gif && !is_player && !self.moves() {
@@ -377,29 +401,19 @@ impl Render {
                 bytes / 1_000_000
             ));
         }
-        // Where standard error is no terminal, no bar is shown, but a line now and then.
-        let bar = ProgressBar::new(frames as u64);
-        let (start, mut next) = (Instant::now(), FIRST_LINE);
-        if let Ok(style) = ProgressStyle::with_template("{bar:24} {percent} %  {eta} left") {
-            bar.set_style(style);
-        }
+        let mut bar = Bar::new(frames);
         let motion = Motion { walk, ..usual };
         let told = async |done: usize, all: usize| {
-            bar.set_length(all as u64);
-            bar.set_position(done as u64);
-            let line = progress(start.elapsed(), &mut next, done, all);
-            if let Some(line) = line.filter(|_| bar.is_hidden()) {
-                note(&line);
-            }
+            bar.set(done, all);
             ControlFlow::Continue(())
         };
         let drawn = at_once(to_bytes(pages, format, scale, motion, told));
-        bar.finish_and_clear();
+        bar.shown.finish_and_clear();
         // Nothing gives it up here.
         let drawn = drawn.map_err(|_| {
             anyhow!(
                 "--out {}: {frames} frames take more than {} MB; use --steps A..B, one head (--head), or fewer pictures (--layout)",
-                label(&self.out),
+                label(self.out()),
                 LARGEST / 1_000_000
             )
         })?;
@@ -429,6 +443,14 @@ impl Render {
         self.motion || self.over_training
     }
 
+    /// Pixels per unit of these pages.
+    fn page_scale(&self, pages: &dyn Pages, format: Format) -> f32 {
+        if self.slide {
+            return SLIDE[1] / pages.draw().height;
+        }
+        self.scale(format)
+    }
+
     fn scale(&self, format: Format) -> f32 {
         let is_still = !matches!(format, Format::Gif | Format::Html) && !self.moves();
         let usual = if is_still { 2.0 } else { 1.0 };
@@ -437,7 +459,7 @@ impl Render {
 
     /// Options that do not go together.
     fn check(&self, format: Format) -> anyhow::Result<()> {
-        let is_gif = format == Format::Gif;
+        let is_gif = format == Format::Gif || self.frames.is_some();
         let is_close_up = self.layout == Some(Layout::CloseUp);
         ensure!(
             self.gradient.is_none() || !is_close_up,
@@ -474,10 +496,14 @@ impl Render {
             "--link: only included machines have links; {} is none",
             self.source
         );
+        ensure!(
+            !self.slide || self.size.is_none(),
+            "--slide: has a size of its own; omit --size"
+        );
         for (option, is_given) in [("--delay", self.delay.is_some()), ("--stages", self.stages)] {
             ensure!(
                 is_gif || !is_given,
-                "{option}: applies to GIF only; use a file name that ends in .gif"
+                "{option}: applies to GIF and --frames only; use a file name that ends in .gif"
             );
         }
         Ok(())
@@ -636,6 +662,33 @@ impl Render {
     }
 }
 
+/// How far an animation is: a bar, or a line now and then where standard error is no terminal.
+struct Bar {
+    shown: ProgressBar,
+    start: Instant,
+    next: Duration,
+}
+
+impl Bar {
+    fn new(frames: usize) -> Self {
+        let shown = ProgressBar::new(frames as u64);
+        if let Ok(style) = ProgressStyle::with_template("{bar:24} {percent} %  {eta} left") {
+            shown.set_style(style);
+        }
+        let (start, next) = (Instant::now(), FIRST_LINE);
+        Self { shown, start, next }
+    }
+
+    fn set(&mut self, done: usize, all: usize) {
+        self.shown.set_length(all as u64);
+        self.shown.set_position(done as u64);
+        let line = progress(self.start.elapsed(), &mut self.next, done, all);
+        if let Some(line) = line.filter(|_| self.shown.is_hidden()) {
+            note(&line);
+        }
+    }
+}
+
 /// A line of progress, once after [`FIRST_LINE`] and then whenever twice the time has passed; none before the first frame.
 fn progress(elapsed: Duration, next: &mut Duration, done: usize, all: usize) -> Option<String> {
     if elapsed < *next || done == 0 || done >= all {
@@ -648,6 +701,13 @@ fn progress(elapsed: Duration, next: &mut Duration, done: usize, all: usize) -> 
         100 * done / all,
         HumanDuration(left)
     ))
+}
+
+/// The smallest page of a slide that has room for a figure of this size.
+fn slide((width, height): (f32, f32)) -> (f32, f32) {
+    let [across, down] = SLIDE.map(|pixels| pixels / SLIDE[1]);
+    let height = height.max(down * width / across).max(LEAST_SLIDE).ceil();
+    (across * height, height)
 }
 
 /// Parses a layout as typed.

@@ -22,7 +22,8 @@ pub fn resume(folder: &Path) -> String {
     command(&["train".as_ref(), "--resume".as_ref(), folder.as_os_str()])
 }
 
-fn quoted(word: &OsStr) -> String {
+/// Returns a word as a shell reads it.
+pub fn quoted(word: &OsStr) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./,=:+@%".contains(c);
     match word.to_str() {
         Some(text) if !text.is_empty() && text.chars().all(plain) => text.to_owned(),

@@ -39,8 +39,8 @@ impl Render {
             "--layout: the machine of this run has none of these pictures; omit --layout"
         );
         let (bytes, title) = self.written(&learning, format)?;
-        picture::write(&self.out, &bytes)?;
-        Ok(writeln!(out, "{}: {title}", label(&self.out))?)
+        picture::write(self.out(), &bytes)?;
+        Ok(writeln!(out, "{}: {title}", label(self.out()))?)
     }
 
     /// Returns the experiment, and the episode as recorded with every training snapshot.

@@ -53,7 +53,7 @@ impl Render {
         let options = self.options(format, &recording, config.order())?;
         let figure = Sentence::new(&recording, of, text, options);
         let (bytes, title) = self.written(&figure, format)?;
-        picture::write(&self.out, &bytes)?;
-        Ok(writeln!(out, "{}: {title}", label(&self.out))?)
+        picture::write(self.out(), &bytes)?;
+        Ok(writeln!(out, "{}: {title}", label(self.out()))?)
     }
 }

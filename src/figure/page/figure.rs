@@ -193,6 +193,12 @@ impl<'a> Figure<'a> {
         Self { initial, ..self }
     }
 
+    /// The figure on a page of this size.
+    pub fn with_size(mut self, size: (f32, f32)) -> Self {
+        self.options.size = Some(size);
+        self
+    }
+
     /// Adds the spread of many samples of the episode.
     pub fn with_spread(self, spread: Option<&'a Spread>) -> Self {
         Self { spread, ..self }

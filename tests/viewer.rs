@@ -1612,7 +1612,11 @@ fn head_parameters_are_plotted_over_time() {
         "W0 expected shift, −1 to 1.0: over time",
         "W0 entropy of w, bits, 0 to 4.0: over time",
     ] {
-        harness.get_by_label(line);
+        let value = harness.get_by_label(line).accesskit_node().value();
+        assert!(
+            value.is_some_and(|value| value.ends_with(" in step 0")),
+            "{line}"
+        );
     }
     let low = window_of(SMALL, Arc::default());
     let line = low.query_by_label_contains("gate, 0 to 1.0");

@@ -22,7 +22,7 @@ Examples:
   tapescope lesion copy
   tapescope lesion repeat_copy --length 6 --repeats 8 --episodes 50
   tapescope lesion copy --part read0 --format markdown
-  tapescope lesion copy --length 60 --repairs
+  tapescope lesion repeat_copy --length 6 --repeats 13 --repairs
 
 Removes each part of a trained machine in turn, in every step, without training it again (`ablate` trains without it): \
 stages of the heads, whole heads, groups of memory rows; and adds noise to memory, keys, weightings and weights, in units of the \

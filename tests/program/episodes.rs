@@ -690,12 +690,12 @@ fn a_run_on_pairs_resumes_repeats_evaluates_and_traces_from_any_folder() {
     };
     assert_eq!(
         names(&recording),
-        "a unknown delimiter unknown a end symbol"
+        "a unknown symbol delimiter unknown symbol a end symbol"
     );
     for (text, expected) in [
         (
             r#""b z""#,
-            "b space unknown delimiter unknown unknown unknown unknown unknown unknown end symbol",
+            "b space unknown symbol delimiter unknown symbol unknown symbol unknown symbol unknown symbol unknown symbol unknown symbol end symbol",
         ),
         (r#""b\ta""#, "b delimiter a end symbol"),
         (r#""ab""#, "a b delimiter b a end symbol"),

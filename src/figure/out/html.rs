@@ -4,18 +4,16 @@
 //! stored once, and so are colours, images and the values under the pointer.
 
 use std::collections::HashMap;
-use std::io::Write as _;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use flate2::Compression;
-use flate2::write::GzEncoder;
+use flate2::{Compress, Compression, FlushCompress};
 
 use crate::figure::out::animation::Progress;
 use crate::figure::out::svg::{path, short};
-use crate::figure::scene::fonts::{DROP, escape};
+use crate::figure::scene::fonts::{DROP, escape, width_of};
 use crate::figure::scene::pages::{FrameTime, Pages, View, Walk};
 use crate::figure::scene::panel::{Content, PlacedPanel};
 use crate::figure::{Anchor, Area, Drawing, Image, Ink, Mark, Rgb, Slot, Text, Weight};
@@ -38,6 +36,48 @@ pub enum NoFile {
     Cancelled,
     /// It would have more than [`LARGEST`] bytes, with this number of frames.
     TooLarge(usize),
+}
+
+/// Text, packed as it comes.
+struct Packed {
+    packer: Compress,
+    bytes: Vec<u8>,
+}
+
+impl Packed {
+    fn new() -> Self {
+        Self {
+            packer: Compress::new(Compression::default(), true),
+            bytes: Vec::new(),
+        }
+    }
+
+    fn add(&mut self, text: &str) {
+        self.pack(text.as_bytes(), FlushCompress::None);
+    }
+
+    fn pack(&mut self, text: &[u8], flush: FlushCompress) {
+        let start = self.packer.total_in();
+        loop {
+            let done = (self.packer.total_in() - start) as usize;
+            self.bytes.reserve(text.len() / 4 + 4096);
+            let state = self
+                .packer
+                .compress_vec(&text[done..], &mut self.bytes, flush);
+            let is_all = self.packer.total_in() - start == text.len() as u64;
+            // Packing has no other failure than an end.
+            let goes_on = matches!(state, Ok(flate2::Status::Ok | flate2::Status::BufError));
+            if !goes_on || (is_all && self.bytes.len() < self.bytes.capacity()) {
+                break;
+            }
+        }
+    }
+
+    /// All of it in base64.
+    fn finish(mut self) -> String {
+        self.pack(&[], FlushCompress::Finish);
+        STANDARD.encode(self.bytes)
+    }
 }
 
 /// Texts that are stored once, each by its number.
@@ -84,7 +124,7 @@ struct Film {
     marks: Table,
     values: Table,
     parts: Table,
-    frames: GzEncoder<Vec<u8>>,
+    frames: Packed,
     count: usize,
 }
 
@@ -108,7 +148,7 @@ pub(crate) async fn html(
         marks: Table::default(),
         values: Table::default(),
         parts: Table::default(),
-        frames: GzEncoder::new(Vec::new(), Compression::default()),
+        frames: Packed::new(),
         count: 0,
     };
     for head in shown {
@@ -134,7 +174,7 @@ impl Film {
     fn bytes(&self) -> usize {
         let tables = [&self.images, &self.marks, &self.values, &self.parts];
         let of_tables = |table: &Table| 8 * table.texts.len();
-        (self.frames.get_ref().len() + tables.map(of_tables).iter().sum::<usize>()) * 4 / 3
+        (self.frames.bytes.len() + tables.map(of_tables).iter().sum::<usize>()) * 4 / 3
     }
 
     /// Adds a frame, in both themes.
@@ -172,12 +212,7 @@ impl Film {
             list(&parts)
         );
         self.count += 1;
-        self.write(&text);
-    }
-
-    fn write(&mut self, text: &str) {
-        // Memory takes all bytes.
-        let _ = self.frames.write_all(text.as_bytes());
+        self.frames.add(&text);
     }
 
     fn mark(&mut self, light: &Mark, dark: &Mark) -> usize {
@@ -275,10 +310,10 @@ impl Film {
             Weight::Mono => 2,
         };
         let (size, up) = (short(style.size), u8::from(style.upwards));
-        format!(
-            "[3,{x},{y},{ink},{size},{anchor},{weight},{up},{}]",
-            json(&text.text)
-        )
+        // Another font takes the same room.
+        let width = short(width_of(&text.text, &style));
+        let text = json(&text.text);
+        format!("[3,{x},{y},{ink},{size},{anchor},{weight},{up},{width},{text}]")
     }
 
     fn image(&mut self, light: &Image, dark: &Image) -> usize {
@@ -294,13 +329,14 @@ impl Film {
             .number(format!("[{columns},{rows},\"{letters}\"]"))
     }
 
-    /// A picture to point at: its place, what is said of a value, its rows, and its values.
+    /// A picture to point at: its place, the words for a value, its rows, and its values.
     fn part(&mut self, place_of: &PlacedPanel<'_>, at: FrameTime) -> Option<usize> {
         let panel = &place_of.panel;
         if panel.alt.is_empty() || matches!(panel.content, Content::Sign(Slot::Sentence)) {
             return None;
         }
-        let name = json(&format!("{}: {}", panel.name, panel.alt));
+        let name = format!("{}: {}  {}", panel.name, panel.alt, panel.value);
+        let name = json(name.trim_end());
         let area = place(&place_of.area);
         let steps = place_of.steps().map_or_else(
             || "null".to_owned(),
@@ -396,11 +432,10 @@ impl Film {
             self.values.texts.join(","),
             self.parts.texts.join(",")
         );
-        let mut tables = GzEncoder::new(Vec::new(), Compression::best());
-        let _ = tables.write_all(tables_text.as_bytes());
-        self.write("]");
-        let [tables, frames] = [tables, self.frames]
-            .map(|packed| STANDARD.encode(packed.finish().unwrap_or_default()));
+        let mut tables = Packed::new();
+        tables.add(&tables_text);
+        self.frames.add("]");
+        let [tables, frames] = [tables, self.frames].map(Packed::finish);
         let parts = [
             ("{title}", escape(&drawing.title)),
             ("{still}", drawing.to_svg()),
@@ -420,9 +455,14 @@ impl Film {
     }
 }
 
-/// A text of JSON, for a place inside a page.
+/// A text of JSON.
 fn json(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
+    let letters = text.chars().map(|letter| match letter {
+        '"' | '\\' => format!("\\{letter}"),
+        letter if letter.is_control() => format!("\\u{:04x}", letter as u32),
+        letter => letter.to_string(),
+    });
+    format!("\"{}\"", letters.collect::<String>())
 }
 
 fn list(numbers: &[usize]) -> String {
@@ -454,9 +494,7 @@ fn value(value: Option<f32>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Read;
-
-    use flate2::read::GzDecoder;
+    use flate2::{Decompress, FlushDecompress};
     use serde_json::Value;
 
     use super::*;
@@ -474,10 +512,11 @@ mod tests {
         let (_, after) = page.split_once(&format!("id=\"{id}\">")).expect("a block");
         let (packed, _) = after.split_once('<').expect("an end");
         let packed = STANDARD.decode(packed).expect("base64");
-        let mut text = String::new();
-        GzDecoder::new(&packed[..])
-            .read_to_string(&mut text)
-            .expect("gzip");
+        let mut text = Vec::with_capacity(100_000_000);
+        let unpacked =
+            Decompress::new(true).decompress_vec(&packed, &mut text, FlushDecompress::Finish);
+        assert_eq!(unpacked.expect("packed text"), flate2::Status::StreamEnd);
+        let text = String::from_utf8(text).expect("text");
         serde_json::from_str(&text).expect("JSON")
     }
 

@@ -144,8 +144,13 @@ pub trait Pages: Sync {
         let (mut drawing, places) = self.scene();
         let told = places.iter().filter(|place| !place.panel.alt.is_empty());
         let told = told.map(|place| {
-            let Panel { name, alt, .. } = &place.panel;
-            (place.area, format!("{name}: {alt}"))
+            let Panel {
+                name, alt, value, ..
+            } = &place.panel;
+            (
+                place.area,
+                format!("{name}: {alt}  {value}").trim_end().to_owned(),
+            )
         });
         drawing.parts.extend(told);
         drawing

@@ -48,6 +48,8 @@ pub struct Panel<'a> {
     pub note: String,
     /// The text alternative for screen readers, after the name.
     pub alt: String,
+    /// The value at the step, where there is one, for screen readers.
+    pub value: String,
     /// The contents.
     pub content: Content<'a>,
     /// The horizontal axis.
@@ -288,6 +290,7 @@ impl<'a> Panel<'a> {
             whose: String::new(),
             note: String::new(),
             alt: String::new(),
+            value: String::new(),
             content,
             across: Across::Values,
             down: Down::all("", 0),

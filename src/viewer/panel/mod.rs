@@ -326,7 +326,13 @@ pub fn part(ui: &Ui, place: &PlacedPanel<'_>) -> Response {
 /// [`part`] with another description.
 pub fn part_told(ui: &Ui, place: &PlacedPanel<'_>, description: &str) -> Response {
     let (area, name) = (rect(&place.area), &place.panel.name);
-    interact(ui, place.slot(), area, name, description)
+    let response = interact(ui, place.slot(), area, name, description);
+    let value = &place.panel.value;
+    if !value.is_empty() {
+        ui.ctx()
+            .accesskit_node_builder(response.id, |node| node.set_value(&**value));
+    }
+    response
 }
 
 /// The pointer, when it is over this picture and nothing is in between.

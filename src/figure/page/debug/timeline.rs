@@ -276,7 +276,8 @@ impl Painting<'_, '_> {
         let panel = Panel {
             whose: label.to_owned(),
             note: scale.clone(),
-            alt: format!("{value} in step {}, over time", self.step()),
+            alt: "over time".to_owned(),
+            value: format!("{} in step {}", value.trim(), self.step()),
             ..Panel::sign(Slot::Line(id), format!("{label} {scale}"))
         };
         self.places.push(panel.at(plot));

@@ -27,6 +27,8 @@ pub const LABELS: f32 = 14.0;
 pub const BESIDE: f32 = 32.0;
 /// Height of a line of words.
 const LINE: f32 = 12.0;
+/// Most heads: the overlaps of each step take time and room with the square of their number.
+const MOST_HEADS: usize = 256;
 /// Gap between the cells and the words, and width of the group name.
 const APART: f32 = 14.0;
 const WHO: f32 = 34.0;
@@ -131,7 +133,7 @@ impl Redundant {
 
 /// Redundancy penalties of an episode: of the read heads, of the write heads, and of all.
 ///
-/// Empty if no kind has two heads, or if the weightings differ in length.
+/// Empty if no kind has two heads, if the weightings differ in length, and of very many heads.
 #[derive(Clone, Debug, Default)]
 pub struct Redundancies(pub Vec<Redundant>);
 
@@ -143,6 +145,7 @@ impl Redundancies {
         let counts = [trace.heads.len() - writes, writes];
         let rows = heads().next().map_or(0, |head| head.weighting.width());
         let is_alike = rows > 0 && heads().all(|head| head.weighting.width() == rows);
+        let is_alike = is_alike && trace.heads.len() <= MOST_HEADS;
         if !is_alike || counts.iter().all(|&count| count < 2) {
             return Self::default();
         }

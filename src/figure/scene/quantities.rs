@@ -9,6 +9,9 @@ use crate::figure::{PanelId, Picture, Scale};
 use crate::math::Series;
 use crate::model::Place;
 
+/// The axes of machine files along which the steps of a source stand.
+const SOURCE_AXES: [&str; 2] = ["source", "from"];
+
 impl<'a> Catalogue<'a> {
     /// The quantity of a picture, if it is one of a machine file.
     pub fn quantity(&self, id: PanelId) -> Option<&'a Quantity> {
@@ -25,6 +28,15 @@ impl<'a> Catalogue<'a> {
         }
         let series = self.now.trace().series(place, own.array)?;
         Some((series, own.scale(self.shades[1])))
+    }
+
+    /// The names of the entries of an axis, if these are the tokens of a source.
+    fn names_along(&self, axis: &str, size: usize) -> &'a [String] {
+        let source = self.facts.source.as_ref().map(|source| &*source.names);
+        let is_source = SOURCE_AXES.contains(&axis);
+        source
+            .filter(|names| is_source && names.len() == size)
+            .unwrap_or_default()
     }
 
     /// A picture of a quantity: of one of [`Picture::Quantities`] its values over time, or its table at the step; of
@@ -45,7 +57,10 @@ impl<'a> Catalogue<'a> {
                 equation if self.layer.is_none() && !equation.is_empty() => equation,
                 _ => what.clone(),
             },
-            down: Down::all(own.axis(), down),
+            down: Down {
+                names: self.names_along(own.axis(), down),
+                ..Down::all(own.axis(), down)
+            },
             ..Panel::new(id, Content::Cells(cells))
         };
         if id.now {
@@ -94,10 +109,11 @@ impl<'a> Catalogue<'a> {
             alt: "over time".to_owned(),
             across: Across::Steps(steps),
             symbols: &self.facts.symbols,
-            natural: if own.is_number() {
-                36.0
-            } else {
-                (down as f32 * 5.0).clamp(24.0, 120.0)
+            natural: match panel.down.names {
+                _ if own.is_number() => 36.0,
+                [] => (down as f32 * 5.0).clamp(24.0, 120.0),
+                // Room for their names.
+                _ => (down as f32 * 14.0).clamp(24.0, 420.0),
             },
             done: steps_done(id, &self.now),
             ..panel

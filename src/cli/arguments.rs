@@ -2,11 +2,13 @@
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use anyhow::ensure;
 use clap::Args;
 
+use crate::io::trace::{AttentionOptions, Words};
 use crate::model::sam::SamConfig;
 
 /// The most threads of a command.
@@ -43,6 +45,61 @@ pub(super) struct Resize {
     /// height of the page (1200x800) [default: as in training].
     #[arg(long = "size", value_name = "NAME=N", value_parser = size)]
     pub(super) sizes: Vec<Size>,
+}
+
+/// The heading of the options of attention.
+const ATTENTION: &str = "Attention of another program";
+
+/// What belongs to attention of another program: weights in a .npy or a text file, or links in the Pharaoh format (0-0 1p2).
+#[derive(Args, Clone, Debug, Default)]
+pub(super) struct AttentionArgs {
+    /// Text file with the token of each step, separated by blanks.
+    #[arg(long, help_heading = ATTENTION, value_name = "FILE")]
+    tokens: Option<PathBuf>,
+    /// Text file with the tokens of another sequence, to which the steps attend.
+    #[arg(long, help_heading = ATTENTION, value_name = "FILE")]
+    source_tokens: Option<PathBuf>,
+    /// Pharaoh file with the known links, for the alignment error rate: 0-0 for sure links, 1p2 for possible ones.
+    #[arg(long, help_heading = ATTENTION, value_name = "FILE")]
+    links: Option<PathBuf>,
+    /// Line of these files, from 1: each has a pair of sentences in a line [default: 1 with links, otherwise a file is one
+    /// text].
+    #[arg(long, help_heading = ATTENTION, value_name = "N", value_parser = up_to(usize::MAX), allow_negative_numbers = true)]
+    line: Option<usize>,
+    /// Number of the first token in links, 0 or 1.
+    #[arg(long, help_heading = ATTENTION, value_name = "0|1", default_value = "0", value_parser = first, allow_negative_numbers = true)]
+    first: usize,
+}
+
+fn first(text: &str) -> Result<usize, String> {
+    within(text, 0..=1, "0 or 1")
+}
+
+impl AttentionArgs {
+    /// Checks that none is given for a machine of this name.
+    ///
+    /// # Errors
+    /// Names what they belong to.
+    pub(super) fn check_machine(&self, name: &str) -> anyhow::Result<()> {
+        ensure!(
+            self.options() == AttentionOptions::default(),
+            "{name} is a machine; files of tokens and links belong to attention of another program: .npy, a matrix, or links"
+        );
+        Ok(())
+    }
+
+    /// What belongs to the weights.
+    pub(super) fn options(&self) -> AttentionOptions {
+        let [tokens, source, links] = [&self.tokens, &self.source_tokens, &self.links]
+            .map(|file| file.clone().map(Words::File));
+        AttentionOptions {
+            tokens,
+            source,
+            links,
+            line: self.line,
+            first: self.first,
+        }
+    }
 }
 
 /// A size, as it is typed.

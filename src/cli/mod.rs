@@ -99,7 +99,7 @@ enum Command {
     Disassemble(disassemble::Disassemble),
     Provenance(provenance::Provenance),
     Pytorch(pytorch::Pytorch),
-    Render(render::Render),
+    Render(Box<render::Render>),
     Sweep(sweep::Sweep),
     Ablate(ablate::Ablate),
     Lesion(lesion::LesionArgs),

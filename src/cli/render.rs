@@ -13,7 +13,7 @@ use anyhow::{anyhow, ensure};
 use clap::{Args, ValueEnum};
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 
-use super::arguments::{MOST_SAMPLES, ends, step, threads, up_to, within};
+use super::arguments::{AttentionArgs, MOST_SAMPLES, ends, step, threads, up_to, within};
 use super::episode::{EpisodeArgs, as_it_is, note_wrap_around};
 use super::gradient::{self, quantity};
 use super::machine;
@@ -90,7 +90,7 @@ cells. Every colour has a legend; scales are fixed for the episode. The same com
 )]
 pub(super) struct Render {
     /// A recorded trace, or the machine that records the episode: an included machine, a weights file or a
-    /// run folder.
+    /// run folder; or attention of another program (.npy, a text matrix, Pharaoh links).
     #[arg(value_name = "TRACE|PRESET|FILE")]
     source: String,
     /// Output file: .svg, .png, .gif, or .html, a page with a player that needs no network; with --motion, .png is an
@@ -185,6 +185,8 @@ pub(super) struct Render {
     /// made it: as wide as their share, dashed where it is negative. A bit needs the weights: a machine, not a trace.
     #[arg(long, value_name = "VALUE", conflicts_with_all = ["compare", "motion", "over_training", "text"])]
     provenance: Option<String>,
+    #[command(flatten)]
+    attention: AttentionArgs,
     #[command(flatten)]
     episode: EpisodeArgs,
 }
@@ -512,6 +514,7 @@ impl Render {
     /// Returns the episode, read from a trace or recorded now.
     fn recording(&self, source: &str) -> anyhow::Result<RenderInput> {
         if !io::is_trace(Path::new(source)) || self.episode.weights.is_some() {
+            self.attention.check_machine(source)?;
             let trained = self.episode.trained(source)?;
             let spread = self
                 .samples
@@ -531,7 +534,13 @@ impl Render {
             });
         }
         self.check_recorded(source)?;
-        let imported = trace::read(Path::new(source))?;
+        let path = Path::new(source);
+        // The files of tokens belong to the first of two.
+        let imported = if source == self.source {
+            trace::read_with(path, &self.attention.options())?
+        } else {
+            trace::read(path)?
+        };
         note_wrap_around(source, &imported.recording);
         Ok(RenderInput {
             provenance: self.provenance(&imported.recording, &imported.config, None)?,

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use clap::Args;
 
-use super::arguments::step;
+use super::arguments::{AttentionArgs, step};
 #[cfg(feature = "gui")]
 use super::arguments::{Resize, Size};
 use super::episode::EpisodeArgs;
@@ -14,7 +14,7 @@ use super::episode::as_it_is;
 use super::machine;
 use crate::io::Experiment;
 #[cfg(feature = "gui")]
-use crate::io::is_trace;
+use crate::io::{is_trace, trace::AttentionOptions};
 #[cfg(feature = "gui")]
 use crate::viewer;
 
@@ -39,7 +39,8 @@ By default the window shows a long episode. With episode options it shows the sa
 #[command(after_help = EXAMPLES)]
 pub(super) struct View {
     /// The name of an included machine, a weights file (.safetensors), the folder of a run, or a
-    /// trace (.ntmtrace.json, .ntmtrace.json.gz, .npz).
+    /// trace (.ntmtrace.json, .ntmtrace.json.gz, .npz); or attention of another program (.npy, a text
+    /// matrix, Pharaoh links).
     what: Option<String>,
     /// Compare with this trace, or with this machine on the same episode.
     #[arg(long, value_name = "WHAT", requires = "what")]
@@ -53,6 +54,8 @@ pub(super) struct View {
     /// Open a link to the web page: the whole link, or the part after its #.
     #[arg(long, value_name = "LINK", exclusive = true)]
     link: Option<String>,
+    #[command(flatten)]
+    attention: AttentionArgs,
     #[command(flatten)]
     episode: EpisodeArgs,
 }
@@ -76,6 +79,19 @@ impl View {
         let first = match &self.episode.weights {
             Some(weights) => Some(First::File(weights.clone())),
             None => self.what.clone().map(first).transpose()?,
+        };
+        let attention = self.attention.options();
+        let first = match first {
+            Some(First::File(path))
+                if is_trace(&path) && attention != AttentionOptions::default() =>
+            {
+                Some(First::Attention(path, attention))
+            }
+            first => {
+                let name = self.what.as_deref();
+                self.attention.check_machine(name.unwrap_or("this"))?;
+                first
+            }
         };
         let compare = self.compare.clone().map(self::first).transpose()?;
         show(first, compare, self.beginning()?)

@@ -20,13 +20,14 @@ pub(super) use super::faults::change;
 use super::input::{is_pickle, start};
 pub(super) use super::input::{read, read_text, text, text_start, without_mark};
 use super::memory_files;
+use super::npy::MAGIC;
 use crate::platform::HAS_FILES;
 
-/// True for a path that ends as the paths of traces do, and for a file that begins as a trace: gzip, zip, or JSON of
-/// its format.
+/// True for a path that ends as the paths of traces do, and for a file that begins as a trace: gzip, zip, JSON of
+/// its format, or weights of attention.
 pub fn is_trace(path: &Path) -> bool {
     let name = path.to_string_lossy();
-    let ends = [".ntmtrace.json", ".ntmtrace.json.gz", ".npz"];
+    let ends = [".ntmtrace.json", ".ntmtrace.json.gz", ".npz", ".npy"];
     if ends.iter().any(|end| name.ends_with(end)) {
         return true;
     }
@@ -36,7 +37,33 @@ pub fn is_trace(path: &Path) -> bool {
     let has_format = || start.windows(format.len()).any(|bytes| bytes == format);
     // A weights file begins with the length of its header, which may be the letters PK or those of gzip.
     let is_npz = || start.starts_with(b"PK\x03\x04") && !is_pickle(&start);
-    is_npz() || start.starts_with(b"\x1f\x8b\x08") || is_json() && has_format()
+    is_attention(&start)
+        || is_npz()
+        || start.starts_with(b"\x1f\x8b\x08")
+        || is_json() && has_format()
+}
+
+/// The words between blanks, tabs, lines, commas and semicolons.
+pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
+    let words = text.split(|next: char| next.is_whitespace() || next == ',' || next == ';');
+    words.filter(|word| !word.is_empty())
+}
+
+/// True for the first bytes of attention of another program: an array, a matrix, or links.
+pub(super) fn is_attention(bytes: &[u8]) -> bool {
+    let text = text_start(bytes);
+    let text = String::from_utf8_lossy(&text[..text.len().min(400)]);
+    let is_one = |word: &str| word.parse::<f32>().is_ok() || is_link(word);
+    bytes.starts_with(&MAGIC[..6]) || words(&text).next().is_some_and(is_one)
+}
+
+/// True for a word that stands for a link, right or wrong.
+pub(super) fn is_link(word: &str) -> bool {
+    let digits = word.trim_start_matches(|next: char| next.is_ascii_digit());
+    let behind = digits
+        .strip_prefix(['-', 'p'])
+        .filter(|_| digits.len() < word.len());
+    behind.is_some_and(|to| to.starts_with(|next: char| next == '-' || next.is_ascii_digit()))
 }
 
 /// Changes the disk; tests stop before and behind it.

@@ -11,7 +11,7 @@
 //! | [`weights`] | a trained machine, safetensors | [`weights::from_bytes`] |
 //! | [`checkpoint`] | a training run between two updates, safetensors | [`checkpoint::from_bytes`] |
 //! | [`snapshots`] | the weights of a run at several times, safetensors | [`snapshots::from_bytes`] |
-//! | [`trace`] | one episode, JSON, gzipped JSON or npz | [`trace::from_bytes`] |
+//! | [`trace`] | one episode, JSON, gzipped JSON or npz; attention of other programs, npy or text | [`trace::from_bytes`] |
 //! | [`log`] | a training run, JSON lines | [`log::from_text`] |
 //! | [`bits`] | an episode made by hand, JSON | [`bits::from_json`] |
 //! | [`episodes`] | the episodes of your own task, npz | [`episodes::from_bytes`] |

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::state::{LoadedRun, Machine, OpenedFile, RecordedEpisode, Verdict, file_name};
 use crate::figure::Format;
+use crate::io::trace::{AttentionOptions, Imported};
 use crate::io::{
     Error, Experiment, RunFolder, RunStart, Trained, memory_files, memory_limit, picture, preset,
     shell, trace, weights,
@@ -226,13 +227,21 @@ fn opened(path: &Path, watch: ProgressCallback<'_>) -> Result<OpenedFile, Error>
             ..machine
         })));
     }
-    let imported = trace::read_watched(path, watch)?;
+    Ok(shown(trace::read_watched(path, watch)?))
+}
+
+/// Reads attention of another program with what belongs to it.
+pub(super) fn attention(path: &Path, options: &AttentionOptions) -> Result<OpenedFile, Error> {
+    Ok(shown(trace::read_with(path, options)?))
+}
+
+fn shown(imported: Imported) -> OpenedFile {
     let config = Some(imported.config);
     let shown = RecordedEpisode {
         sha256: imported.sha256,
         ..RecordedEpisode::of_file(imported.title, imported.recording, config)
     };
-    Ok(shown.into())
+    shown.into()
 }
 
 /// Verifies a trace, where there is memory for a second copy of it.

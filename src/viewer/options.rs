@@ -9,6 +9,7 @@ use super::state::{
     InvalidStart, Machine, NamedExperiment, OpenedFile, Session, Settings, StartOptions,
 };
 use super::worker;
+use crate::io::trace::AttentionOptions;
 use crate::model::Trace;
 use crate::model::config::Order;
 
@@ -127,6 +128,8 @@ pub enum First {
     Machine(String),
     /// A trace, a weights file or the folder of a run.
     File(PathBuf),
+    /// Attention of another program, with what belongs to it.
+    Attention(PathBuf, AttentionOptions),
     /// The experiments to train.
     Learning(Vec<NamedExperiment>),
 }

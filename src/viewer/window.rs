@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use super::app::{self, App};
-use super::disk::{Disk, Files};
+use super::disk::{Disk, Files, attention};
 use super::options::{First, Options};
 use super::state::{OpenedFile, Settings, StartOptions};
 
@@ -52,6 +52,10 @@ pub fn run(
         Some(First::Machine(name)) => options = options.with_first(&name),
         Some(First::Learning(experiments)) => options.learn = experiments,
         Some(First::File(path)) => options.open = Some(open(path)?),
+        Some(First::Attention(path, of)) => {
+            let opened = attention(&path, &of).map_err(|error| Error::File(error.to_string()))?;
+            options.open = Some((path, Some(opened)));
+        }
     }
     if let (Some(task), Some((_, Some(OpenedFile::Machine(machine))))) =
         (&begin.task, &mut options.open)
@@ -64,7 +68,7 @@ pub fn run(
         .check()
         .map_err(|unfit| Error::File(unfit.to_string()))?;
     options.compare = match compare {
-        None | Some(First::Learning(_)) => None,
+        None | Some(First::Learning(_) | First::Attention(..)) => None,
         Some(First::File(path)) => Some(open(path)?),
         Some(First::Machine(name)) => {
             let mut machines = options.machines.iter();

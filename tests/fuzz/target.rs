@@ -85,6 +85,14 @@ const TASKS: [&str; 10] = [
     r#"{"task": {"kind": "graph", "nodes": 2, "labels": 2, "edges": [2, 4]}}"#,
 ];
 
+/// A matrix, links, and two arrays of weights.
+const ATTENTION: [&[u8]; 4] = [
+    b"1 0 0\n0.5 0.5 0\n0.2,0.3;0.5\n",
+    b"0-0 1p2 2-1\n\n0-0\n",
+    b"\x93NUMPY\x01\x00\x3a\x00{'descr': '<f4', 'fortran_order': True, 'shape': (1, 2), } \n\0\0\0\x3f\0\0\0\x3f",
+    b"\x93NUMPY\x01\x00\x42\x00{'descr': '|V2', 'fortran_order': False, 'shape': (2, 1, 1, 2), }  \n\x80\x3f\0\0\0\x3f\0\x3f",
+];
+
 /// A reader under fire.
 pub struct Target {
     pub name: &'static str,
@@ -116,6 +124,12 @@ pub fn all() -> Vec<Target> {
             name: "npz",
             corpus: MACHINES.iter().map(|machine| npz(machine)).collect(),
             damage: container::zip,
+            read: read_trace,
+        },
+        Target {
+            name: "attention",
+            corpus: ATTENTION.map(<[u8]>::to_vec).to_vec(),
+            damage: text,
             read: read_trace,
         },
         Target {

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::Path;
 use std::{fmt, iter};
 
@@ -52,6 +53,12 @@ pub(super) fn asked(recording: &Recording) -> Written {
     let sampling = recording.trace.sampling;
     if episode.answer != Answer::Bits {
         values.push(("answer", json!(episode.answer.word())));
+    }
+    // What no task can draw again.
+    if recording.origin.is_none() && !episode.alignment.is_empty() {
+        let steps = episode.alignment.iter();
+        let steps = steps.map(|from| from.as_ref().map(|from| [from.start, from.end]));
+        values.push(("alignment", json!(steps.collect::<Vec<_>>())));
     }
     if let Some(ending) = recording.ending() {
         values.push(("ended", json!(ending.word())));
@@ -120,6 +127,9 @@ pub(super) struct AskedForm {
     sampling: Option<Word<NoiseMode>>,
     /// The form of the answer.
     pub(super) answer: Option<Word<Answer>>,
+    /// The source steps that the answer of each step comes from: the first, and one past the last.
+    #[serde(default)]
+    alignment: Vec<Option<(usize, usize)>>,
     /// The end of the run.
     pub(super) ended: Option<Word<Ending>>,
     /// Length of this episode; the next fields describe it too.
@@ -208,6 +218,25 @@ impl AskedForm {
     /// Returns the form of the answer.
     pub(super) fn answer(&self) -> Answer {
         self.answer.map_or(Answer::Bits, |word| word.0)
+    }
+
+    /// Returns the alignment of this many steps; empty if not given.
+    pub(super) fn alignment(
+        &self,
+        steps: usize,
+        label: &str,
+    ) -> Result<Vec<Option<Range<usize>>>, Error> {
+        let given = &self.alignment;
+        let is_right = |&(start, end): &(usize, usize)| start < end && end <= steps;
+        if given.iter().flatten().all(is_right) && [0, steps].contains(&given.len()) {
+            let ranges = given.iter().map(|from| from.map(|(start, end)| start..end));
+            return Ok(ranges.collect());
+        }
+        let problem = format!(
+            "has {} entries; expected {steps}, each null or [first source step, one past the last]",
+            given.len()
+        );
+        Err(Error::content(label, "task.alignment", problem))
     }
 
     /// Returns the noise mode.

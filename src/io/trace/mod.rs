@@ -16,6 +16,7 @@
 //! from the rest is computed, memories and stages alike, and named in `recording.computed`; the values of other
 //! arrays that are absent are [`crate::train::ABSENT`], a NaN. Both are named in `recording.absent`. A file cannot
 //! make the program take memory that it has no values for, beyond what a recording may take at all.
+//! Weights of attention alone, a `.npy` or text, become a trace: [`AttentionOptions`] has their tokens.
 //!
 //! # Comparing
 //!
@@ -36,6 +37,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod attention;
 mod compare;
 mod follows;
 mod form;
@@ -44,6 +46,7 @@ mod imported;
 mod intervention;
 mod machine;
 mod npz;
+mod open;
 mod read;
 mod source;
 mod table;
@@ -51,12 +54,14 @@ mod unpack;
 mod verify;
 mod write;
 
+pub use attention::{Attention, AttentionOptions, Words};
 pub use compare::{Comparison, Difference, Side, compare, diff, obstacles};
 pub use format::{Encoding, Generator};
 pub use imported::{Imported, Source};
 pub(super) use intervention::parse;
 pub use intervention::{FORM, text};
-pub use read::{from_bytes, from_json, read, read_watched};
+pub use open::{from_bytes, read, read_watched, read_with};
+pub use read::from_json;
 pub use source::ReadProgress;
 pub use table::{Listed, arrays, is_needed, recomputed};
 pub use verify::{Outcome, Verified, replay, verify};

@@ -19,7 +19,6 @@ use super::machine::{self, ConventionsForm};
 use super::npz::{META, Members};
 use super::source::{ArraySource, Inline, ReadProgress, check_shape, start};
 use super::table::{self, Described, KEYFRAMES, LAST_MEMORY, LOSS, MASK, TARGET};
-use super::unpack::unpacked;
 use super::write::{GRADIENT, NUMERIC, gradient};
 use crate::io::error::{json_words, parse, short};
 use crate::io::{Error, file, memory_limit};
@@ -32,72 +31,16 @@ use crate::train::{
     ABSENT, AuxLosses, Demand, Ending, LARGEST_RECORDING, Quantity, Recording, Score, is_unrecorded,
 };
 
-/// The largest file that is read, in bytes.
-const LIMIT: u64 = 2 << 30;
-
-/// Reads a trace file.
+/// Reads a trace in JSON; `label` stands for the file in messages.
 ///
 /// # Errors
-/// The file, the array or key, what was found and what was expected.
-pub fn read(path: &Path) -> Result<Imported, Error> {
-    read_watched(path, &|_, _| ControlFlow::Continue(()))
-}
-
-/// [`read`], as far as `watch` allows.
-///
-/// # Errors
-/// As for [`read`]; and that it was given up.
-pub fn read_watched(path: &Path, watch: ReadProgress<'_>) -> Result<Imported, Error> {
-    bytes_watched(file::read(path, LIMIT, begins)?, &file::label(path), watch)
-}
-
-/// Refuses bytes that are neither JSON nor packed.
-fn begins(bytes: &[u8]) -> Result<(), String> {
-    match file::text_start(bytes).first() {
-        Some(b'P' | 0x1f | b'{' | b'[') | None => Ok(()),
-        Some(_) => Err("is not a trace: expected JSON, gzip or npz".to_owned()),
-    }
-}
-
-/// [`read`] from memory: JSON, gzipped JSON or npz, by its first bytes; `label` stands for the file in
-/// messages.
-///
-/// # Errors
-/// As for [`read`].
-pub fn from_bytes(bytes: Vec<u8>, label: &str) -> Result<Imported, Error> {
-    bytes_watched(bytes, label, &|_, _| ControlFlow::Continue(()))
-}
-
-fn bytes_watched(bytes: Vec<u8>, label: &str, watch: ReadProgress<'_>) -> Result<Imported, Error> {
-    let fail = |problem: String| Error::content(label, "", problem);
-    if bytes.starts_with(b"PK") {
-        let mut members = Members::new(&bytes, LIMIT, watch).map_err(fail)?;
-        let meta = members
-            .meta()
-            .map_err(|problem| Error::content(label, META, problem))?;
-        return with_arrays(&meta, label, Some(members), watch);
-    }
-    let text = |bytes| file::text(bytes).map_err(fail);
-    if bytes.starts_with(b"\x1f\x8b") {
-        // Unpacking it is one half, reading what was in it the other.
-        let half = |done: usize, all: usize| watch(done, 2 * all);
-        let text = text(unpacked(&bytes, LIMIT, label, &half)?)?;
-        let half = |done: usize, all: usize| watch(all + done, 2 * all);
-        return with_arrays(&text, label, None, &half);
-    }
-    with_arrays(&text(bytes)?, label, None, watch)
-}
-
-/// [`read`] from memory; `label` stands for the file in messages.
-///
-/// # Errors
-/// As for [`read`].
+/// The array or key, what was found and what was expected.
 pub fn from_json(source: &str, label: &str) -> Result<Imported, Error> {
     with_arrays(source, label, None, &|_, _| ControlFlow::Continue(()))
 }
 
 /// A trace whose arrays are in the JSON, or in the members of an npz.
-fn with_arrays(
+pub(super) fn with_arrays(
     source: &str,
     label: &str,
     members: Option<Members>,
@@ -122,6 +65,15 @@ fn with_arrays(
         }
         None => build(form, source, label, &mut inline),
     }
+}
+
+/// A trace whose arrays are made here: `meta` is all else of it.
+pub(super) fn with_source(
+    meta: &str,
+    label: &str,
+    from: &mut dyn ArraySource,
+) -> Result<Imported, Error> {
+    build(parse(meta, label)?, meta, label, from)
 }
 
 /// The start of every file, which distinguishes a preset from a trace.
@@ -616,6 +568,10 @@ fn build(
         trace.setting.source = first.unwrap_or(t);
     }
     let mut recording = recorded(&form, task, phases, &mut found, trace);
+    let given = form.task.alignment(t, label)?;
+    if !given.is_empty() {
+        recording.episode.alignment = given;
+    }
     recording.conventions = machine.conventions;
     let changes = parse_recorded(&form.interventions, label, &config, &recording.trace)?;
     recording.conventions.interventions = changes;

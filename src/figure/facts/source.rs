@@ -4,12 +4,13 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use crate::figure::HeadName;
 use crate::math::Answer;
 use crate::model::peak;
 use crate::model::sam::{RECORDED_ROWS, row_number};
-use crate::model::{HeadTrace, Place, array};
+use crate::model::{HeadTrace, Place, Trace, array};
 use crate::task::Task;
-use crate::train::Recording;
+use crate::train::{AlignmentScore, Recording, is_unrecorded};
 
 /// The meaning of outlines in a weighting.
 pub const TRUTH: &str = "outlined: true alignment";
@@ -143,6 +144,8 @@ pub struct SourceSteps {
     pub names: Vec<String>,
     /// The source steps that every answer comes from, [T]; empty where unknown.
     pub alignment: Vec<Option<Range<usize>>>,
+    /// True where the alignment came with the recording: no task drew it.
+    pub has_links: bool,
     /// See [`picture`].
     pub picture: Option<[usize; 2]>,
 }
@@ -157,6 +160,7 @@ impl SourceSteps {
                 are_numbers: true,
                 names: rows.map(|row| row_number(trace, row).to_string()).collect(),
                 alignment: vec![None; trace.steps()],
+                has_links: false,
                 picture: None,
             });
         }
@@ -196,6 +200,7 @@ impl SourceSteps {
         Some(Self {
             are_numbers: false,
             names,
+            has_links: recording.origin.is_none() && !alignment.is_empty(),
             alignment,
             picture,
         })
@@ -204,6 +209,35 @@ impl SourceSteps {
     /// True where some answer has a true alignment.
     pub fn is_aligned(&self) -> bool {
         self.alignment.iter().any(Option::is_some)
+    }
+
+    /// The alignment error rate of the weights of a head, 0 to 1, where the alignment came with the recording.
+    pub fn error_rate(&self, head: &HeadTrace) -> Option<f64> {
+        let is_known = self.has_links && !is_unrecorded(head.weighting.as_slice());
+        let mut score = AlignmentScore::default();
+        is_known.then(|| {
+            let steps = 0..self.alignment.len().min(head.weighting.steps());
+            score.add_steps(|t| head.weighting.row(t), &self.alignment, steps);
+            score.error_rate()
+        })
+    }
+
+    /// The meaning of the outlines in the weighting of a head.
+    pub fn truth(&self, head: Option<&HeadTrace>) -> String {
+        let rate = head.and_then(|head| self.error_rate(head));
+        let rate = rate.map(|rate| format!("; alignment error rate {rate:.3}"));
+        TRUTH.to_owned() + &rate.unwrap_or_default()
+    }
+
+    /// The lowest alignment error rate of all heads, in words, where the alignment came with the recording.
+    pub fn best(&self, trace: &Trace) -> Option<String> {
+        let rates = trace.heads.iter().enumerate();
+        let rates = rates.filter_map(|(head, own)| Some((self.error_rate(own)?, head)));
+        let (rate, head) = rates.min_by(|a, b| a.0.total_cmp(&b.0))?;
+        let head = HeadName::of(trace, head);
+        Some(format!(
+            "alignment error rate {rate:.3} of {head}, the lowest"
+        ))
     }
 
     /// A text with the name of a row after its number: `row 2 [symbol 7]`.

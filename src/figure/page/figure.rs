@@ -400,7 +400,12 @@ impl<'a> Figure<'a> {
         let wrong = (score.scored > 0).then(|| recording.wrong_of_scored());
         let description = match (loss, wrong) {
             (Some(loss), Some(wrong)) => format!("{loss}, {wrong}"),
-            (loss, wrong) => loss.or(wrong).unwrap_or_else(|| "as recorded".to_owned()),
+            (loss, wrong) => {
+                let source = self.facts.source.as_ref();
+                let links = || source.and_then(|source| source.best(&recording.trace));
+                let known = loss.or(wrong).or_else(links);
+                known.unwrap_or_else(|| "as recorded".to_owned())
+            }
         };
         let steps = self.options.steps.as_ref().map_or_else(String::new, |_| {
             let (first, last) = (self.span.start, self.span.end.saturating_sub(1));

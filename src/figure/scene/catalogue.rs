@@ -15,7 +15,7 @@ use crate::figure::facts::moment::Moment;
 use crate::figure::facts::quantities::Quantity;
 use crate::figure::facts::rows::{Rows, runs_of};
 use crate::figure::facts::scores::score_text;
-use crate::figure::facts::source::{SourceSteps, StepSymbol, TRUTH};
+use crate::figure::facts::source::{SourceSteps, StepSymbol};
 use crate::figure::facts::spread::{Spread, is_spread};
 use crate::figure::facts::stages::{COLUMNS, Column, Stage, Stages, columns_of};
 use crate::figure::scene::addressing::{Addressing, Bars};
@@ -367,9 +367,12 @@ impl<'a> Catalogue<'a> {
         }
         let aligned = self.aligned().filter(|_| id.picture == Picture::Weightings);
         cells.aligned.extend(aligned.into_iter().flatten());
-        let truth = match cells.aligned[..] {
-            [] => String::new(),
-            _ => format!("; {TRUTH}"),
+        let truth = match &self.facts.source {
+            Some(source) if !cells.aligned.is_empty() => {
+                let head = id.of.and_then(|head| recording.trace.heads.get(head));
+                format!("; {}", source.truth(head))
+            }
+            _ => String::new(),
         };
         if id.picture == Picture::Output && !self.as_paper {
             let wrong = move |width| wrong_bits(recording, 0..steps, width);

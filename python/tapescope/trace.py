@@ -394,14 +394,21 @@ def _decimal(value: np.float32) -> str:
 
 def load(path: Path) -> Trace:
     """Reads a trace: JSON, gzipped JSON or npz. The contents decide, not the file name. With the extension, what the program
-    refuses is refused here too.
+    refuses is refused here too, and attention of other programs is read: a .npy, a text matrix or Pharaoh links, whose tokens
+    `attention` takes.
 
     Raises FormatError for an invalid trace, with the file and the place in it, and FileError for an unreadable file.
 
         load("copy.npz")["write0.weighting"]
     """
     path = file_name("path", path)
-    data = read(path, EXPECTED, _refuse)
+    try:
+        data = read(path, EXPECTED, _refuse)
+    except FormatError:
+        if not is_built():
+            raise
+        # Weights, or what the program refuses as well.
+        return Trace.of_native(native().Episode.of_attention(path, [None, None, None], None, 0))
     trace = _load_npz(path, data) if data.startswith(b"PK") else _load_json(path, data)
     for name, dims in trace.dims.items():
         shape, steps = trace[name].shape, trace.steps

@@ -184,7 +184,7 @@ class Io(Test):
             self.assertEqual(caught.exception.file, self.path("t.json"))
 
     def test_errors_name_the_file(self):
-        for text, said in [("{}", "`format`"), ("what", "is not JSON"),
+        for text, said in [("{}", "`format`"), ("what", "is not (JSON|a trace)"),
                            ('{"format": "ntm-trace", "version": "1.1"}', "`version`: is '1.1'; expected '2.0'")]:
             with open(self.path("t.json"), "w") as file:
                 file.write(text)

@@ -3,15 +3,40 @@
 use std::ffi::CString;
 use std::path::PathBuf;
 
+use numpy::PyReadonlyArrayDyn;
 use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use tapescope::cli::in_process;
 use tapescope::figure::scene::fonts;
+use tapescope::io::trace::{Attention, AttentionOptions, Words};
 use tapescope::io::{self, trace};
 
 use crate::arrays::shared;
 use crate::errors::raised;
+
+/// Weights of attention.
+#[derive(FromPyObject)]
+enum Weights<'py> {
+    Array(PyReadonlyArrayDyn<'py, f32>),
+    File(PathBuf),
+}
+
+/// The words of a side, or links.
+#[derive(FromPyObject)]
+enum Given {
+    Words(Vec<String>),
+    File(PathBuf),
+}
+
+impl From<Given> for Words {
+    fn from(given: Given) -> Self {
+        match given {
+            Given::Words(words) => Self::Given(words),
+            Given::File(path) => Self::File(path),
+        }
+    }
+}
 
 /// A recorded episode.
 #[pyclass(frozen, module = "tapescope._native")]
@@ -25,6 +50,44 @@ impl Episode {
         let read = py.detach(|| trace::from_bytes(bytes, name));
         let read = read.map_err(|error| raised(py, error.into()))?;
         Ok(Self(read.into()))
+    }
+
+    /// Returns attention of another program as a trace: weights in an array, or those in a file, with the words of both sides
+    /// and the known links.
+    #[staticmethod]
+    fn of_attention(
+        py: Python<'_>,
+        weights: Weights<'_>,
+        beside: [Option<Given>; 3],
+        line: Option<usize>,
+        first: usize,
+    ) -> PyResult<Self> {
+        let [tokens, source, links] = beside.map(|given| given.map(Into::into));
+        let options = AttentionOptions {
+            tokens,
+            source,
+            links,
+            line,
+            first,
+        };
+        let read = match weights {
+            Weights::Array(weights) => {
+                let weights = weights.as_array();
+                let (shape, values) = (weights.shape().to_vec(), weights.iter().copied().collect());
+                let label = "attentions";
+                py.detach(|| {
+                    let attention = Attention::new(&shape, values);
+                    let fail = |problem| io::Error::Content {
+                        file: label.to_owned(),
+                        place: String::new(),
+                        problem,
+                    };
+                    attention.map_err(fail)?.imported(&options, label)
+                })
+            }
+            Weights::File(path) => py.detach(|| trace::read_with(&path, &options)),
+        };
+        Ok(Self(read.map_err(|error| raised(py, error.into()))?.into()))
     }
 
     /// Returns the trace as an npz file.

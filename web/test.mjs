@@ -352,6 +352,37 @@ const tests = {
     await context.close();
   },
 
+  async "is embedded: pictures and player alone, keys and messages in both directions"() {
+    const context = await browser.newContext({ viewport: { width: 900, height: 700 } });
+    const page = await context.newPage();
+    await page.addInitScript(() => {
+      window.news = [];
+      addEventListener("message", ({ data }) => window.news.push(data));
+    });
+    await page.goto(`${address}around.html?${encodeURIComponent("/#machine=copy&length=3&seed=7&step=5&embed=1")}`);
+    const frame = page.frames()[1];
+    const shown = () => frame.evaluate(() => window.tapescope?.state());
+    while ((await shown())?.step !== 5) await page.waitForTimeout(20);
+    assert.equal((await shown()).embedded, true);
+    const told = (key, value) => page.waitForFunction(([key, value]) => window.news.some((one) => one.tapescope === 1 && one[key] === value),
+      [key, value], { timeout: PATIENCE });
+    await told("step", 5);
+    await told("steps", 7);
+    const send = (data) => page.evaluate((data) => document.querySelector("iframe").contentWindow.postMessage(data, "*"), data);
+    await send({ tapescope: 1, step: 6, head: "R0" });
+    await told("step", 6);
+    await told("head", "R0");
+    await send({ tapescope: 2, step: 0 });
+    await send("step 0");
+    await page.mouse.click(250, 300);
+    await page.keyboard.press("ArrowRight");
+    await told("key", "ArrowRight");
+    await page.keyboard.press("Escape");
+    await told("key", "Escape");
+    assert.equal((await shown()).step, 6);
+    await context.close();
+  },
+
   async "moves less where the system asks for it"() {
     const page = await open("", { motion: "reduce" });
     assert.ok(!(await state(page)).playing);

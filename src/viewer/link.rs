@@ -13,13 +13,13 @@ use crate::task::{MAX_REPEATS, Task};
 use crate::train::UNSEEN_SEED;
 
 /// The names that a link knows.
-const NAMES: &str = "machine, length, items, repeats, seed, sample, rows, flip, intervene, step, stage, head, layout and page";
+const NAMES: &str = "machine, length, items, repeats, seed, sample, rows, flip, intervene, step, stage, head, layout, page and embed";
 
 /// The name of the page on attention mechanisms.
 const PAGE: &str = "attention";
 
 /// Keys for the position in an episode: a link to a recorded trace has no others.
-const PLACES: [&str; 4] = ["step", "stage", "head", "layout"];
+const PLACES: [&str; 5] = ["step", "stage", "head", "layout", "embed"];
 
 /// The contents of a link; missing ones have their defaults.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -85,6 +85,8 @@ impl Link {
             "head" => self.begin.head = Some(value.to_owned()),
             "page" if value == PAGE => self.begin.family = true,
             "page" => return invalid(format!("page={value}; the only page is {PAGE}.")),
+            "embed" if value == "1" => self.begin.embed = true,
+            "embed" => return invalid(format!("embed={value}; the only value is 1.")),
             "layout" => {
                 self.begin.layout = WindowLayout::named(value);
                 if self.begin.layout.is_none() {
@@ -107,6 +109,7 @@ impl Link {
             head: (state.view.chosen).then(|| head_label(trace, state.view.focus)),
             layout: WindowLayout::named(state.layout().name()),
             family: state.welcome.shown && state.welcome.family,
+            embed: state.embedded,
             ..StartOptions::default()
         };
         if open.shown.address.is_some() {
@@ -289,6 +292,7 @@ impl Link {
             ("head", begin.head.clone()),
             ("layout", text(begin.layout.map(WindowLayout::name))),
             ("page", begin.family.then(|| PAGE.to_owned())),
+            ("embed", begin.embed.then(|| "1".to_owned())),
         ];
         let said = pairs.into_iter();
         let said = said.filter_map(|(name, value)| Some((name, value?)));

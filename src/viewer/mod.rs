@@ -9,6 +9,8 @@ mod branch;
 mod choices;
 pub mod command;
 mod disk;
+#[cfg(any(test, target_arch = "wasm32"))]
+mod embed;
 mod fixture;
 mod glossary;
 mod inspect;

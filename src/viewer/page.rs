@@ -124,6 +124,22 @@ impl Page {
         app.is_some_and(|app| app.would_lose())
     }
 
+    /// Shows a step, a stage of it by its name, and a head by its label, and plays or pauses: what is not given stays.
+    pub fn show(
+        &self,
+        step: Option<usize>,
+        stage: Option<String>,
+        head: Option<String>,
+        play: Option<bool>,
+    ) {
+        let Some(mut app) = self.runner.app_mut::<App>() else {
+            return;
+        };
+        let commands = app.asked_for(step, stage.as_deref(), head.as_deref(), play);
+        app.apply(&self.context, commands);
+        self.context.request_repaint();
+    }
+
     /// The state on screen as a JavaScript object; `undefined` while a frame is drawn. `step`, `steps`, `stage` and
     /// `seed` are numbers, `playing`, `busy` and `dark` say true or false, `machine`, `task`, `layout`, `head` and
     /// `dialog` are names; `pictures` is how many cards of the start page have theirs, `status` the status line, `message`
@@ -169,6 +185,8 @@ fn shown(state: &State) -> Object {
         ("step", (player.step() as f64).into()),
         ("steps", (player.steps() as f64).into()),
         ("stage", (player.stage() as f64).into()),
+        ("stage_name", state.stage_name().into()),
+        ("embedded", state.embedded.into()),
         ("playing", player.playing().into()),
         ("layout", state.layout().name().into()),
         ("head", head.into()),

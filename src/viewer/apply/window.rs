@@ -22,7 +22,8 @@ impl State {
             Window::ToggleLeft => panels.left = !panels.left,
             Window::ToggleTimeline => panels.timeline = !panels.timeline,
             Window::TogglePresent => {
-                self.presenting = !self.presenting && self.session.open.is_some();
+                let is_open = self.session.open.is_some();
+                self.presenting = self.embedded || (!self.presenting && is_open);
                 (self.welcome.shown, self.drawer) = (false, false);
             }
             Window::ToggleWelcome | Window::ToggleFamily
@@ -237,8 +238,9 @@ impl State {
             self.drawer = false;
         } else if self.welcome.shown {
             self.window(Window::ToggleWelcome);
-        } else if std::mem::take(&mut self.presenting) {
+        } else if self.presenting && !self.embedded {
             // It is left before what stands in it.
+            self.presenting = false;
         } else if !self.leave_guide()
             && self.view.selected.take().is_none()
             && !self.hide_gradients()

@@ -124,7 +124,7 @@ pub fn invites(state: &State) -> bool {
     let pictures = state.session.open.is_some() && !state.welcome.shown;
     let guided = state.is_opening() || state.tour().is_some() || state.failing().is_some();
     let alone = state.comparing.baseline.is_none() && state.learning.is_none();
-    pictures && alone && !guided && !state.settings.greeted
+    pictures && alone && !guided && !state.embedded && !state.settings.greeted
 }
 
 /// The name of the button that takes the tour, or continues it.

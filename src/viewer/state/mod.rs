@@ -99,6 +99,8 @@ pub struct State {
     pub welcome: Welcome,
     /// True while the pictures have the whole window, large, to be shown to others.
     pub presenting: bool,
+    /// True inside another page: pictures and player only.
+    pub embedded: bool,
     /// The live training.
     pub learning: Option<LiveTraining>,
     /// Number of runs started.
@@ -199,7 +201,8 @@ impl State {
             mode: Mode::default(),
             stroke: None,
             welcome: Welcome::default(),
-            presenting: false,
+            presenting: begin.embed,
+            embedded: begin.embed,
             learning: None,
             runs: 0,
             ending: None,
@@ -210,7 +213,7 @@ impl State {
             report: None,
             lists: Lists::default(),
             pending: Pending {
-                play: !settings.look.still && begin.step.is_none() && !begin.family,
+                play: !settings.look.still && begin.step.is_none() && !begin.family && !begin.embed,
                 begin,
                 ..Pending::default()
             },

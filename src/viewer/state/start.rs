@@ -28,6 +28,8 @@ pub struct StartOptions {
     pub layout: Option<WindowLayout>,
     /// True to open the page on attention mechanisms first.
     pub family: bool,
+    /// True for a frame inside another page: pictures and player only.
+    pub embed: bool,
 }
 
 /// An option that the initial episode cannot satisfy, formatted as the command line reports it.

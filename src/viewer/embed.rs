@@ -1,0 +1,63 @@
+//! A frame inside another page: what that page asks for, and the name of the stage that it is told.
+
+use super::command::{Command, Play, ViewCommand};
+use super::state::State;
+use crate::figure::head_named;
+
+impl State {
+    /// The name of the stage on screen; empty after a step, and while whole steps are shown.
+    pub fn stage_name(&self) -> String {
+        let open = self.session.open.as_ref();
+        let open = open.filter(|_| !self.player.whole_steps());
+        let stage = open.map(|open| open.facts.stages.at(self.player.stage()));
+        stage.map_or_else(String::new, |stage| stage.name())
+    }
+
+    /// The commands that show a step, a stage of it by its name, and a head by its label, and play or pause.
+    pub fn asked_for(
+        &self,
+        step: Option<usize>,
+        stage: Option<&str>,
+        head: Option<&str>,
+        plays: Option<bool>,
+    ) -> Vec<Command> {
+        let mut commands: Vec<Command> = Vec::new();
+        let head = head.and_then(|label| head_named(self.trace()?, label));
+        commands.extend(head.map(|head| ViewCommand::Focus(head).into()));
+        commands.extend(step.map(|step| Play::Seek(step).into()));
+        let stages = self.session.open.as_ref().map(|open| &open.facts.stages);
+        let named = |name: &str| stages?.iter().position(|stage| stage.name() == name);
+        commands.extend(
+            stage
+                .and_then(named)
+                .map(|place| Play::SeekStage(place).into()),
+        );
+        let turns = plays.filter(|plays| *plays != self.player.playing());
+        commands.extend(turns.map(|_| Play::Toggle.into()));
+        commands
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::viewer::fixture::{config, copying, machine};
+    use crate::viewer::state::{Settings, StartOptions};
+
+    #[test]
+    fn a_page_around_asks_for_a_step_a_stage_and_a_head_that_there_are() {
+        let begin = StartOptions {
+            embed: true,
+            ..StartOptions::default()
+        };
+        let machines = vec![machine(config(), copying(2..=2))];
+        let state = State::new(machines, Some(1), Settings::default(), begin, None);
+        assert!(state.embedded && state.presenting && !state.pending.play);
+        assert_eq!(state.stage_name(), "");
+        let seek = Command::from(Play::Seek(3));
+        let asked = state.asked_for(Some(3), Some("content"), Some("R9"), Some(false));
+        assert_eq!(asked, [seek.clone()], "nothing is open");
+        let plays = state.asked_for(Some(3), None, None, Some(true));
+        assert_eq!(plays, [seek, Play::Toggle.into()]);
+    }
+}

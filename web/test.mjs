@@ -1,7 +1,7 @@
 // The page in headless Chromium: `web/test` calls it. Every test loads the page anew; names given choose some of them.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { copyFileSync, createReadStream, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { copyFileSync, createReadStream, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -56,7 +56,7 @@ async function open(link = "", { size = DESKTOP, theme = "dark", settings = { gr
   motion = "no-preference", at = address } = {}) {
   const context = await browser.newContext({
     viewport: size, colorScheme: theme, reducedMotion: motion, hasTouch: touch, isMobile: touch, deviceScaleFactor: scale,
-    acceptDownloads: true, permissions: ["clipboard-read", "clipboard-write"],
+    acceptDownloads: true, permissions: ["clipboard-read", "clipboard-write"], serviceWorkers: "block",
   });
   const page = await context.newPage();
   page.wrong = [];
@@ -601,7 +601,39 @@ const tests = {
     await close(page);
   },
 
-  async "says where WebGL is missing"() {
+  async "works without a network from the second visit on, and offers another version"() {
+    const context = await browser.newContext({ viewport: DESKTOP, colorScheme: "dark" });
+    const page = await context.newPage();
+    const shows = (machine) => page.waitForFunction((machine) => {
+      const state = window.tapescope?.state();
+      return state?.machine === machine && state.steps > 0;
+    }, machine, { timeout: PATIENCE });
+    await page.goto(`${address}#machine=copy&step=1`);
+    await shows("copy");
+    await page.evaluate(() => navigator.serviceWorker.ready);
+    await page.waitForFunction(() => navigator.serviceWorker.controller, null, { timeout: PATIENCE });
+    // Opened once more, now through the worker: it keeps the machine.
+    await page.reload();
+    await shows("copy");
+    await context.setOffline(true);
+    await page.goto(`${address}?again#machine=copy&step=2`);
+    await shows("copy");
+    await context.setOffline(false);
+    const path = join(pages, "worker.js");
+    const worker = readFileSync(path, "utf8");
+    try {
+      writeFileSync(path, worker.replace(/tapescope-[0-9a-f]+/, "tapescope-other"));
+      await page.reload();
+      await page.getByRole("button", { name: "Reload" }).click({ timeout: PATIENCE });
+      await page.waitForFunction(async () => (await caches.keys()).join() === "tapescope-other", null, { timeout: PATIENCE });
+      await shows("copy");
+    } finally {
+      writeFileSync(path, worker);
+    }
+    await context.close();
+  },
+
+  async "shows the figure of a machine where WebGL is missing"() {
     const context = await browser.newContext({ viewport: DESKTOP });
     const page = await context.newPage();
     await page.addInitScript(() => {
@@ -610,7 +642,12 @@ const tests = {
         return kind.startsWith("webgl") ? null : own.call(this, kind, ...rest);
       };
     });
-    await page.goto(address);
+    await page.goto(`${address}#machine=associative_recall`);
+    const figure = page.frameLocator("#still");
+    await figure.getByRole("slider", { name: "Step" }).waitFor({ timeout: PATIENCE });
+    await figure.getByRole("button", { name: "Step on" }).click();
+    assert.match(await figure.locator("#clock").textContent(), /^step 0 of /);
+    await page.goto(`${address}?other#machine=none`);
     await page.getByRole("alert").filter({ hasText: "WebGL" }).waitFor({ timeout: PATIENCE });
     await context.close();
   },

@@ -9,7 +9,7 @@ use rand::RngExt;
 
 use super::population::Population;
 use crate::math::{Random, random};
-use crate::model::{Array, Change, Intervention, Model, Place, Trace, array};
+use crate::model::{Array, Change, Intervention, Model, Place, Trace, array, split_head};
 use crate::train::{Evaluation, Recording, Score};
 
 /// Standard deviations of noise, in units of the root mean square of the values.
@@ -163,9 +163,8 @@ fn of_file(machine: &Model<f32>, all: &[(Place, Array)]) -> Vec<Lesion> {
         if let Place::Head(head) = place {
             return Some(machine.config.head_name(*head));
         }
-        let (head, _) = of.name.split_once('.')?;
-        let is_head = head.ends_with(|end: char| end.is_ascii_digit());
-        is_head.then(|| head.to_owned())
+        let [kind, number, _] = split_head(of.name)?;
+        Some(format!("{kind}{number}"))
     };
     let computed = || all.iter().filter(|(_, of)| *of != array::LOGIT);
     let statement = |own: &(Place, Array)| match own {

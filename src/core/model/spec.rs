@@ -221,3 +221,11 @@ pub fn head_name(read_heads: usize, head: usize) -> String {
         Some(write) => format!("write{write}"),
     }
 }
+
+/// Splits the name of an array of a head, such as `read0.weighting`, into the kind and the number of the head and the rest.
+pub fn split_head(name: &str) -> Option<[&str; 3]> {
+    let (head, rest) = name.split_once('.')?;
+    let kind = head.trim_end_matches(|letter: char| letter.is_ascii_digit());
+    let number = &head[kind.len()..];
+    (!number.is_empty()).then_some([kind, number, rest])
+}

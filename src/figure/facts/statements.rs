@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::figure::facts::numbers;
 use crate::figure::facts::quantities::{axes_of, of_steps, start_of};
-use crate::model::{Array, Place, Trace};
+use crate::model::{Array, Place, Trace, split_head};
 
 /// A statement of a machine file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -202,13 +202,8 @@ fn kind(array: Array) -> (&'static str, &'static str) {
 
 /// The kind and the number of the head in the name of an array, and the rest of the name.
 fn of_head(array: Array) -> (&'static str, &'static str, &'static str) {
-    let parts = array.name.split_once('.');
-    let parts = parts.and_then(|(head, rest)| {
-        let kind = head.trim_end_matches(|c: char| c.is_ascii_digit());
-        let number = &head[kind.len()..];
-        (!number.is_empty()).then_some((kind, number, rest))
-    });
-    parts.unwrap_or(("", "", array.name))
+    let [kind, number, rest] = split_head(array.name).unwrap_or(["", "", array.name]);
+    (kind, number, rest)
 }
 
 /// The names right of the sign `=` that are no functions: their places, with the brackets behind them; whether these ask for

@@ -5,6 +5,7 @@ use super::format::KEYFRAME;
 use crate::math::Series;
 use crate::model::{
     Array, ArraySpec as Spec, Conventions, ModelConfig, NtmConfig, Place, Range, Trace, array,
+    split_head,
 };
 
 use Range::{Any, AtLeast, Within};
@@ -69,9 +70,8 @@ pub struct Listed {
 
 /// Splits the name of an array of a head into that of the head and its own.
 pub(super) fn head_of(name: &str) -> Option<(&str, &str)> {
-    let (head, array) = name.split_once('.')?;
-    let kind = head.trim_end_matches(|digit: char| digit.is_ascii_digit());
-    (kind != head && matches!(kind, "read" | "write")).then_some((head, array))
+    let known = split_head(name).filter(|[kind, ..]| matches!(*kind, "read" | "write"));
+    known.and_then(|_| name.split_once('.'))
 }
 
 /// Returns the entry of [`arrays`] for a name in a file.

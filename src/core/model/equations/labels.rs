@@ -9,7 +9,7 @@ use crate::keys::Words;
 use crate::model::array;
 use crate::model::attention::{AttentionConfig, Score, ShiftForm, Strength, Switch, Weighting};
 use crate::model::dnc;
-use crate::model::spec::Array;
+use crate::model::spec::{Array, split_head};
 use crate::model::weighting::bayesian::{DIVERGENCE, NOISE, NORMAL, PRIOR};
 use crate::model::weighting::hard::DRAW;
 use crate::model::weighting::local::CENTRE;
@@ -23,7 +23,7 @@ pub(super) const SHIFT_FORMS: [(&str, ShiftForm); 3] = [
 
 /// The head of a kind of an array with this name in files, and its name there.
 pub(super) fn head_of<'a>(name: &'a str, kind: &str) -> Option<(usize, &'a str)> {
-    let (head, end) = name.strip_prefix(kind)?.split_once('.')?;
+    let [_, head, end] = split_head(name).filter(|parts| parts[0] == kind)?;
     Some((head.parse().ok()?, end))
 }
 

@@ -202,8 +202,11 @@ tasks! {
 }
 
 impl Words for Answer {
-    const WORDS: &'static [(&'static str, Self)] =
-        &[("bits", Self::Bits), ("symbols", Self::Symbols)];
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("bits", Self::Bits),
+        ("symbols", Self::Symbols),
+        ("values", Self::VALUES),
+    ];
 }
 
 impl Keys for Task {

@@ -133,8 +133,7 @@ fn scale_of(
         Picture::Cells => scales.state,
         Picture::Hidden => Scale::Signed(1.0),
         Picture::Erases => Scale::Bits,
-        Picture::Input => scales.input.unwrap_or(bits),
-        _ => bits,
+        picture => scales.of_channels(picture).unwrap_or(bits),
     })
 }
 
@@ -162,11 +161,13 @@ impl<'a> RecordedQuantity<'a> {
             _ => (title, ""),
         };
         let layer = || format!("layer {}", id.of.unwrap_or(0));
-        let is_symbols = recording.episode.answer == Answer::Symbols;
+        let output = match recording.episode.answer {
+            Answer::Bits => shows,
+            Answer::Symbols => "probability of each symbol",
+            Answer::Values(_) => "of the machine",
+        };
         let (note, whose) = match row {
-            "channel" if id.picture == Picture::Output && is_symbols => {
-                ("probability of each symbol".to_owned(), name.to_owned())
-            }
+            "channel" if id.picture == Picture::Output => (output.to_owned(), name.to_owned()),
             "channel" => (shows.to_owned(), name.to_owned()),
             "unit" => (layer(), layer()),
             _ => (format!("{symbol} of {label}"), label),
@@ -263,7 +264,7 @@ impl Facts {
         let trace = &recording.trace;
         Self {
             stages: Stages::of(trace, writes_first),
-            scales: Scales::of(trace),
+            scales: Scales::of(recording),
             first_write_steps: FirstWriteSteps::of(trace),
             redundancies: Redundancies::of(trace),
             salient: SalientHead::of(recording),

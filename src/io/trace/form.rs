@@ -53,6 +53,9 @@ pub(super) fn asked(recording: &Recording) -> Written {
     if episode.answer != Answer::Bits {
         values.push(("answer", json!(episode.answer.word())));
     }
+    if let Answer::Values(tolerance) = episode.answer {
+        values.push(("tolerance", json!(tolerance)));
+    }
     if let Some(ending) = recording.ending() {
         values.push(("ended", json!(ending.word())));
     }
@@ -120,6 +123,8 @@ pub(super) struct AskedForm {
     sampling: Option<Word<NoiseMode>>,
     /// The form of the answer.
     pub(super) answer: Option<Word<Answer>>,
+    /// The tolerance of real values.
+    tolerance: Option<f64>,
     /// The end of the run.
     pub(super) ended: Option<Word<Ending>>,
     /// Length of this episode; the next fields describe it too.
@@ -207,7 +212,13 @@ impl AskedForm {
 
     /// Returns the form of the answer.
     pub(super) fn answer(&self) -> Answer {
-        self.answer.map_or(Answer::Bits, |word| word.0)
+        match (
+            self.answer.map_or(Answer::Bits, |word| word.0),
+            self.tolerance,
+        ) {
+            (Answer::Values(_), Some(tolerance)) => Answer::Values(tolerance),
+            (answer, _) => answer,
+        }
     }
 
     /// Returns the noise mode.

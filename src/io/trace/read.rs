@@ -24,6 +24,7 @@ use super::write::{GRADIENT, NUMERIC, gradient};
 use crate::io::error::{json_words, parse, short};
 use crate::io::{Error, file, memory_limit};
 use crate::keys::Choice;
+use crate::math::Answer;
 use crate::model::{
     Array, Conventions, Draw, ModelConfig, NoiseMode, Place, Range as Values, Trace, array,
 };
@@ -568,7 +569,9 @@ fn build(
 ) -> Result<Imported, Error> {
     let task = task(&form, label, from)?;
     let of = form.gradient.as_ref();
-    let of = of.map(|form| quantity(form, label)).transpose()?;
+    let of = of
+        .map(|form| quantity(form, task.answer(), label))
+        .transpose()?;
     let phases = phases(&form.axes.t, label)?;
     let mut declared = declared(&form, &phases, of);
     let machine = machine(&form, source, &task, from, label)?;
@@ -659,13 +662,19 @@ fn alignment(task: &Task, episode: &Episode, origin: Option<Draw>) -> Vec<Option
 }
 
 /// Reads the number whose derivatives are in a file.
-fn quantity(form: &Map<String, Value>, label: &str) -> Result<Quantity, Error> {
+fn quantity(form: &Map<String, Value>, answer: Answer, label: &str) -> Result<Quantity, Error> {
     let number = |key| usize::try_from(form.get(key)?.as_u64()?).ok();
     let of = match number("step").zip(number("channel")) {
         Some((step, channel)) => Quantity::Bit { step, channel },
         None => Quantity::Loss,
     };
-    must_be(form, "gradient", gradient(of).into_values(), true, label)?;
+    must_be(
+        form,
+        "gradient",
+        gradient(of, answer).into_values(),
+        true,
+        label,
+    )?;
     Ok(of)
 }
 

@@ -63,8 +63,11 @@ pub(in crate::figure::page) fn entries(seen: &Catalogue<'_>) -> Vec<Entry> {
         ],
     };
     let input = seen.facts.scales.input.map(|scale| ("input", vec![scale]));
-    let input = input.filter(|_| seen.layer.is_none());
-    entries.into_iter().chain(input).collect()
+    let answer = seen.facts.scales.answer;
+    let answer = answer.map(|scale| ("target, output", vec![scale]));
+    let both = input.into_iter().chain(answer);
+    let both = both.filter(|_| seen.layer.is_none());
+    entries.into_iter().chain(both).collect()
 }
 
 /// The columns of a head that have colours of their own where rows are too low for bars.

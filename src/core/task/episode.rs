@@ -27,6 +27,8 @@ pub struct Episode {
     /// Source steps of every step, as [`super::Generate::alignment`] has them, where the input does not determine them; else
     /// empty.
     pub alignment: Vec<Option<Range<usize>>>,
+    /// Those of the steps in [`Episode::alignment`] whose links are sure; empty if all of them are.
+    pub sure: Vec<Option<Range<usize>>>,
 }
 
 /// The mean target of each channel over the scored steps, [Y]; 0 without one.
@@ -166,6 +168,7 @@ impl Episode {
             mask,
             phases: Vec::new(),
             alignment: Vec::new(),
+            sure: Vec::new(),
             ..*self
         }
     }
@@ -194,8 +197,10 @@ impl Episode {
             *array = Array2::from_shape_fn((end, array.ncols()), value);
         }
         self.mask.resize(end, 0.0);
-        if !self.alignment.is_empty() {
-            self.alignment.resize(end, None);
+        for links in [&mut self.alignment, &mut self.sure] {
+            if !links.is_empty() {
+                links.resize(end, None);
+            }
         }
         self.phases.retain(|phase| phase.name != Phase::OVERRUN);
         let name = Phase::OVERRUN.into();

@@ -196,6 +196,7 @@ impl Recorded {
             size: end - start,
             repeats: 1,
             alignment: Vec::new(),
+            sure: Vec::new(),
         }
     }
 }

@@ -289,6 +289,7 @@ pub trait Generate: Keys {
             size: 0,
             repeats: 1,
             alignment: Vec::new(),
+            sure: Vec::new(),
         }
     }
 

@@ -48,6 +48,8 @@ pub struct Pair {
     lengths: [usize; 2],
     /// The source tokens of every target token, from the first to the last of them; empty if not given.
     alignment: Vec<Option<Range<usize>>>,
+    /// Those with sure links; empty if all of them are sure.
+    sure: Vec<Option<Range<usize>>>,
 }
 
 impl Pair {
@@ -83,10 +85,12 @@ impl Pair {
             }
         }
         let links = fields.get(2).map(|links| alignment(links, lengths, first));
+        let [alignment, sure] = links.unwrap_or_else(|| Ok(Default::default()))?;
         Ok(Self {
             texts: texts.map(str::to_owned),
             lengths,
-            alignment: links.unwrap_or(Ok(Vec::new()))?,
+            sure: if sure == alignment { Vec::new() } else { sure },
+            alignment,
         })
     }
 
@@ -139,13 +143,13 @@ impl Words for TargetTokens {
     ];
 }
 
-/// Reads an alignment: pairs of a source and a target token, counted from `first`. Possible links count as the others.
+/// Reads an alignment, of all links and of the sure ones: pairs of a source and a target token, counted from `first`.
 fn alignment(
     links: &str,
     lengths: [usize; 2],
     first: usize,
-) -> Result<Vec<Option<Range<usize>>>, String> {
-    let mut alignment: Vec<Option<Range<usize>>> = vec![None; lengths[1]];
+) -> Result<[Vec<Option<Range<usize>>>; 2], String> {
+    let mut both = [(); 2].map(|()| vec![None; lengths[1]]);
     for link in Tokens::Words.of(links) {
         let fail = |problem: String| {
             let link: String = link.chars().take(40).collect();
@@ -166,10 +170,13 @@ fn alignment(
             }
         }
         let [from, to] = [from - first, to - first];
-        let of = alignment[to].get_or_insert(from..from + 1);
-        *of = of.start.min(from)..of.end.max(from + 1);
+        let kinds = if link.contains('p') { 1 } else { 2 };
+        for links in &mut both[..kinds] {
+            let of = links[to].get_or_insert(from..from + 1);
+            *of = of.start.min(from)..of.end.max(from + 1);
+        }
     }
-    Ok(alignment)
+    Ok(both)
 }
 
 /// A task whose episodes are the lines of a text file. Equal if its description is, loaded or not.
@@ -322,9 +329,14 @@ impl Pairs {
         let mut episode = self.naming(&shown, &named);
         episode.alignment.clear();
         if pair.is_aligned() {
-            episode.alignment.resize(source.len() + 1, None);
-            episode.alignment.extend_from_slice(&pair.alignment);
-            episode.alignment.push(None);
+            let of_steps = |links: &[Option<Range<usize>>]| {
+                let before = vec![None; source.len() + 1];
+                [&before[..], links, &[None]].concat()
+            };
+            episode.alignment = of_steps(&pair.alignment);
+            if !pair.sure.is_empty() {
+                episode.sure = of_steps(&pair.sure);
+            }
         }
         episode
     }
@@ -626,8 +638,14 @@ mod tests {
             first: 1,
             ..Tokens::Words.into()
         };
-        let same = Pair::parse("a b c\tx y z\t3p1 1-1  2-3", from_one);
+        let same = Pair::parse("a b c\tx y z\t3-1 1-1  2-3", from_one);
         assert_eq!(same.unwrap(), pair);
+        let possible = Pair::parse("a b c\tx y z\t3p1 1-1  2p3", from_one).unwrap();
+        assert_eq!(possible.alignment, pair.alignment);
+        assert_eq!(
+            (possible.sure, pair.sure),
+            (vec![Some(0..1), None, None], vec![])
+        );
         let problem = Pair::parse("a\tx\t0-1", from_one).unwrap_err();
         let expected = "0 is outside the source, which has the tokens 1 to 1";
         assert!(problem.contains(expected), "{problem}");

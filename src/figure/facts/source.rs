@@ -13,6 +13,8 @@ use crate::train::Recording;
 
 /// The meaning of outlines in a weighting.
 pub const TRUTH: &str = "outlined: true alignment";
+/// The same, with possible links.
+const POSSIBLE: &str = "outlined: true alignment; thin: possible";
 
 /// The symbol of a step, on the time axis.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -143,6 +145,8 @@ pub struct SourceSteps {
     pub names: Vec<String>,
     /// The source steps that every answer comes from, [T]; empty where unknown.
     pub alignment: Vec<Option<Range<usize>>>,
+    /// Those of sure links; empty if all of them are.
+    pub sure: Vec<Option<Range<usize>>>,
     /// See [`picture`].
     pub picture: Option<[usize; 2]>,
 }
@@ -157,6 +161,7 @@ impl SourceSteps {
                 are_numbers: true,
                 names: rows.map(|row| row_number(trace, row).to_string()).collect(),
                 alignment: vec![None; trace.steps()],
+                sure: Vec::new(),
                 picture: None,
             });
         }
@@ -197,8 +202,18 @@ impl SourceSteps {
             are_numbers: false,
             names,
             alignment,
+            sure: recording.episode.sure.clone(),
             picture,
         })
+    }
+
+    /// The words for the outlines of the true alignment.
+    pub fn truth(&self) -> &'static str {
+        if self.sure.is_empty() {
+            TRUTH
+        } else {
+            POSSIBLE
+        }
     }
 
     /// True where some answer has a true alignment.

@@ -15,7 +15,7 @@ use crate::figure::facts::moment::Moment;
 use crate::figure::facts::quantities::Quantity;
 use crate::figure::facts::rows::{Rows, runs_of};
 use crate::figure::facts::scores::score_text;
-use crate::figure::facts::source::{SourceSteps, StepSymbol, TRUTH};
+use crate::figure::facts::source::{SourceSteps, StepSymbol};
 use crate::figure::facts::spread::{Spread, is_spread};
 use crate::figure::facts::stages::{COLUMNS, Column, Stage, Stages, columns_of};
 use crate::figure::scene::addressing::{Addressing, Bars};
@@ -366,12 +366,19 @@ impl<'a> Catalogue<'a> {
             }
             _ => {}
         }
-        let aligned = self.aligned().filter(|_| id.picture == Picture::Weightings);
-        cells.aligned.extend(aligned.into_iter().flatten());
-        let truth = match cells.aligned[..] {
-            [] => String::new(),
-            _ => format!("; {TRUTH}"),
+        let source = self.facts.source.as_ref();
+        let source = source.filter(|_| id.picture == Picture::Weightings);
+        let links = |of: &[Option<Range<usize>>]| -> Vec<(usize, Range<usize>)> {
+            let steps = of.iter().enumerate();
+            let steps = steps.filter_map(|(step, rows)| Some((step, rows.clone()?)));
+            steps.collect()
         };
+        let mut truth = String::new();
+        if let Some(source) = source.filter(|source| source.is_aligned()) {
+            cells.aligned = links(&source.alignment);
+            cells.sure = (!source.sure.is_empty()).then(|| links(&source.sure));
+            truth = format!("; {}", source.truth());
+        }
         if id.picture == Picture::Output && !self.as_paper {
             let wrong = move |width| wrong_bits(recording, 0..steps, width);
             cells.outlined = Some(Box::new(wrong));
@@ -407,12 +414,6 @@ impl<'a> Catalogue<'a> {
             done: steps_done(id, &self.now),
             ..Panel::new(id, content)
         })
-    }
-
-    /// The true alignment: the rows of every answer.
-    fn aligned(&self) -> Option<impl Iterator<Item = (usize, Range<usize>)> + use<'a>> {
-        let steps = self.facts.source.as_ref()?.alignment.iter().enumerate();
-        Some(steps.filter_map(|(step, rows)| Some((step, rows.clone()?))))
     }
 
     /// The picture that the machine describes, for every answer or for the step, by the weights of a head.

@@ -1,7 +1,7 @@
 //! JSON or npz to recording. The file may come from anyone: every shape is checked before anything is built.
 
 use std::borrow::Cow;
-use std::ops::{ControlFlow, Range};
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use ndarray::Array2;
@@ -523,8 +523,9 @@ fn recorded(
         size: form.task.size().filter(|_| is_ours).unwrap_or(t),
         repeats: form.task.repeats.unwrap_or(1),
         alignment: Vec::new(),
+        sure: Vec::new(),
     };
-    episode.alignment = alignment(&task, &episode, form.task.origin());
+    set_alignment(&task, &mut episode, form.task.origin());
     Recording {
         origin: form.task.origin(),
         task,
@@ -651,14 +652,17 @@ fn set_score(recording: &mut Recording) {
     recording.score = score(recording);
 }
 
-/// The alignment of the episode that the seed of a file draws, if it is the episode of the file.
-fn alignment(task: &Task, episode: &Episode, origin: Option<Draw>) -> Vec<Option<Range<usize>>> {
+/// Sets the alignment to that of the episode that the seed of a file draws, if it is the episode of the file.
+fn set_alignment(task: &Task, episode: &mut Episode, origin: Option<Draw>) {
     let is_small = task.longest() <= 100 * episode.steps().max(100);
     let drawn = origin.filter(|_| is_small && task.alphabet().is_some());
     let again = |drawn: Draw| task.episode(drawn.seed, drawn.episode).as_long_as(episode);
-    let again = drawn.map(again);
-    let same = again.filter(|again| again.target == episode.target);
-    same.map_or_else(Vec::new, |again| again.alignment)
+    if let Some(again) = drawn
+        .map(again)
+        .filter(|again| again.target == episode.target)
+    {
+        (episode.alignment, episode.sure) = (again.alignment, again.sure);
+    }
 }
 
 /// Reads the number whose derivatives are in a file.

@@ -5,7 +5,7 @@ use super::{NAME, Painting, ROWS, SMALL, area, ends};
 use crate::figure::facts::heads::head_layer;
 use crate::figure::facts::links::MODES;
 use crate::figure::facts::rows::{Axis, Span, numbered_every};
-use crate::figure::facts::source::{SourceSteps, StepSymbol, TRUTH};
+use crate::figure::facts::source::StepSymbol;
 use crate::figure::scene::axes;
 use crate::figure::scene::catalogue::steps_done;
 use crate::figure::scene::fonts::width_of;
@@ -151,9 +151,9 @@ impl Painting<'_, '_> {
             y += 15.0;
         }
         let source = seen.facts.source.as_ref();
-        if source.is_some_and(SourceSteps::is_aligned) && y + 6.0 < end {
-            let at = [self.columns.time.min, y];
-            self.text(Slot::Text("outlines"), TRUTH, at, self.quiet(SMALL));
+        if let Some(source) = source.filter(|source| source.is_aligned() && y + 6.0 < end) {
+            let (truth, at) = (source.truth(), [self.columns.time.min, y]);
+            self.text(Slot::Text("outlines"), truth, at, self.quiet(SMALL));
         }
     }
 

@@ -1205,3 +1205,39 @@ fn real_targets_need_the_key_values_and_fit_in_both_files() {
         "`task.answer`: is bits, but the target of `test_file`, episode 1, step 1 has 0.5 in channel 0",
     );
 }
+
+#[test]
+fn a_run_with_other_tokens_for_targets_reads_a_source_without_its_files() {
+    let place = tempfile::tempdir().unwrap();
+    let path = |name: &str| place.path().join(name);
+    let line = |number: usize| ["one two\tot\t0-0 1p1\n", "two\tt\t0-0\n"][number % 2];
+    fs::write(path("p.tsv"), (0..12).map(line).collect::<String>()).unwrap();
+    fs::write(path("test.tsv"), (0..2).map(line).collect::<String>()).unwrap();
+    let preset = r#"{"task": {"kind": "pairs", "file": "p.tsv", "test_file": "test.tsv", "target_tokens": "characters"},
+        "model": {"kind": "equations", "file": "bahdanau.machine", "sizes": {"units": 4, "encoder.units": 3}},
+        "training": {"sequences": 400, "validation_every": 4, "patience": 1, "optimizer": {"learning_rate": 0.9}}}"#;
+    fs::write(path("mine.json"), preset).unwrap();
+    train(place.path(), "run", &[]);
+    let passes = |arguments: &[&str]| {
+        let output = tapescope(place.path(), arguments);
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
+    };
+    passes(&["eval", "run", "--alignment"]);
+    fs::remove_file(path("p.tsv")).unwrap();
+    fs::remove_file(path("test.tsv")).unwrap();
+    fs::write(path("own.json"), r#""two one""#).unwrap();
+    passes(&[
+        "trace",
+        "run",
+        "--input",
+        "own.json",
+        "--out",
+        "own.ntmtrace.json",
+    ]);
+    passes(&["verify", "own.ntmtrace.json"]);
+    passes(&["render", "run", "--input", "own.json", "--out", "own.svg"]);
+    refused(
+        &tapescope(place.path(), &["eval", "run"]),
+        "p.tsv does not exist",
+    );
+}

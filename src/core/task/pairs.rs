@@ -131,15 +131,17 @@ impl From<Tokens> for PairForm {
 pub enum TargetTokens {
     /// Those of its source.
     Same,
-    /// These.
-    Other(Tokens),
+    /// Words.
+    Words,
+    /// Characters.
+    Characters,
 }
 
 impl Words for TargetTokens {
     const WORDS: &'static [(&'static str, Self)] = &[
         ("same", Self::Same),
-        ("words", Self::Other(Tokens::Words)),
-        ("characters", Self::Other(Tokens::Characters)),
+        ("words", Self::Words),
+        ("characters", Self::Characters),
     ];
 }
 
@@ -251,7 +253,8 @@ impl Pairs {
     /// The symbols of the source (side 0) or of the target (side 1).
     pub fn tokens(&self, side: usize) -> Tokens {
         match self.target_tokens {
-            TargetTokens::Other(tokens) if side == 1 => tokens,
+            TargetTokens::Words if side == 1 => Tokens::Words,
+            TargetTokens::Characters if side == 1 => Tokens::Characters,
             _ => self.tokens,
         }
     }
@@ -529,7 +532,7 @@ mod tests {
         // Letters of a word become words.
         let mixed = Pairs {
             tokens: Tokens::Characters,
-            target_tokens: TargetTokens::Other(Tokens::Words),
+            target_tokens: TargetTokens::Words,
             held_out: HeldOut::Last(1),
             ..Pairs::NONE
         };
@@ -628,6 +631,13 @@ mod tests {
                 .starts_with("is the last 1: none of 1 episodes is used for training"),
             "{fault}"
         );
+    }
+
+    #[test]
+    fn tokens_of_targets_are_written_as_they_are_read() {
+        for (word, tokens) in TargetTokens::WORDS {
+            assert_eq!(crate::keys::Choice::word(tokens), *word);
+        }
     }
 
     #[test]

@@ -30,7 +30,7 @@ impl AlignmentScore {
     pub fn add_steps<'a>(
         &mut self,
         weights: impl Fn(usize) -> &'a [f32],
-        (alignment, sure): (&[Option<Range<usize>>], &[Option<Range<usize>>]),
+        [alignment, sure]: [&[Option<Range<usize>>]; 2],
         steps: Range<usize>,
     ) {
         let all = alignment.iter().enumerate().take(steps.end);
@@ -133,7 +133,7 @@ mod tests {
         alignment: &[Option<Range<usize>>],
     ) -> AlignmentScore {
         let mut score = AlignmentScore::default();
-        score.add_steps(weights, (alignment, &[]), 0..alignment.len());
+        score.add_steps(weights, [alignment, &[]], 0..alignment.len());
         score
     }
 
@@ -152,7 +152,7 @@ mod tests {
         let of = |best: [usize; 3]| {
             let mut score = AlignmentScore::default();
             let rows = best.map(|best| [0, 1, 2].map(|row| f32::from(u8::from(row == best))));
-            let known = (&episode.alignment[..], &episode.sure[..]);
+            let known = [&episode.alignment[..], &episode.sure[..]];
             score.add_steps(|t| &rows[t - 4], known, 4..episode.steps());
             score.error_rate()
         };

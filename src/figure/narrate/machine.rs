@@ -200,8 +200,9 @@ pub fn loss(recording: &Recording) -> String {
         return "loss not recorded".to_owned();
     }
     let (answer, loss) = (recording.episode.answer, recording.score.bits);
-    if answer.is_real() {
-        return format!("{} {}", answer.measure(), numbers::brief(loss));
+    if let Answer::Values(tolerance) = answer {
+        let error = answer.number(loss, 3);
+        return format!("{} {error}, tolerance {tolerance}", answer.measure());
     }
     format!("loss {} bits", numbers::short(loss as f32, 3))
 }

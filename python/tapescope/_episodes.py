@@ -36,7 +36,8 @@ def write_episodes(path: Path, episodes: Union[Generator, Iterable[Episode]], *,
     path          name of the file
     episodes      a function `episode(rng)` that returns inputs [T, X], targets [T, Y] and mask [T]; or an iterable of such
                   triples. T may differ between episodes, X and Y may not. Inputs are finite numbers. Targets are 0
-                  or 1 where the mask is 1. A mask of None scores every step
+                  or 1 where the mask is 1, or finite numbers for a task with "answer": "values". A mask of None scores
+                  every step
     count         number of calls of the function, at least 1; only with a function
     seed          episode i is made with `numpy.random.default_rng([seed, i])`, so it depends on seed and i alone
     input_names, target_names
@@ -99,7 +100,8 @@ def episodes(given: Union[Generator, Iterable[Episode]], *, count: Optional[Whol
     """Writes an episode file and returns the `task` section of a preset that uses it.
 
     The arguments are those of `write_episodes`; `given` are its `episodes`. Without a `path` the file is temporary and is
-    removed when Python ends. Give a `path` if you want to evaluate the weights later.
+    removed when Python ends. Give a `path` if you want to evaluate the weights later. Where targets are not all 0 or 1, the
+    task has `"answer": "values"`: its loss is the mean squared error.
 
         train({"task": episodes(make, count=2000, path="mine.npz")})
     """
@@ -110,7 +112,9 @@ def episodes(given: Union[Generator, Iterable[Episode]], *, count: Optional[Whol
     write_episodes(path, given, count=count, seed=seed, input_names=input_names, target_names=target_names)
     with np.load(path) as arrays:
         inputs, outputs = arrays["inputs"].shape[1], arrays["targets"].shape[1]
-    return {"kind": "episodes", "file": os.path.abspath(path), "inputs": inputs, "outputs": outputs}
+        is_real = not np.isin(arrays["targets"], (0, 1)).all()
+    task = {"kind": "episodes", "file": os.path.abspath(path), "inputs": inputs, "outputs": outputs}
+    return {**task, "answer": "values"} if is_real else task
 
 
 def _remove(folder: str, process: int) -> None:

@@ -149,7 +149,8 @@ class Machine:
         by                        "position" or "channel": wrong bits by position in the answer, or by output channel
         threads                   None: one per processor; the result does not depend on it
 
-        Keys of a dictionary: `bits_per_sequence` is the mean of the summed cross-entropy of an answer,
+        Keys of a dictionary: `bits_per_sequence` is the mean of the summed cross-entropy of an answer, or with real values the
+        mean squared error,
         `bits_half_width` half of its 95 % interval, and `bits_median` the median. `wrong_bits` counts the answer bits on the
         wrong side of one half, out of `scored_bits`. `perfect` is the fraction of episodes without a wrong bit. If the
         machine attends to a source whose true alignment is known, `alignment` compares the two.
@@ -172,7 +173,7 @@ class Machine:
         window.show("machine.safetensors", self._handle.to_bytes(), wait)
 
     def curve(self, *, dark: Optional[bool] = None) -> display.Figure:
-        """Returns the learning curve, bits per sequence. `dark`: True, False, or None for the theme of the notebook."""
+        """Returns the learning curve, bits or mean squared error per sequence. `dark`: True, False, or None for the theme of the notebook."""
         return display.Figure(display.only_svg(self._handle.curve), dark)
 
     def __reduce__(self) -> Tuple[Any, ...]:
@@ -208,8 +209,9 @@ class Machine:
         found, history = self.validation, self.history
         rows: List[Tuple[str, str]] = [("task", self.preset["task"]["kind"]), ("machine", self.words())]
         if found is not None:
-            rows.append(("validation", f"{found['bits_per_sequence']:.3g} bits and {found['wrong_bits']:.3g} wrong bits per "
-                                       f"sequence, {100 * found['perfect']:.4g} % perfect"))
+            is_real = self.preset["task"].get("answer") == "values"
+            rows.append(("validation", f"{loss(found['bits_per_sequence'], '.3g', is_real)} and {found['wrong_bits']:.3g} wrong "
+                                       f"{'values' if is_real else 'bits'} per sequence, {100 * found['perfect']:.4g} % perfect"))
         if self.stopped_after is not None:
             rows.append(("stopped", f"after {self.stopped_after:,} of {self.preset['training']['sequences']:,} sequences"))
         cells = "".join(f'<tr><th style="text-align: left">{name}</th><td style="text-align: left">{html.escape(value)}</td></tr>'
@@ -230,6 +232,11 @@ def _listed(sizes: Mapping[str, Any], place: str = "") -> List[str]:
     """Returns names and sizes; those of a component have its name before theirs."""
     return [part for name, size in sizes.items() for part in (
         _listed(size, f"{place}{name}.") if isinstance(size, Mapping) else [f"{place}{name} {size}"])]
+
+
+def loss(value: float, form: str, is_real: bool) -> str:
+    """Returns a loss as text: bits in this format, or the mean squared error of real values."""
+    return f"error {value:.3g}" if is_real else f"{value:{form}} bits"
 
 
 def numbers(read: Dict[str, Any]) -> Dict[str, Any]:

@@ -13,7 +13,7 @@ import numpy as np
 from ._extension import flags, native, options
 from .errors import TrainingError, Whole
 from .files import Path, expecting, file_name
-from ._machine import A_MACHINE, Machine, numbers
+from ._machine import A_MACHINE, Machine, loss, numbers
 from .preset import A_PRESET, Preset, changes, named
 
 # Seconds between two checks of a run, and so the reaction time to Ctrl-C.
@@ -28,7 +28,7 @@ class Progress(NamedTuple):
     total: int
     """Sequences in the whole run."""
     bits: float
-    """Mean loss of the last batch before its update, bits per sequence."""
+    """Mean loss of the last batch before its update: bits per sequence, or the mean squared error of real values."""
     wrong: float
     """Mean wrong bits of the last batch before its update, per sequence."""
     seconds: float
@@ -36,6 +36,8 @@ class Progress(NamedTuple):
     validation: Optional[Dict[str, Any]]
     """Last validation, as in `Machine.history`; None before the first. Every validation since the previous call gets its own
     call."""
+    is_real: bool = False
+    """True if targets are real values, whose loss is an error."""
 
     def __str__(self) -> str:
         share = self.sequences / max(self.total, 1)
@@ -47,9 +49,9 @@ class Progress(NamedTuple):
     def answered(self) -> str:
         """Returns the result of the last validation as text, or of the last batch before the first validation."""
         if self.validation is None:
-            return f"{self.bits:.1f} bits, {self.wrong:.1f} wrong"
+            return f"{loss(self.bits, '.1f', self.is_real)}, {self.wrong:.1f} wrong"
         found = self.validation["validation"]
-        return f"{found['bits_per_sequence']:.3f} bits, {found['wrong_bits']:.2f} wrong per sequence"
+        return f"{loss(found['bits_per_sequence'], '.3f', self.is_real)}, {found['wrong_bits']:.2f} wrong per sequence"
 
 
 def train(preset: Union[Path, Preset], *, seed: Optional[Whole] = None, sequences: Optional[Whole] = None,
@@ -97,7 +99,7 @@ def train(preset: Union[Path, Preset], *, seed: Optional[Whole] = None, sequence
 def _go(run: Any, tell: Teller) -> bool:
     """Trains to the end and reports progress; returns whether the training was stopped."""
     begun, points, validation = time.monotonic(), 0, None
-    before = run.sequences()[0]
+    before, is_real = run.sequences()[0], run.is_real()
     try:
         while True:
             last = run.go(LOOK)
@@ -108,7 +110,8 @@ def _go(run: Any, tell: Teller) -> bool:
             sequences, total = run.sequences()
             bits, wrong = last
             for validation in new or [validation]:
-                state = Progress(sequences - before, total - before, bits, wrong, time.monotonic() - begun, validation)
+                state = Progress(sequences - before, total - before, bits, wrong, time.monotonic() - begun, validation,
+                                 is_real)
                 answer = tell(state)
                 # None is no answer; the False of NumPy counts too.
                 if isinstance(answer, (bool, np.bool_)) and not answer:

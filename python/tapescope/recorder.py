@@ -29,8 +29,8 @@ SOURCES = ("bahdanau", "luong")
 # Arrays of a Differentiable Neural Computer, by the key of `model.heads` without which it does not have them.
 MECHANISMS = {"links": ("read_modes", "backward", "forward", "precedence"),
               "allocation": ("usage", "allocation", "allocation_gate"), "free_gates": ("free_gate",)}
-# The form of the answer: every channel 0 or 1 by itself, or one channel 1.
-ANSWERS = ("bits", "symbols")
+# The form of the answer: every channel 0 or 1 by itself, one channel 1, or real values.
+ANSWERS = ("bits", "symbols", "values")
 HEAD = re.compile(r"(read|write)(0|[1-9][0-9]*)")
 # Tolerance for values out of range and for sums that should be 1, in half precision too.
 SLACK, SUM_SLACK = 1e-4, 2e-3
@@ -114,7 +114,8 @@ class Recorder:
     heads       mechanisms that a "dnc" does not have, as `model.heads` of a preset: {"links": "off"}, also "allocation" and
                 "free_gates"
     encoder     the switches of the encoder of the file: its `cell`, "lstm" or "gru", and `direction`, "both" or "forward"
-    answer      "bits", or "symbols" if one channel of every target is 1 and the output is a softmax
+    answer      "bits", "symbols" if one channel of every target is 1 and the output is a softmax, or "values" if targets are
+                real numbers and the output is linear
     params      parameters of a task of Tapescope, as in a preset: {"bits": 8}
     length, items, repeats
                 size of this episode, as a task of Tapescope counts it; without any, its steps are counted
@@ -420,6 +421,8 @@ class Recorder:
 
     def _activated(self, logit: Vector) -> Vector:
         """Returns the outputs of logits, which are the last axis."""
+        if self._answer == "values":
+            return logit
         with np.errstate(over="ignore"):
             if self._answer == "bits":
                 return np.asarray(1 / (1 + np.exp(-logit)), np.float32)
@@ -463,7 +466,8 @@ class Recorder:
             if size != expected:
                 raise RecordError(f"has the shape {list(vector.shape)}", place=place,
                                   expected=f"{expected} in place of {size}, as in `{first}`")
-        low, high = spec.least, spec.most
+        is_real = self._answer == "values" and spec.dims == ("t", "y")
+        low, high = (-np.inf, np.inf) if is_real else (spec.least, spec.most)
         score = self._attention.get("score", "additive" if self._has_source else "cosine")
         if name == "similarity" and self._similarity in SIMILARITIES and score == "cosine":
             low, high = -1.0, 1.0

@@ -19,6 +19,7 @@ use crate::io::sweep::{
     FoundRuns, MedianAndWorst, Run, Setting, State, Summary, by_setting, find, to_json,
 };
 use crate::io::{Experiment, label, picture};
+use crate::math::Answer;
 use crate::train::{Demand, Measurement, Spread, UNSEEN_SEED, thin};
 
 /// The most points of a learning curve in a table; JSON has them all.
@@ -57,7 +58,7 @@ pub(super) struct Collect {
 pub(super) fn threshold(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(bits) if bits > 0.0 && f64::is_finite(bits) => Ok(bits),
-        _ => Err("expected bits per sequence, a number above 0".to_owned()),
+        _ => Err("expected a loss per sequence, a number above 0".to_owned()),
     }
 }
 
@@ -148,7 +149,7 @@ impl Collect {
             aux: setting.aux_curves(),
         };
         let curves: Vec<Curve> = settings.iter().map(curve).collect();
-        let charts = learning_curves(&curves, self.threshold, false);
+        let charts = learning_curves(&curves, answer(settings), self.threshold, false);
         draw((path, format), &charts, "learning curves")
     }
 
@@ -194,10 +195,12 @@ impl Collect {
         };
         writeln!(
             out,
-            "\nSuccess: {criterion} below {} bits per sequence.\n\
+            "\nSuccess: {criterion} below {} {} per sequence.\n\
              Sequences (median, worst) and seconds (median) to the first validation below it, over the runs that\n\
-             have one; bits of the best and the last validation (medians), and of the worst validation after it.",
-            self.threshold
+             have one; {} of the best and the last validation (medians), and of the worst validation after it.",
+            self.threshold,
+            answer(settings).measure(),
+            answer(settings).measure()
         )
     }
 
@@ -215,7 +218,11 @@ impl Collect {
         if settings.iter().all(|setting| setting.curve().is_empty()) {
             return Ok(());
         }
-        writeln!(out, "\nLearning curves: validation in bits per sequence\n")?;
+        let measure = answer(settings).measure();
+        writeln!(
+            out,
+            "\nLearning curves: validation in {measure} per sequence\n"
+        )?;
         table.head(out)?;
         for setting in settings {
             for point in thin(&setting.curve(), MOST_POINTS) {
@@ -224,6 +231,13 @@ impl Collect {
         }
         Ok(())
     }
+}
+
+/// The form of the answers.
+fn answer(settings: &[Setting]) -> Answer {
+    let mut runs = settings.iter().flat_map(|setting| &setting.runs);
+    runs.next()
+        .map_or(Answer::Bits, |run| run.experiment.task.answer())
 }
 
 fn labels(settings: &[Setting]) -> impl Iterator<Item = &str> {

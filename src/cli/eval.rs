@@ -22,7 +22,7 @@ use crate::io::measurement::MeasurementLine;
 use crate::io::{Experiment, Trained, harmless, paper, preset};
 use crate::math::Answer;
 use crate::task::{MAX_ITEMS, MAX_LENGTH, MAX_REPEATS, Task};
-use crate::train::{Demand, Measurement, UNSEEN_SEED, optimum};
+use crate::train::{Demand, Measurement, UNSEEN_SEED, chance, optimum};
 
 /// The sizes of a task, which an evaluation chooses line by line, with the options for them.
 const SIZES: [(&str, &str); 3] = [
@@ -337,7 +337,8 @@ impl Eval {
             },
             optimum: optimum(task, self.seed, episodes),
             episodes,
-            chance: None,
+            // The scale of an error is that of its targets.
+            chance: (task.answer().is_real()).then(|| chance(task, self.seed, episodes)),
             paper: paper::figure(config, task).map(|paper| paper.words),
         })
     }
@@ -429,9 +430,9 @@ impl Eval {
             }));
         }
         if self.samples.is_some() {
-            columns.extend(samples());
+            columns.extend(samples(task.answer()));
         } else {
-            columns.extend(errors());
+            columns.extend(errors(task.answer()));
             columns.extend(measured_aux_losses(&[trained.now()]));
             if self.alignment {
                 columns.extend(alignment());
@@ -443,7 +444,13 @@ impl Eval {
         let answer = match task.answer() {
             Answer::Bits => "answer bits",
             Answer::Symbols => "answer symbols",
+            Answer::Values(_) => "answer values",
         };
+        if task.answer().is_real() {
+            columns.push(Column::numbers("chance", 8, |case| {
+                Cell::Brief(case.chance)
+            }));
+        }
         columns.push(Column::numbers(answer, 0, |case| {
             Cell::Decimals(Some(case.measured.mean.scored_bits), 0)
         }));

@@ -22,6 +22,7 @@ use crate::io::fonts::with_letters;
 use crate::io::trace::{self, Imported, Outcome, Source};
 use crate::io::{self, Experiment, RunFolder, Trained, intervention, shell};
 use crate::learn;
+use crate::math::Answer;
 use crate::model::config::Order;
 use crate::model::{self, ModelConfig};
 use crate::train::{HistoryPoint, Quantity, Recording, State, Trainer, Update, spread, spread_aux};
@@ -214,14 +215,16 @@ pub fn verify(
     Ok((outcome, String::from_utf8_lossy(&told).into_owned()))
 }
 
-/// The learning curve of a run, an SVG; `name` is in its title.
-pub fn curve(name: &str, history: &[HistoryPoint], dark: bool) -> String {
+/// The learning curve of a run with answers of this form, an SVG; `name` is in its title.
+pub fn curve(name: &str, answer: Answer, history: &[HistoryPoint], dark: bool) -> String {
     let curve = Curve {
         label: name.to_owned(),
         points: spread(&[history]),
         aux: spread_aux(&[history]),
     };
-    learning_curves(&[curve], THRESHOLD, dark).draw().to_svg()
+    learning_curves(&[curve], answer, THRESHOLD, dark)
+        .draw()
+        .to_svg()
 }
 
 /// The start of a run, in memory.

@@ -15,6 +15,7 @@ use crate::analysis::population::Population;
 use crate::analysis::repair::{Repair, attempts};
 use crate::figure::narrate::failure::explain;
 use crate::io::intervention;
+use crate::math::Answer;
 use crate::model::{Model, ModelConfig};
 
 const EXAMPLES: &str = "\
@@ -63,6 +64,7 @@ pub(super) struct LesionArgs {
 /// A row of the table of parts.
 struct Row {
     effect: Effect,
+    answer: Answer,
     command: String,
 }
 
@@ -107,6 +109,7 @@ impl LesionArgs {
         )?;
         let rows = population.lesions(all).into_iter().map(|effect| Row {
             command: command(&effect.lesion, &machine.config),
+            answer: chosen.episode.answer,
             effect,
         });
         let rows: Vec<Row> = rows.collect();
@@ -174,14 +177,15 @@ fn command(lesion: &Lesion, config: &ModelConfig) -> String {
 }
 
 fn table(rows: &[Row], format: Format) -> Table<Row> {
+    let answer = rows.first().map_or(Answer::Bits, |row| row.answer);
     let parts = rows.iter().map(|row| row.effect.lesion.part.as_str());
     let whats = rows.iter().map(|row| row.effect.lesion.what.as_str());
     Table {
         columns: vec![
             Column::words("part", parts, |row: &Row| row.effect.lesion.part.clone()),
             Column::words("lesion", whats, |row: &Row| row.effect.lesion.what.clone()),
-            Column::numbers("bits", 9, |row: &Row| {
-                Cell::Decimals(Some(row.effect.mean.bits_per_sequence), 3)
+            Column::numbers(answer.heading(), 9, |row: &Row| {
+                Cell::loss(Some(row.effect.mean.bits_per_sequence), row.answer)
             }),
             Column::numbers("wrong", 8, |row: &Row| {
                 Cell::Decimals(Some(row.effect.mean.wrong_bits), 2)

@@ -2,6 +2,7 @@
 
 use super::table::{Cell, Column};
 use crate::io::Experiment;
+use crate::math::Answer;
 use crate::task::{Measure, Task};
 use crate::train::{AlignmentScore, Measurement, Redundancy, Sampled};
 
@@ -23,12 +24,19 @@ pub(super) struct CaseResult {
     pub(super) paper: Option<&'static str>,
 }
 
+impl CaseResult {
+    /// A loss, or the spread of one.
+    fn loss(&self, value: Option<f64>) -> Cell {
+        Cell::loss(value, self.task.answer())
+    }
+}
+
 /// Returns the columns of a measurement without samples.
-pub(super) fn errors() -> [Column<CaseResult>; 5] {
+pub(super) fn errors(answer: Answer) -> [Column<CaseResult>; 5] {
     [
-        Column::numbers("bits", 8, bits),
-        Column::numbers("±", 8, |case| number(case.measured.half_width)),
-        Column::numbers("median", 8, |case| number(Some(case.measured.median))),
+        Column::numbers(answer.heading(), 8, bits),
+        Column::numbers("±", 8, |case| case.loss(case.measured.half_width)),
+        Column::numbers("median", 8, |case| case.loss(Some(case.measured.median))),
         Column::numbers("wrong", 7, |case| {
             Cell::Decimals(Some(case.measured.mean.wrong_bits), 2)
         }),
@@ -70,18 +78,18 @@ pub(super) fn measured_aux_losses(
 
 /// Returns the columns of a measurement with samples. `AUC`: area under the ROC curve of wrong bits against an
 /// uncertainty.
-pub(super) fn samples() -> Vec<Column<CaseResult>> {
+pub(super) fn samples(answer: Answer) -> Vec<Column<CaseResult>> {
     /// Defines a column by a value of the samples.
     macro_rules! column {
         ($name:literal, $value:expr) => {
             Column::numbers($name, 8, |case: &CaseResult| {
                 let value: fn(&Sampled) -> Option<f64> = $value;
-                number(case.sampled.as_ref().and_then(value))
+                case.loss(case.sampled.as_ref().and_then(value))
             })
         };
     }
-    vec![
-        Column::numbers("bits", 8, bits),
+    let mut columns = vec![
+        Column::numbers(answer.heading(), 8, bits),
         column!("of mean", |all| Some(all.bits_of_mean)),
         column!("of one", |all| Some(all.bits)),
         column!("spread", |all| all.spread),
@@ -93,7 +101,12 @@ pub(super) fn samples() -> Vec<Column<CaseResult>> {
         column!("AUC aleatoric", |all| all.areas.noise),
         column!("AUC epistemic", |all| all.areas.model),
         column!("ECE", |all| all.calibration_error),
-    ]
+    ];
+    // Real values have no probability: their error is known, and the spread of the samples.
+    if answer.is_real() {
+        columns.truncate(5);
+    }
+    columns
 }
 
 /// Returns the columns of the agreement of weights and alignment.
@@ -128,7 +141,7 @@ pub(super) fn alignment() -> [Column<CaseResult>; 12] {
 }
 
 fn bits(case: &CaseResult) -> Cell {
-    number(Some(case.measured.mean.bits_per_sequence))
+    case.loss(Some(case.measured.mean.bits_per_sequence))
 }
 
 fn aux_loss(mean: Option<f64>) -> Cell {

@@ -11,6 +11,7 @@ use super::machine;
 use super::measured::{CaseResult, errors, measured_aux_losses, size};
 use super::table::{Cell, Column, Format, Table};
 use crate::io::{Experiment, Trained, weights};
+use crate::math::Answer;
 use crate::task::Task;
 use crate::train::chance;
 
@@ -68,7 +69,7 @@ impl Eval {
             Column::numbers("episodes", 0, |case| case.episodes.into()),
             Column::numbers("wrapped", 0, |case| case.measured.wrapped.into()),
         ];
-        columns.extend(errors());
+        columns.extend(errors(Answer::Bits));
         columns.extend([
             Column::numbers("chance", 0, |case: &CaseResult| {
                 Cell::Decimals(case.chance, 0)

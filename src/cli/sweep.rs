@@ -322,8 +322,9 @@ impl Job {
         let trained = RunFolder::weights_at(&self.folder).and_then(|path| weights::read(&path));
         let best = trained.ok().and_then(|trained| trained.evaluation);
         best.map_or("no validation is finite".to_owned(), |best| {
-            let bits = best.bits_per_sequence;
-            format!("best validation {bits:.3} bits per sequence")
+            let answer = self.experiment.task.answer();
+            let best = answer.in_words(best.bits_per_sequence, 3);
+            format!("best validation {best} per sequence")
         })
     }
 }

@@ -6,6 +6,7 @@ use std::ops::RangeInclusive;
 use super::message::decimals;
 use crate::io::harmless;
 use crate::io::measurement::{Exact, Number, row_json};
+use crate::math::Answer;
 
 /// The format of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -33,17 +34,30 @@ pub(super) enum Cell {
     Whole(u64),
     /// A number, or none, and the count of its decimals.
     Decimals(Option<f64>, usize),
+    /// A number of any size, or none, with three significant digits.
+    Brief(Option<f64>),
     /// A share, as a percentage, and the count of its decimals.
     Percent(f64, usize),
 }
 
 impl Cell {
+    /// A loss of answers of this form: bits with three decimals, or an error of any size.
+    pub(super) fn loss(value: Option<f64>, answer: Answer) -> Self {
+        if answer.is_real() {
+            Self::Brief(value)
+        } else {
+            Self::Decimals(value, 3)
+        }
+    }
+
     /// The text for people.
     pub(super) fn rounded(&self) -> String {
         match *self {
             Self::Words(ref words) => words.clone(),
             Self::Whole(count) => count.to_string(),
-            Self::Decimals(Some(number), _) if !number.is_finite() => "not finite".to_owned(),
+            Self::Decimals(Some(number), _) | Self::Brief(Some(number)) if !number.is_finite() => {
+                "not finite".to_owned()
+            }
             // Without the sign of what is rounded to 0.
             Self::Decimals(Some(number), digits)
                 if number.abs() < 0.5 * 0.1_f64.powf(digits as f64) =>
@@ -51,7 +65,8 @@ impl Cell {
                 decimals(0.0, digits)
             }
             Self::Decimals(Some(number), digits) => decimals(number, digits),
-            Self::Decimals(None, _) => "-".to_owned(),
+            Self::Brief(Some(number)) => Answer::VALUES.number(number, 3),
+            Self::Decimals(None, _) | Self::Brief(None) => "-".to_owned(),
             Self::Percent(share, digits) => format!("{:.digits$}%", 100.0 * share),
         }
     }
@@ -61,7 +76,7 @@ impl Cell {
         match self {
             Self::Words(words) => Exact::Words(words),
             Self::Whole(count) => Exact::Whole(count),
-            Self::Decimals(number, _) => Exact::Number(number.map(Number)),
+            Self::Decimals(number, _) | Self::Brief(number) => Exact::Number(number.map(Number)),
             Self::Percent(share, _) => Exact::Number(Some(Number(share))),
         }
     }

@@ -89,12 +89,12 @@ impl Trace {
             gradient: derivatives.as_ref().map(|(of, by)| (*of, by)),
         };
         let ending = recording.ending();
-        let bits = recording.knows("loss");
-        let bits = bits.then(|| format!("{:.3} bits, ", recording.score.bits));
+        let loss = recording.episode.answer.in_words(recording.score.bits, 3);
+        let loss = Some(loss + ", ").filter(|_| recording.knows("loss"));
         let summary = format!(
             "{}, {steps} steps, {}{}{}{}",
             recording.task.name(),
-            bits.unwrap_or_default(),
+            loss.unwrap_or_default(),
             recording.wrong_of_scored(),
             ending.map_or_else(String::new, |ending| format!(", {}", ending.describe())),
             answer(&recording)

@@ -20,6 +20,7 @@ use crate::io::{
     Experiment, ResumedRun, RunFolder, Trained, label, machine_file, preset, shell, weights,
 };
 use crate::learn::{Curve, Snapshots, advance, is_lost};
+use crate::math::Answer;
 use crate::model::Model;
 use crate::train::{
     AuxLosses, Diverged, HistoryPoint, Redundancy, State, Trainer, TrainingConfig, UNSEEN_SEED,
@@ -154,7 +155,7 @@ impl Train {
         if before > 0 {
             note(&format!("resumes after {before} of {all} sequences"));
         }
-        let progress = Progress::new(before, all);
+        let progress = Progress::new(before, all, task.answer());
         let mut trainer = Trainer::resume(task, training, state, threads(self.threads));
         let mut snapshots = snapshots.or_else(|| self.snapshots.then(Snapshots::default));
         if let Some(snapshots) = &mut snapshots {
@@ -191,15 +192,19 @@ impl Train {
         let (best, weights) = (folder.saved(), folder.weights_path());
         folder.finish()?;
         if let Some(best) = best {
+            let answer = trainer.task.answer();
+            let chance = answer.is_real().then(|| chance_level(&trainer));
+            let chance = chance.map(|chance| answer.in_words(chance, 3));
             writeln!(
                 out,
-                "best validation of {}: {} bits and {:.2} wrong {} per sequence, {:.1}% perfect{}",
+                "best validation of {}: {} and {:.2} wrong {} per sequence, {:.1}% perfect{}{}",
                 history.len(),
-                decimals(best.bits_per_sequence, 3),
+                answer.in_words(best.bits_per_sequence, 3),
                 best.wrong_bits,
-                trainer.task.answer().unit(),
+                answer.unit(),
                 100.0 * best.perfect,
-                aux_text(&best.aux)
+                aux_text(&best.aux),
+                chance.map_or_else(String::new, |chance| format!("; chance level: {chance}"))
             )?;
         }
         note_lost(&trainer, &history);
@@ -310,20 +315,23 @@ impl Train {
     }
 }
 
+/// The chance level of a run.
+fn chance_level(trainer: &Trainer) -> f64 {
+    let (task, training) = (&trainer.task, &trainer.config);
+    let episodes = task.at_most(training.validation_episodes.min(50));
+    chance(task, UNSEEN_SEED, episodes)
+}
+
 /// Prints a note if the loss at the end of a run is far above the chance level.
 fn note_lost(trainer: &Trainer, history: &[HistoryPoint]) {
     let (task, training) = (&trainer.task, &trainer.config);
-    let chance = chance(
-        task,
-        UNSEEN_SEED,
-        task.at_most(training.validation_episodes.min(50)),
-    );
+    let chance = chance_level(trainer);
     let last = history.last().map(|point| point.validation.cost());
     if let Some(bits) = last.filter(|bits| is_lost(*bits, chance)) {
         note(&format!(
-            "note: the run diverged: its last validation has {} bits per sequence, the chance level is {}; {}",
-            decimals(bits, 1),
-            decimals(chance, 1),
+            "note: the run diverged: its last validation has {} per sequence, the chance level is {}; {}",
+            task.answer().in_words(bits, 1),
+            task.answer().in_words(chance, 1),
             divergence_hint(training)
         ));
     }
@@ -448,10 +456,11 @@ struct Progress {
     /// Sequences that were done before it.
     before: u64,
     sequences: u64,
+    answer: Answer,
 }
 
 impl Progress {
-    fn new(before: u64, sequences: u64) -> Self {
+    fn new(before: u64, sequences: u64, answer: Answer) -> Self {
         // Nothing of it is shown where standard error is no terminal.
         let bar = ProgressBar::new(sequences);
         let template = "{bar:24} {pos}/{len} sequences  {rate}/s  {eta} left  {msg}";
@@ -467,16 +476,17 @@ impl Progress {
             bar,
             before,
             sequences,
+            answer,
         }
     }
 
     fn advance(&self, done: u64, update: &Update) {
         self.bar.set_position(done);
         if self.bar.message().is_empty() {
-            let (bits, wrong) = (decimals(update.bits, 1), update.wrong);
+            let (loss, wrong) = (self.answer.in_words(update.bits, 1), update.wrong);
             let aux = aux_text(&update.aux);
             self.bar
-                .set_message(format!("{bits} bits, {wrong:.1} wrong{aux}"));
+                .set_message(format!("{loss}, {wrong:.1} wrong{aux}"));
         }
     }
 
@@ -488,8 +498,8 @@ impl Progress {
             ..measured.aux
         };
         let result = format!(
-            "{} bits, {:.2} wrong per sequence{}",
-            decimals(measured.bits_per_sequence, 3),
+            "{}, {:.2} wrong per sequence{}",
+            self.answer.in_words(measured.bits_per_sequence, 3),
             measured.wrong_bits,
             aux_text(&told)
         );

@@ -64,6 +64,8 @@ impl MeasurementLine {
             ("scored_bits", json!(Number(mean.scored_bits))),
             ("perfect", json!(Number(mean.perfect))),
         ];
+        let answer = task.answer();
+        line.extend(answer.is_real().then(|| ("loss", json!(answer.measure()))));
         line.extend(data_json(task).map(|data| ("data", data)));
         let aux = AuxLosses::NAMES.into_iter().zip(mean.aux.each());
         line.extend(aux.filter_map(|(name, loss)| Some((name, json!(Number(loss?))))));
@@ -98,6 +100,12 @@ impl MeasurementLine {
             ("sampled.bits_per_sequence", json!(Number(sampled.bits))),
             ("sampled.bits_spread", json!(sampled.spread.map(Number))),
             ("sampled.wrong_bits", json!(Number(sampled.wrong_bits))),
+        ]);
+        // Real values have no probability.
+        if of.total.is_nan() && sampled.calibration_error.is_none() {
+            return;
+        }
+        self.0.extend([
             ("sampled.uncertainty.entropy", json!(Number(of.total))),
             ("sampled.uncertainty.noise", json!(Number(of.noise))),
             ("sampled.uncertainty.mutual", json!(Number(of.model))),

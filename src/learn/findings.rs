@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::curve;
 use super::finding::{Finding, Kind};
 use super::progress::RunProgress;
+use crate::math::Answer;
 use crate::train::{Diagnostics, Diverged, Update};
 
 impl Finding {
@@ -92,12 +93,15 @@ pub(super) struct Watcher {
     stood: Option<f64>,
     /// Sequences before it began to look.
     since: u64,
+    /// The form of the answers.
+    answer: Answer,
 }
 
 impl Watcher {
-    /// Returns an empty one for a run, or for another task in it, from here on.
-    pub(super) fn since(sequences: u64) -> Self {
+    /// Returns an empty one for a run with answers of this form, or for another task in it, from here on.
+    pub(super) fn since(sequences: u64, answer: Answer) -> Self {
         Self {
+            answer,
             most: f64::NEG_INFINITY,
             best: f64::INFINITY,
             since: sequences,
@@ -164,7 +168,8 @@ impl Watcher {
             heads(progress, diagnostics, &mut say);
             let recent_mean = RecentLoss::of(progress, self.since);
             let RecentLoss { first, now, .. } = recent_mean;
-            let best = self.best;
+            let (best, answer) = (self.best, self.answer);
+            let words = |loss: f64| answer.in_words(loss, 1);
             // A trained machine has small gradients, some of them 0.
             tensors(progress, diagnostics, now > OPEN * first, &mut say);
             let [times, share] = RELAPSE;
@@ -174,7 +179,9 @@ impl Watcher {
                 now > times * best + share * first,
                 &|| {
                     format!(
-                        "Relapse: the loss is {now:.1} bits per sequence again, after {best:.1} at its best. The best weights are kept. Try a lower learning rate once a machine has learned."
+                        "Relapse: the loss is {} per sequence again, after {} at its best. The best weights are kept. Try a lower learning rate once a machine has learned.",
+                        words(now),
+                        answer.number(best, 1)
                     )
                 },
             );
@@ -182,14 +189,17 @@ impl Watcher {
             let stands = recent_mean.is_plateau();
             say(Kind::Plateau, 0, stands, &|| {
                 format!(
-                    "The loss has stayed at {now:.1} bits per sequence. Plateaus are common before a machine finds the algorithm: wait, try another seed, or start with shorter sequences."
+                    "The loss has stayed at {} per sequence. Plateaus are common before a machine finds the algorithm: wait, try another seed, or start with shorter sequences.",
+                    words(now)
                 )
             });
             let stood = self.stood.unwrap_or(now);
             let has_left = now < LEFT * stood;
             say(Kind::Moving, 0, has_left, &|| {
                 format!(
-                    "The loss has left its plateau of {stood:.1} bits per sequence and is at {now:.1} now."
+                    "The loss has left its plateau of {} per sequence and is at {} now.",
+                    words(stood),
+                    answer.number(now, 1)
                 )
             });
             if stands || has_left {
@@ -329,12 +339,12 @@ mod tests {
             heads: vec!["read0".to_owned()],
             ..RunProgress::default()
         };
-        let mut watcher = Watcher::since(0);
+        let mut watcher = Watcher::since(0, Answer::Bits);
         let mut curve = Curve::default();
         let mut kinds = Vec::new();
         for (index, bits) in losses.enumerate() {
             if index as u64 == since {
-                watcher = Watcher::since(since);
+                watcher = Watcher::since(since, Answer::Bits);
             }
             progress.sequences = index as u64 + 1;
             let update = update(bits, 1.0);
@@ -411,7 +421,7 @@ mod tests {
     #[test]
     fn overflowing_gradient_norm_is_reported_and_ignored_in_average() {
         let progress = RunProgress::default();
-        let mut watcher = Watcher::since(0);
+        let mut watcher = Watcher::since(0, Answer::Bits);
         let mut curve = Curve::default();
         let beyond = f64::from(f32::MAX).sqrt();
         for sequences in 1..=50 {
@@ -429,7 +439,7 @@ mod tests {
     #[test]
     fn exploding_gradient_is_reported_immediately() {
         let progress = RunProgress::default();
-        let mut watcher = Watcher::since(0);
+        let mut watcher = Watcher::since(0, Answer::Bits);
         for _ in 0..50 {
             assert_eq!(watcher.observe(&progress, &update(1.0, 2.0), None), []);
         }

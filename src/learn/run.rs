@@ -95,7 +95,7 @@ impl Run {
                 end: trainer.finished().then_some(End::Finished),
                 ..RunProgress::default()
             },
-            watcher: Watcher::since(trainer.state.sequences),
+            watcher: Watcher::since(trainer.state.sequences, trainer.task.answer()),
             diagnostics: Diagnostics::default(),
             timed: true,
             keeper: None,
@@ -189,7 +189,7 @@ impl Run {
         if is_other_task {
             progress.task_since = state.sequences;
             progress.errors_by_size = ErrorsBySize::default();
-            self.watcher = Watcher::since(state.sequences);
+            self.watcher = Watcher::since(state.sequences, self.trainer.task.answer());
         }
         self.call_keeper(true);
     }

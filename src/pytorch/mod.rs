@@ -643,6 +643,7 @@ impl Module<'_> {
                     .map_or(String::new(), |axis| self.writer.length(*axis)),
             );
             let answer = match self.answer {
+                Answer::Values(_) => z.clone(),
                 Answer::Symbols => format!("onehot({z}.argmax(), {length})"),
                 Answer::Bits => format!(
                     "({z} > {}).float()",

@@ -231,6 +231,7 @@ fn opened(path: &Path, watch: ProgressCallback<'_>) -> Result<OpenedFile, Error>
 }
 
 /// Reads attention of another program with what belongs to it.
+#[cfg(not(target_arch = "wasm32"))]
 pub(super) fn attention(path: &Path, options: &AttentionOptions) -> Result<OpenedFile, Error> {
     Ok(shown(trace::read_with(path, options)?))
 }
@@ -330,10 +331,16 @@ fn loaded_run(folder: &Path) -> Result<Option<LoadedRun>, Error> {
     }
     let of = log.experiment.training.sequences;
     let task_since = log.experiment.task_since(&log.changes);
+    let is_finished = log.is_finished();
+    let experiment = log.experiment.with_episodes_if_there(&folder.join("log"))?;
+    // Without the file of its episodes only the machine opens, for your own input.
+    if experiment.task.held_out() == Some(0) {
+        return Ok(None);
+    }
     Ok(Some(LoadedRun {
         name: file_name(folder),
-        is_finished: log.is_finished(),
-        experiment: log.experiment.with_episodes(&folder.join("log"))?,
+        is_finished,
+        experiment,
         progress: RunProgress::of_file(of, log.points, (log.changes, task_since), snapshots),
     }))
 }
@@ -390,6 +397,7 @@ mod tests {
     use super::*;
     use crate::io::preset::ablations;
     use crate::learn::Snapshots;
+    use crate::train::Trainer;
 
     #[test]
     fn run_command_contains_seed_and_overrides() {
@@ -429,6 +437,35 @@ mod tests {
             let weights = weights::read(&RunFolder::weights_at(place.path()).unwrap()).unwrap();
             assert_eq!(weights.experiment, experiment);
         }
+    }
+
+    #[test]
+    fn a_run_with_snapshots_opens_as_its_machine_without_the_file_of_its_task() {
+        let place = tempfile::tempdir().unwrap();
+        let [preset, text, run] = ["t.json", "t.txt", "run"].map(|name| place.path().join(name));
+        let task = r#"{"task": {"kind": "text", "file": "t.txt"}, "model": {"memory": {"rows": 4, "columns": 3}}}"#;
+        std::fs::write(&preset, task).unwrap();
+        std::fs::write(&text, "the cat\na dog\n".repeat(5)).unwrap();
+        let experiment = Experiment::read(&preset, &[]).unwrap();
+        let state = State::new(experiment.model.clone(), &experiment.training);
+        let (task, training) = (experiment.task.clone(), experiment.training.clone());
+        let trainer = Trainer::resume(task, training, state, 1);
+        let mut snapshots = Snapshots::default();
+        snapshots.keep(&trainer, None, None);
+        let run_state = RunState {
+            state: trainer.state,
+            snapshots,
+            keeps_weights: true,
+        };
+        Disk.save_run(&run, &experiment, &run_state, false).unwrap();
+        let open = || opened(&run, &|_, _| ControlFlow::Continue(()));
+        assert!(matches!(open(), Ok(OpenedFile::Run(_))));
+        std::fs::remove_file(&text).unwrap();
+        let Ok(OpenedFile::Machine(machine)) = open() else {
+            panic!("{:?}", open().err());
+        };
+        assert_eq!(machine.task.held_out(), Some(0));
+        assert!(machine.task.has_channels());
     }
 
     #[test]

@@ -229,13 +229,16 @@ fn step_card(open: &Open, step: usize) -> Card {
         }
     };
     let channels = output.iter().zip(target).enumerate();
-    let is_symbol = episode.answer == Answer::Symbols;
+    let answer = episode.answer;
+    let is_symbol = answer == Answer::Symbols;
     let values = channels.map(|(channel, (&p, &y))| {
         let is_wrong = recording.is_wrong(step, channel);
         let wrong = if is_wrong { ", wrong" } else { "" };
         // For symbols, only the probability of the right one counts.
         let cost = if is_symbol && y != 1.0 {
             String::new()
+        } else if answer.is_real() {
+            format!(", error {}", n(p - y))
         } else {
             format!(", {} bits", n(bits(y, p)))
         };
@@ -246,7 +249,8 @@ fn step_card(open: &Open, step: usize) -> Card {
     });
     let mut lines: Vec<_> = values.collect();
     let loss = recording.loss.get(step).copied().unwrap_or_default();
-    lines.push(line("loss", "cross-entropy, bits", loss));
+    let unit = if answer.is_real() { "" } else { ", bits" };
+    lines.push(line("loss", answer.step_loss().to_owned() + unit, loss));
     let phase = narrate::phase_at(recording, step);
     let names = ("channel", &["output", "target"][..]);
     Card {

@@ -671,12 +671,12 @@ async fn reported(
         last = Some(recording);
     }
     let last = last.ok_or("No episode was measured.")?;
-    let unit = last.episode.answer.unit();
+    let answer = last.episode.answer;
     let report = if let Some(text) = quantity {
-        Report::of_episodes(inputs, text, &summary, unit)
+        Report::of_episodes(inputs, text, &summary, answer.unit())
     } else {
         let effects = effects(lesions, first, &scores);
-        Report::of_lesions(inputs, &effects, (&machine.config, &last.trace), unit)
+        Report::of_lesions(inputs, &effects, (&machine.config, &last.trace), answer)
     };
     Ok(Outcome::Reported(Box::new(report)))
 }

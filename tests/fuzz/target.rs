@@ -7,6 +7,7 @@ use tapescope::io::trace::{self, Source};
 use tapescope::io::{
     Error, Experiment, Trained, bits, checkpoint, episodes, log, pairs, text as sentences, weights,
 };
+use tapescope::math::Answer;
 use tapescope::model::{Draw, Model, NoiseMode};
 use tapescope::task::{Episodes, HeldOut, Pairs, Task, Text, Tokens};
 use tapescope::train::{Recording, Trainer};
@@ -470,11 +471,14 @@ fn read_episodes(file: &[u8]) -> Result<(), String> {
         Err(error) => return said(&error),
     };
     assert_eq!(read.lengths().count(), read.count());
-    let Ok(task) = Episodes::NONE.with(read.into()) else {
+    let mut values = Episodes::NONE;
+    values.answer = Answer::VALUES;
+    let Ok(task) = values.with(read.into()) else {
         return Err("no split".to_owned());
     };
     let task = Task::Episodes(task);
     for index in 0..3 {
+        assert!(task.chance(&task.episode(1, index)) >= 0.0);
         for episode in [task.episode(1, index), task.training_episode(1, index)] {
             assert_eq!(episode.steps(), episode.input.nrows());
             assert!(episode.scored_bits() > 0);

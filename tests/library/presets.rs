@@ -614,7 +614,7 @@ fn out_of_range() {
     );
     assert_eq!(
         error(r#""training": {"lr_drop_below": -1}"#),
-        "my.json: `training.lr_drop_below`: is -1; allowed: bits per sequence, 0 or more"
+        "my.json: `training.lr_drop_below`: is -1; allowed: a loss per sequence, 0 or more"
     );
     assert_eq!(
         error(r#""training": {"final_lr_factor": 1.5}"#),

@@ -191,7 +191,7 @@ fn every_fault_of_a_file_is_named_with_its_place() {
             .flat_map(|n| n.to_le_bytes())
             .collect::<Vec<u8>>()
     };
-    let mut halved = f32s(&[0.5, 0.0, 0.5, 0.5, 1.0, 0.0, 0.0, 0.0, 0.5]);
+    let mut halved = f32s(&[0.5, 0.0, 0.5, 0.5, 1.0, 0.0, 0.0, 0.0, f32::NAN]);
     let mut endless = f32s(&[0.0; 18]);
     endless[4 * 7..4 * 8].copy_from_slice(&f32::NAN.to_le_bytes());
     for (file, expected) in [
@@ -250,7 +250,7 @@ fn every_fault_of_a_file_is_named_with_its_place() {
         ),
         (
             with("targets", "<f4", &[9, 1], std::mem::take(&mut halved)),
-            "`targets`: episode 2, step 3, channel 0 is 0.5; expected 0 or 1, because the step is scored",
+            "`targets`: episode 2, step 3, channel 0 is NaN; expected a finite number, because the step is scored",
         ),
         (
             with("mask", "|u1", &[9], vec![0, 1, 0, 0, 2, 0, 0, 0, 1]),
@@ -295,7 +295,7 @@ fn a_number_that_32_bits_cannot_hold_is_named_as_such() {
         (
             "targets",
             vec![9, 1],
-            "; expected 0 or 1, because the step is scored",
+            "; expected a finite number, because the step is scored",
         ),
     ] {
         let values = vec![1e300_f64; shape.iter().product()];
@@ -1055,4 +1055,189 @@ fn a_run_that_ends_far_above_chance_is_said_to_diverge() {
         "{said}"
     );
     assert!(said.contains("the chance level is 1.0"), "{said}");
+}
+
+/// A folder with 20 episodes whose targets are half the number that was seen first, of 3 steps each, and a preset.
+fn place_of_values() -> tempfile::TempDir {
+    let place = tempfile::tempdir().unwrap();
+    let (mut inputs, mut targets) = (Vec::new(), Vec::new());
+    for number in 0..20 {
+        inputs.extend([number as f32 / 10.0, 0.0, 0.0]);
+        // Steps that are not scored may have any target.
+        targets.extend([f32::NAN, 7.0, number as f32 / 20.0 - 0.5]);
+    }
+    let arrays = [
+        ("inputs", "<f4", vec![20, 3, 1], f32s(&inputs)),
+        ("targets", "<f4", vec![20, 3, 1], f32s(&targets)),
+        ("mask", "|u1", vec![20, 3], [0, 0, 1].repeat(20)),
+    ];
+    fs::write(place.path().join("mine.npz"), npz(&arrays)).unwrap();
+    let preset = PRESET.replace("\"mine.npz\"", "\"mine.npz\", \"answer\": \"values\"");
+    fs::write(place.path().join("mine.json"), preset).unwrap();
+    place
+}
+
+#[test]
+fn real_values_are_trained_measured_traced_and_drawn() {
+    let place = place_of_values();
+    let run = |arguments: &[&str]| {
+        let output = tapescope(place.path(), arguments);
+        let said = [&output.stdout, &output.stderr].map(|of| String::from_utf8_lossy(of));
+        assert!(output.status.success(), "{arguments:?}: {said:?}");
+        said.join("")
+    };
+    let train = [
+        "train",
+        "mine.json",
+        "--out",
+        "run",
+        "--set",
+        "training.sequences=300",
+    ];
+    let said = run(&[&train[..], &["--set", "training.patience=1"]].concat());
+    assert!(
+        said.contains("best validation of") && said.contains(": error 0."),
+        "{said}"
+    );
+    assert!(said.contains("wrong values per sequence"), "{said}");
+    assert!(!said.contains(" bits"), "{said}");
+    let table = run(&["eval", "run"]);
+    assert!(
+        table.contains(" error ") && table.contains("answer values"),
+        "{table}"
+    );
+    let line: serde_json::Value = serde_json::from_str(&run(&["eval", "run", "--json"])).unwrap();
+    assert_eq!(line["loss"], "mean squared error");
+    assert_eq!(line["scored_bits"], 1.0);
+    assert_eq!(line["calibration_error"], serde_json::Value::Null);
+    let traced = run(&["trace", "run", "--out", "t.json", "--gradient", "loss"]);
+    assert!(traced.contains("episodes, 3 steps, error 0."), "{traced}");
+    let text = fs::read_to_string(place.path().join("t.json")).unwrap();
+    let trace: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let of_task = &trace["task"];
+    assert_eq!(
+        (&of_task["answer"], &of_task["tolerance"]),
+        (&"values".into(), &0.04.into())
+    );
+    assert_eq!(trace["gradient"]["unit"], "mean squared error");
+    assert_eq!(
+        trace["arrays"]["output"]["data"],
+        trace["arrays"]["logit"]["data"]
+    );
+    let verified = run(&["verify", "t.json"]);
+    assert!(!verified.contains("loss"), "{verified}");
+    // Without the logits, output and loss say the same.
+    let mut bare = trace.clone();
+    bare.as_object_mut().unwrap().remove("gradient");
+    bare["arrays"].as_object_mut().unwrap().remove("logit");
+    fs::write(place.path().join("bare.json"), bare.to_string()).unwrap();
+    run(&["verify", "bare.json"]);
+    run(&["render", "run", "--layout", "debug", "--out", "run.svg"]);
+    let svg = fs::read_to_string(place.path().join("run.svg")).unwrap();
+    assert!(
+        svg.contains("target, output") && svg.contains("error 0."),
+        "no scale"
+    );
+    run(&["render", "t.json", "--out", "t.png"]);
+    let lesions = run(&["lesion", "run", "--episodes", "2"]);
+    assert!(lesions.contains(" error "), "{lesions}");
+    run(&["find", "run", "wrong", "--episodes", "2"]);
+    run(&["eval", "run", "--by", "position"]);
+    run(&["disassemble", "run"]);
+    let task = ["--set", "task.tolerance=1"];
+    let loose = run(&[&["train", "mine.json", "--out", "loose"][..], &task].concat());
+    assert!(loose.contains(" 100.0% perfect"), "{loose}");
+}
+
+#[test]
+fn real_targets_need_the_key_values_and_fit_in_both_files() {
+    let place = place_of_values();
+    let refuse = |set: &str, expected: &str| {
+        refused(
+            &tapescope(place.path(), &["train", "mine.json", "--set", set]),
+            expected,
+        );
+    };
+    refuse(
+        "task.answer=bits",
+        "`task.answer`: is bits, but the target of episode 0, step 2 has -0.5 in channel 0; expected 0 or 1 in every scored step; for real numbers set this key to values",
+    );
+    refuse(
+        "task.answer=symbols",
+        "`task.answer`: is symbols, but the target of episode 0, step 2 has -0.5 in channel 0; expected one 1 in every scored step",
+    );
+    refuse(
+        "task.tolerance=0",
+        "`task.tolerance`: is 0; allowed: a number above 0",
+    );
+    let wide = [
+        ("inputs", "<f4", vec![2, 3, 1], f32s(&[0.0; 6])),
+        ("targets", "<f4", vec![2, 3, 2], f32s(&[0.0; 12])),
+        ("mask", "|u1", vec![2, 3], vec![1; 6]),
+    ];
+    fs::write(place.path().join("wide.npz"), npz(&wide)).unwrap();
+    refuse(
+        "task.test_file=wide.npz",
+        "`task.test_file`: has 1 input and 2 target channels; expected 1 and 1, as in `file`",
+    );
+    // Bits to learn from, and values to be tested on.
+    let halves = [
+        ("inputs", "<f4", vec![2, 3, 2], f32s(&[0.0; 12])),
+        (
+            "targets",
+            "<f4",
+            vec![2, 3, 1],
+            f32s(&[0.0, 0.0, 0.0, 1.0, 0.5, 0.0]),
+        ),
+        ("mask", "|u1", vec![2, 3], vec![1; 6]),
+    ];
+    fs::write(place.path().join("halves.npz"), npz(&halves)).unwrap();
+    fs::write(place.path().join("mine.npz"), npz(&arrays(20))).unwrap();
+    let set = [
+        "--set",
+        "task.answer=bits",
+        "--set",
+        "task.test_file=halves.npz",
+    ];
+    let output = tapescope(place.path(), &[&["train", "mine.json"][..], &set].concat());
+    refused(
+        &output,
+        "`task.answer`: is bits, but the target of `test_file`, episode 1, step 1 has 0.5 in channel 0",
+    );
+}
+
+#[test]
+fn a_run_with_other_tokens_for_targets_reads_a_source_without_its_files() {
+    let place = tempfile::tempdir().unwrap();
+    let path = |name: &str| place.path().join(name);
+    let line = |number: usize| ["one two\tot\t0-0 1p1\n", "two\tt\t0-0\n"][number % 2];
+    fs::write(path("p.tsv"), (0..12).map(line).collect::<String>()).unwrap();
+    fs::write(path("test.tsv"), (0..2).map(line).collect::<String>()).unwrap();
+    let preset = r#"{"task": {"kind": "pairs", "file": "p.tsv", "test_file": "test.tsv", "target_tokens": "characters"},
+        "model": {"kind": "equations", "file": "bahdanau.machine", "sizes": {"units": 4, "encoder.units": 3}},
+        "training": {"sequences": 400, "validation_every": 4, "patience": 1, "optimizer": {"learning_rate": 0.9}}}"#;
+    fs::write(path("mine.json"), preset).unwrap();
+    train(place.path(), "run", &[]);
+    let passes = |arguments: &[&str]| {
+        let output = tapescope(place.path(), arguments);
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
+    };
+    passes(&["eval", "run", "--alignment"]);
+    fs::remove_file(path("p.tsv")).unwrap();
+    fs::remove_file(path("test.tsv")).unwrap();
+    fs::write(path("own.json"), r#""two one""#).unwrap();
+    passes(&[
+        "trace",
+        "run",
+        "--input",
+        "own.json",
+        "--out",
+        "own.ntmtrace.json",
+    ]);
+    passes(&["verify", "own.ntmtrace.json"]);
+    passes(&["render", "run", "--input", "own.json", "--out", "own.svg"]);
+    refused(
+        &tapescope(place.path(), &["eval", "run"]),
+        "p.tsv does not exist",
+    );
 }

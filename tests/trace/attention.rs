@@ -447,7 +447,7 @@ fn targets_that_are_no_symbols_are_refused() {
     let mut task = Episodes::NONE;
     task.answer = Answer::Symbols;
     let fault = task.with(all).unwrap_err();
-    let problem = "is symbols, but episode 1, step 1 of the targets has 2 ones; expected one 1 in every scored step";
+    let problem = "is symbols, but the target of episode 1, step 1 has 2 ones; expected one 1 in every scored step";
     assert_eq!(
         (fault.array.as_str(), fault.problem.as_str()),
         ("answer", problem)

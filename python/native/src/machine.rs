@@ -141,6 +141,13 @@ impl Machine {
 
     /// Draws the learning curve as SVG.
     fn curve(&self, py: Python<'_>, dark: bool) -> String {
-        py.detach(|| in_process::curve(&self.name, &self.history, dark))
+        py.detach(|| {
+            in_process::curve(
+                &self.name,
+                self.trained.experiment.task.answer(),
+                &self.history,
+                dark,
+            )
+        })
     }
 }

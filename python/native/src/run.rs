@@ -72,6 +72,11 @@ impl Run {
         self.with(in_process::Run::sequences)
     }
 
+    /// Returns true if the targets are real values.
+    fn is_real(&self) -> PyResult<bool> {
+        self.with(|run| run.experiment().task.answer().is_real())
+    }
+
     /// Returns the learning curve from a point on, JSON.
     fn history(&self, start: usize) -> PyResult<String> {
         self.with(|run| {

@@ -80,7 +80,7 @@ impl Summary {
             let channels = episode.target.row(step);
             let channels = channels.iter().enumerate().map(|(channel, target)| {
                 let (is_scored, is_wrong) = match episode.answer {
-                    Answer::Bits => (true, recording.is_wrong(step, channel)),
+                    Answer::Bits | Answer::Values(_) => (true, recording.is_wrong(step, channel)),
                     Answer::Symbols => (*target > 0.5, recording.wrong_bits(step) > 0),
                 };
                 [is_scored, is_scored && is_wrong].map(u64::from)

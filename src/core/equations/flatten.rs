@@ -238,6 +238,8 @@ pub enum Feedback {
     Class,
     /// The bits of its own answer that are more probable than not.
     Bits,
+    /// The values of its own answer.
+    Values,
 }
 
 /// Returns the operations of a program, and adds the axes that only they have.
@@ -369,6 +371,8 @@ impl Flatten<'_> {
             let class = self.result(&[]);
             self.push(Act::Argmax(classes), &class, vec![answer.clone()]);
             self.push(Act::Onehot(classes), &out, vec![class]);
+        } else if feedback == Feedback::Values {
+            self.copy(&out, answer.clone());
         } else {
             let least = Node::Number(if is_bits { 0.5 } else { 0.0 });
             let nodes = vec![least];

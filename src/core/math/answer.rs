@@ -1,11 +1,15 @@
-//! The form of an answer: independent bits, or one symbol of an alphabet. From logits to probabilities, and to the loss.
+//! The form of an answer: independent bits, one symbol of an alphabet, or real values. From logits to outputs, and to the
+//! loss.
 //!
-//! | | probability y | loss of a step, nats | wrong |
-//! |---|---|---|---|
-//! | bits | σ(z) | Σ softplus(±z) | every bit on the wrong side of one half |
-//! | symbols | softmax(z) | ln Σ e^z − z of the target | the symbol of the largest logit, if it is another one |
+//! | | output y | loss of a step | slope | loss of an episode | wrong |
+//! |---|---|---|---|---|---|
+//! | bits | σ(z) | Σ softplus(±z), nats | 1 | the sum, in bits | every bit on the wrong side of one half |
+//! | symbols | softmax(z) | ln Σ e^z − z of the target, nats | 1 | the sum, in bits | the symbol of the largest logit, if it is another one |
+//! | values | z | Σ (z − target)² | 2 | the mean over scored values | every value that is too far from its target |
 //!
-//! In both the gradient of the loss w.r.t. a logit is y − target.
+//! The gradient of the loss of a step w.r.t. a logit is slope · (y − target).
+
+use std::f64::consts::LN_2;
 
 use super::kernel::kernel;
 use super::pack::{MOST_LANES, each_pack, map_packs};
@@ -14,27 +18,33 @@ use super::softmax::{largest, softmax};
 use super::{Pack, Real, sigmoid, softplus};
 
 /// The form of an answer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Answer {
     /// Every channel is a bit of its own.
     #[default]
     Bits,
     /// The channels are the symbols of an alphabet; one is 1.
     Symbols,
+    /// Every channel is a real number; right where it is at most this tolerance, above 0, from its target.
+    Values(f64),
 }
 
 impl Answer {
-    /// Sets the probabilities `y` of some steps from their logits `z`, `width` in each step.
+    /// Real values with the tolerance of Hochreiter and Schmidhuber (1997), §5.4, for targets from 0 to 1.
+    pub const VALUES: Self = Self::Values(0.04);
+
+    /// Sets the outputs `y` of some steps from their logits `z`, `width` in each step.
     pub fn outputs<R: Real>(self, z: &[R], width: usize, y: &mut [R]) {
         match self {
             Self::Bits => bits(z, y),
             Self::Symbols => symbols(z, width, y),
+            Self::Values(_) => y.copy_from_slice(z),
         }
     }
 
-    /// Returns the loss of one step in nats, from its logits.
+    /// Returns the loss of one step, from its logits: in nats, or the sum of squared errors.
     #[inline(always)]
-    pub fn nats<'a, R: Real, S: Simd>(
+    pub fn loss<'a, R: Real, S: Simd>(
         self,
         simd: S,
         z: &[R],
@@ -48,6 +58,10 @@ impl Answer {
             each_pack!(simd, at in z => { nats += at.new_or((at.load(z) - most).exp(), R::ZERO) });
             let all = Pack::splat(simd, nats.sum()).ln().first() + most;
             return asked.map_or(R::ZERO, |(&z, _)| all - z);
+        }
+        if let Self::Values(_) = self {
+            let errors = bits.map(|(&z, &target)| z - R::from_f64(f64::from(target)));
+            return errors.fold(R::ZERO, |sum, error| sum + error * error);
         }
         while bits.len() > 0 {
             // −log σ(z) = softplus(−z) and −log(1 − σ(z)) = softplus(z): no logarithm of zero.
@@ -66,22 +80,115 @@ impl Answer {
         match self {
             Self::Bits => (z[channel] > R::ZERO) != (target > 0.5),
             Self::Symbols => channel == symbol(z) && target < 0.5,
+            // NaN is no right answer.
+            Self::Values(tolerance) => {
+                let error = (z[channel].to_f64() - f64::from(target)).abs();
+                error.is_nan() || error > tolerance
+            }
         }
     }
 
-    /// Name of the scored things: bits or symbols.
+    /// Name of the scored things: bits, symbols or values.
     pub fn unit(self) -> &'static str {
         match self {
             Self::Bits => "bits",
             Self::Symbols => "symbols",
+            Self::Values(_) => "values",
         }
     }
 
-    /// Number of scored bits or symbols in a step of `channels` channels.
+    /// Number of scored bits, symbols or values in a step of `channels` channels.
     pub fn scored(self, channels: usize) -> usize {
         match self {
-            Self::Bits => channels,
+            Self::Bits | Self::Values(_) => channels,
             Self::Symbols => channels.min(1),
+        }
+    }
+
+    /// True for real values.
+    pub fn is_real(self) -> bool {
+        matches!(self, Self::Values(_))
+    }
+
+    /// Gradient of the loss of a step w.r.t. a logit, as a multiple of y − target.
+    pub fn slope(self) -> f64 {
+        if self.is_real() { 2.0 } else { 1.0 }
+    }
+
+    /// Weight of the loss of a step in the loss of an episode with `scored` scored bits, symbols or values.
+    pub fn weight(self, scored: usize) -> f64 {
+        if self.is_real() {
+            1.0 / scored.max(1) as f64
+        } else {
+            1.0
+        }
+    }
+
+    /// Reported units per unit of the loss: bits per nat, or 1 for squared errors.
+    pub fn reported(self) -> f64 {
+        if self.is_real() { 1.0 } else { 1.0 / LN_2 }
+    }
+
+    /// Name of the reported loss: bits, or mean squared error.
+    pub fn measure(self) -> &'static str {
+        if self.is_real() {
+            "mean squared error"
+        } else {
+            "bits"
+        }
+    }
+
+    /// Short name of the reported loss, for headings: bits, or error.
+    pub fn heading(self) -> &'static str {
+        if self.is_real() { "error" } else { "bits" }
+    }
+
+    /// Name of the reported loss, with its unit.
+    pub fn loss_name(self) -> &'static str {
+        if self.is_real() {
+            "mean squared error"
+        } else {
+            "loss in bits"
+        }
+    }
+
+    /// Name of the loss of a step.
+    pub fn step_loss(self) -> &'static str {
+        if self.is_real() {
+            "part of the mean squared error"
+        } else {
+            "cross-entropy"
+        }
+    }
+
+    /// The number of a reported loss: bits with this many decimals, an error with three significant digits; in powers of
+    /// ten if it would fill the line.
+    pub fn number(self, loss: f64, decimals: usize) -> String {
+        let size = loss.abs().log10().floor();
+        let is_tiny = self.is_real() && size < -5.0 && loss != 0.0;
+        if is_tiny || loss.abs() >= 1e7 {
+            return format!("{loss:.2e}");
+        }
+        let digits = (2.0 - size).clamp(0.0, 7.0) as usize;
+        let decimals = if self.is_real() && size.is_finite() {
+            digits
+        } else {
+            decimals
+        };
+        format!("{loss:.decimals$}")
+    }
+
+    /// A reported loss in words: `3.200 bits`, or `error 0.0130`; see [`Answer::number`].
+    pub fn in_words(self, loss: f64, decimals: usize) -> String {
+        self.amount(&self.number(loss, decimals))
+    }
+
+    /// A reported loss in words, from its number: `3.2 bits`, or `error 0.013`.
+    pub fn amount(self, number: &str) -> String {
+        if self.is_real() {
+            format!("error {number}")
+        } else {
+            format!("{number} bits")
         }
     }
 }
@@ -116,24 +223,24 @@ mod tests {
     use crate::math::check::{assert_gradient, random_vector};
 
     kernel! {
-        fn nats<'a, R>(simd; answer: Answer, z: &'a [R], target: &'a [f32]) -> R {
-            answer.nats(simd, z, target.iter())
+        fn loss<'a, R>(simd; answer: Answer, z: &'a [R], target: &'a [f32]) -> R {
+            answer.loss(simd, z, target.iter())
         }
     }
 
     #[test]
-    fn the_gradient_is_output_minus_target() {
+    fn the_gradient_is_the_slope_times_output_minus_target() {
         for width in [1, 2, 7, 19] {
             let z = random_vector(1, width);
-            for answer in [Answer::Bits, Answer::Symbols] {
+            for answer in [Answer::Bits, Answer::Symbols, Answer::VALUES] {
                 let mut target = vec![0.0; width];
-                target[width / 2] = 1.0;
+                target[width / 2] = if answer.is_real() { -2.5 } else { 1.0 };
                 let mut gradient = vec![0.0; width];
                 answer.outputs(&z, width, &mut gradient);
                 for (y, &target) in gradient.iter_mut().zip(&target) {
-                    *y -= f64::from(target);
+                    *y = answer.slope() * (*y - f64::from(target));
                 }
-                assert_gradient("z", &z, &gradient, |z| nats(answer, z, &target));
+                assert_gradient("z", &z, &gradient, |z| loss(answer, z, &target));
             }
         }
     }
@@ -147,5 +254,21 @@ mod tests {
         };
         assert_eq!(wrong([0.0, 1.0, 0.0]), [0; 0]);
         assert_eq!(wrong([1.0, 0.0, 0.0]), [1]);
+    }
+
+    #[test]
+    fn a_value_is_wrong_beyond_its_tolerance() {
+        let answer = Answer::Values(0.25);
+        let wrong = [0.75, 1.25, 1.3, 0.7, f64::NAN].map(|z| answer.is_wrong(&[z], 0, 1.0));
+        assert_eq!(wrong, [false, false, true, true, true]);
+        assert_eq!((answer.scored(3), answer.unit()), (3, "values"));
+        assert_eq!((answer.weight(4), Answer::Bits.weight(4)), (0.25, 1.0));
+        let words = [0.0, 1e-9, 0.000_123_4, 0.0129, 12.345, 12345.6, 1e8];
+        let words = words.map(|loss| answer.in_words(loss, 3));
+        let numbers = [
+            "0.000", "1.00e-9", "0.000123", "0.0129", "12.3", "12346", "1.00e8",
+        ];
+        assert_eq!(words, numbers.map(|number| format!("error {number}")));
+        assert_eq!(Answer::Symbols.in_words(3.2, 3), "3.200 bits");
     }
 }

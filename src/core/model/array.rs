@@ -20,7 +20,7 @@ pub const ROW_KEY: Array = &ArraySpec::new("row_key", &["t", "k"], "K", Any, "W_
 pub const ROW_VALUE: Array = &ArraySpec::new("row_value", &["t", "r"], "V", Any, "W_Vᵀ·X of this step, which is read (Vaswani 2017)");
 /// y_{t−1} as it is fed back, [T, Y].
 #[rustfmt::skip]
-pub const FEEDBACK: Array = &ArraySpec::new("feedback", &["t", "y"], "y_{t−1}", Within(0.0, 1.0), "0 in the first step of the answer; then what the step before answered: 1 where a logit is above 0, or for the symbol of the largest");
+pub const FEEDBACK: Array = &ArraySpec::new("feedback", &["t", "y"], "y_{t−1}", Within(0.0, 1.0), "0 in the first step of the answer; then what the step before answered: 1 where a logit is above 0, or for the symbol of the largest; the value itself where answers are values, any number");
 
 /// The arrays of the component `encoder` of machine files.
 #[rustfmt::skip] // A row for every array.

@@ -18,7 +18,7 @@ pub struct EpisodeInput<'a> {
 }
 
 /// How an episode is run: [`EpisodeInput`], without its arrays.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Setting {
     /// Steps before the answer, or all where a machine says so: an encoder reads their inputs.
     pub source: usize,

@@ -1,6 +1,7 @@
 //! What an array of a trace is: its name, axes, range and equation, and the part of the machine that it belongs to.
 
 use super::shape::Start;
+use crate::math::Answer;
 
 /// The description of an array, before any episode.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -133,6 +134,14 @@ impl ArraySpec {
             equation,
             retention,
         }
+    }
+
+    /// The least and the most of a value where answers have this form: of real values any.
+    pub fn ends(&self, answer: Answer) -> (f32, f32) {
+        if answer.is_real() && self.dims.last() == Some(&"y") {
+            return Range::Any.ends();
+        }
+        self.range.ends()
     }
 
     /// Returns the array with another retention.

@@ -101,7 +101,7 @@ arrays! {
         /// Output before the sigmoid, [T, Y].
         logit: Spec::new("logit", &["t", "y"], "z", Any, "W·[h; r] + b, the output before σ"),
         /// Output y_t in (0, 1), [T, Y].
-        output: Spec::new("output", &["t", "y"], "y", Within(0.0, 1.0), "σ of the logit: the probability of a 1"),
+        output: Spec::new("output", &["t", "y"], "y", Within(0.0, 1.0), "σ of the logit: the probability of a 1; of values the logit itself, any number"),
         /// Memory, [T+1, M·N], column after column; [`Trace::memory`] shows it as rows. When `memory_every` is
         /// more than 1, only some of it; see there.
         memory_columns: Spec::new(

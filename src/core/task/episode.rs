@@ -12,7 +12,7 @@ use crate::math::Answer;
 pub struct Episode {
     /// Input x_t, [T, X].
     pub input: Array2<f32>,
-    /// Target of the output, 0 or 1, [T, Y]; zero where the mask is zero.
+    /// Target of the output, 0 or 1, or a real number, [T, Y]; zero where the mask is zero.
     pub target: Array2<f32>,
     /// The form of the answer.
     pub answer: Answer,
@@ -27,6 +27,20 @@ pub struct Episode {
     /// Source steps of every step, as [`super::Generate::alignment`] has them, where the input does not determine them; else
     /// empty.
     pub alignment: Vec<Option<Range<usize>>>,
+    /// Those of the steps in [`Episode::alignment`] whose links are sure; empty if all of them are.
+    pub sure: Vec<Option<Range<usize>>>,
+}
+
+/// The mean target of each channel over the scored steps, [Y]; 0 without one.
+pub(super) fn means(target: &Array2<f32>, mask: &[f32]) -> Vec<f64> {
+    let mut sums = vec![0.0; target.ncols()];
+    let rows = target.rows().into_iter().zip(mask);
+    for (row, _) in rows.filter(|(_, mask)| **mask > 0.0) {
+        let pairs = sums.iter_mut().zip(row);
+        pairs.for_each(|(sum, value)| *sum += f64::from(*value));
+    }
+    let count = mask.iter().filter(|mask| **mask > 0.0).count().max(1);
+    sums.iter().map(|sum| sum / count as f64).collect()
 }
 
 /// A named part of an episode.
@@ -95,9 +109,23 @@ impl Episode {
         self.mask.iter().filter(|&&m| m > 0.0).count()
     }
 
-    /// Scored output bits, or symbols: steps in the mask times output channels, or times 1.
+    /// Scored output bits or values, or symbols: steps in the mask times output channels, or times 1.
     pub fn scored_bits(&self) -> usize {
         self.scored_steps() * self.answer.scored(self.target.ncols())
+    }
+
+    /// The mean target of each channel over the scored steps, [Y]; 0 without one.
+    pub fn target_means(&self) -> Vec<f64> {
+        means(&self.target, &self.mask)
+    }
+
+    /// The mean squared error of an answer with these constants, [Y], over the scored steps.
+    pub fn squared_error(&self, answer: &[f64]) -> f64 {
+        let rows = self.target.rows().into_iter().zip(&self.mask);
+        let scored = rows.filter(|(_, mask)| **mask > 0.0);
+        let errors = scored.flat_map(|(row, _)| row.into_iter().zip(answer));
+        let squares = errors.map(|(target, guess)| (f64::from(*target) - guess).powi(2));
+        squares.sum::<f64>() / (self.scored_steps() * answer.len()).max(1) as f64
     }
 
     /// Steps before the answer: what a machine with an encoder reads.
@@ -140,6 +168,7 @@ impl Episode {
             mask,
             phases: Vec::new(),
             alignment: Vec::new(),
+            sure: Vec::new(),
             ..*self
         }
     }
@@ -168,8 +197,10 @@ impl Episode {
             *array = Array2::from_shape_fn((end, array.ncols()), value);
         }
         self.mask.resize(end, 0.0);
-        if !self.alignment.is_empty() {
-            self.alignment.resize(end, None);
+        for links in [&mut self.alignment, &mut self.sure] {
+            if !links.is_empty() {
+                links.resize(end, None);
+            }
         }
         self.phases.retain(|phase| phase.name != Phase::OVERRUN);
         let name = Phase::OVERRUN.into();

@@ -5,14 +5,15 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use ndarray::{Array2, Axis, concatenate, s};
+use ndarray::{Array2, ArrayView1, Axis, concatenate, s};
 
+use super::episode::means;
 use super::fault::Fault;
 use super::generate::{Generate, LENGTHS, MAX_LENGTH};
 use super::split::{HeldOut, Loaded, Split, hash};
 use super::{Episode, Phase};
-use crate::keys::Field::{Choice, Integer, Range, Text};
-use crate::keys::{Keys, Table, Words};
+use crate::keys::Field::{Choice, Integer, Number, Range, Text};
+use crate::keys::{Choice as _, Keys, Rule, Table, Words};
 use crate::math::{Answer, Random};
 
 /// Channels of an input or an answer.
@@ -24,14 +25,16 @@ pub struct Recorded {
     inputs: Array2<f32>,
     targets: Array2<f32>,
     mask: Vec<f32>,
+    /// The mean target of each channel over the scored steps, [Y].
+    means: Vec<f64>,
     /// The start of each episode, followed by the number of all steps.
     starts: Vec<usize>,
     names: [Vec<String>; 2],
 }
 
 impl Recorded {
-    /// Episodes of these `lengths`, [E], one behind the other: `inputs` [S, X], finite; `targets` [S, Y], 0 or 1 in the
-    /// steps that are scored, and not looked at in others; `mask` [S], 1 in the steps that are scored, else 0.
+    /// Episodes of these `lengths`, [E], one behind the other: `inputs` [S, X], finite; `targets` [S, Y], finite in
+    /// the steps that are scored, and not looked at in others; `mask` [S], 1 in the steps that are scored, else 0.
     ///
     /// # Errors
     /// The array, the episode, the step, and what was expected there.
@@ -57,9 +60,10 @@ impl Recorded {
         }
         check_values(&starts, &inputs, &targets, &mask)?;
         for (mut target, mask) in targets.rows_mut().into_iter().zip(&mask) {
-            target.mapv_inplace(|bit| if *mask > 0.0 { bit } else { 0.0 });
+            target.mapv_inplace(|value| if *mask > 0.0 { value } else { 0.0 });
         }
         Ok(Self {
+            means: means(&targets, &mask),
             inputs,
             targets,
             mask,
@@ -123,6 +127,8 @@ impl Recorded {
             inputs: joined(&self.inputs, &others.inputs),
             targets: joined(&self.targets, &others.targets),
             mask: [&self.mask[..], &others.mask].concat(),
+            // What is held out is not learned from.
+            means: self.means.clone(),
             starts: self.starts.iter().copied().chain(starts).collect(),
             names: self.names.clone(),
         })
@@ -143,12 +149,27 @@ impl Recorded {
         (&self.inputs, &self.targets, &self.mask)
     }
 
-    /// Describes the first scored step whose target is not 1 in one channel and 0 in the others.
-    fn not_a_symbol(&self) -> Option<String> {
+    /// The first scored step whose target has another form, what is wrong with it, and what is expected.
+    fn unlike(&self, answer: Answer) -> Option<(usize, String, &'static str)> {
+        let is_bit = |value: &f32| *value == 0.0 || *value == 1.0;
+        let is_right = |target: &ArrayView1<'_, f32>| match answer {
+            Answer::Values(_) => true,
+            Answer::Bits => target.iter().all(is_bit),
+            Answer::Symbols => target.iter().all(is_bit) && target.sum() == 1.0,
+        };
         let mut rows = self.targets.rows().into_iter().zip(&self.mask);
-        let row = rows.position(|(target, mask)| *mask > 0.0 && target.sum() != 1.0)?;
-        let (place, ones) = (place(&self.starts, row), self.targets.row(row).sum());
-        Some(format!("{place} of the targets has {ones} ones"))
+        let row = rows.position(|(target, mask)| *mask > 0.0 && !is_right(&target))?;
+        let target = self.targets.row(row);
+        let mut all = target.iter().enumerate();
+        let problem = match all.find(|(_, value)| !is_bit(value)) {
+            Some((channel, value)) => format!("has {value} in channel {channel}"),
+            None => format!("has {} ones", target.sum()),
+        };
+        let expected = match answer {
+            Answer::Symbols => "one 1 in every scored step",
+            _ => "0 or 1 in every scored step; for real numbers set this key to values",
+        };
+        Some((row, problem, expected))
     }
 
     /// The mask of every episode.
@@ -175,6 +196,7 @@ impl Recorded {
             size: end - start,
             repeats: 1,
             alignment: Vec::new(),
+            sure: Vec::new(),
         }
     }
 }
@@ -242,8 +264,8 @@ fn check_values(
         };
     let is_finite = |_, value: &f32| value.is_finite();
     check("inputs", inputs, &is_finite, "a finite number")?;
-    let is_target = |row: usize, value: &f32| mask[row] == 0.0 || is_bit(value);
-    let expected = "0 or 1, because the step is scored";
+    let is_target = |row: usize, value: &f32| mask[row] == 0.0 || value.is_finite();
+    let expected = "a finite number, because the step is scored";
     check("targets", targets, &is_target, expected)
 }
 
@@ -319,15 +341,27 @@ impl Episodes {
         }
         let lengths = recorded.lengths().collect();
         let split = Split::new(lengths, self.held_out, &mut self.length)?;
-        if let Some(place) = recorded
-            .not_a_symbol()
-            .filter(|_| self.answer == Answer::Symbols)
-        {
-            let problem = format!("is symbols, but {place}; expected one 1 in every scored step");
+        if let Some((row, found, expected)) = recorded.unlike(self.answer) {
+            let place = self.place(&recorded, row);
+            let word = self.answer.word();
+            let problem =
+                format!("is {word}, but the target of {place} {found}; expected {expected}");
             return Err(Fault::new("answer", problem));
         }
         self.recorded = Loaded::new(recorded, split);
         Ok(self)
+    }
+
+    /// Describes the place of one of all steps; of `test_file` with its own numbers.
+    fn place(&self, all: &Recorded, row: usize) -> String {
+        let first = match self.held_out {
+            HeldOut::Last(count) if !self.test_file.is_empty() => all.count().saturating_sub(count),
+            _ => all.count(),
+        };
+        if row < all.starts[first] {
+            return place(&all.starts, row);
+        }
+        format!("`test_file`, {}", place(&all.starts[first..], row))
     }
 
     /// The episodes, if they are loaded.
@@ -379,7 +413,10 @@ impl Keys for Episodes {
         to.depends("length", Range(&mut self.length, LENGTHS), "all lengths in the file", "steps per episode; episodes of other lengths are ignored");
         to.added("test_file", Text(&mut self.test_file), "file with the held-out episodes, such as that of a benchmark; they count as the last of `file`, whatever `held_out` says");
         self.held_out.keys(to);
-        to.key("answer", Choice(&mut self.answer), "form of the answer: `bits`, each channel 0 or 1 by itself; `symbols`, one channel of every scored step is 1");
+        to.key("answer", Choice(&mut self.answer), "form of the answer: `bits`, each channel 0 or 1 by itself; `symbols`, one channel of every scored step is 1; `values`, each channel a real number, with the mean squared error as loss");
+        if let Answer::Values(tolerance) = &mut self.answer {
+            to.key("tolerance", Number(tolerance, &Rule::POSITIVE), "with `values`: an answer at most this far from its target counts as right");
+        }
         to.depends("inputs", Integer(&mut self.inputs, CHANNELS), "taken from the file", "number of input channels");
         to.depends("outputs", Integer(&mut self.outputs, CHANNELS), "taken from the file", "number of output channels");
     }
@@ -428,6 +465,13 @@ impl Generate for Episodes {
             some.filter_map(source).max()
         });
         sources.unwrap_or_else(|| self.longest())
+    }
+
+    /// The means over `file`; without it those of the episode.
+    fn target_means(&self, episode: &Episode) -> Vec<f64> {
+        let own = || episode.target_means();
+        self.recorded()
+            .map_or_else(own, |recorded| recorded.means.clone())
     }
 
     /// A training episode of these lengths, or of any length without them; a blank one if there is none.

@@ -184,13 +184,20 @@ pub trait Generate: Keys {
     fn sample(&self, random: &mut Random) -> Episode;
 
     /// Chance level of an episode in bits: the cost of knowing the form of the answer, but guessing
-    /// every random bit in it with probability ½ (paper §4).
+    /// every random bit in it with probability ½ (paper §4). Of real values the mean squared error of
+    /// the guesses [`Generate::target_means`].
     fn chance(&self, episode: &Episode) -> f64 {
         let of_one = match self.answer() {
             Answer::Bits => 1.0,
             Answer::Symbols => (self.outputs() as f64).log2(),
+            Answer::Values(_) => return episode.squared_error(&self.target_means(episode)),
         };
         episode.scored_bits() as f64 * of_one
+    }
+
+    /// The mean target of each channel, [Y], which is the best constant guess of real values.
+    fn target_means(&self, episode: &Episode) -> Vec<f64> {
+        episode.target_means()
     }
 
     /// Returns the loss of the best possible predictor, in bits; `None` if the input determines the answer, so that the
@@ -282,6 +289,7 @@ pub trait Generate: Keys {
             size: 0,
             repeats: 1,
             alignment: Vec::new(),
+            sure: Vec::new(),
         }
     }
 

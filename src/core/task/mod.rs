@@ -61,7 +61,7 @@ pub use generate::{Alphabet, Generate, MAX_ITEMS, MAX_LENGTH, MAX_REPEATS, Measu
 pub use graph::Graph;
 pub use manual::{Edge, Manual};
 pub use ngrams::{Ngrams, Prediction};
-pub use pairs::{Pair, PairForm, Pairs, TARGET_NOT_KNOWN, TargetTokens};
+pub use pairs::{Link, Pair, PairForm, Pairs, TARGET_NOT_KNOWN, TargetTokens};
 pub use priority_sort::PrioritySort;
 pub use repeat_copy::{Count, RepeatCopy};
 pub use reuse::Reuse;
@@ -202,8 +202,11 @@ tasks! {
 }
 
 impl Words for Answer {
-    const WORDS: &'static [(&'static str, Self)] =
-        &[("bits", Self::Bits), ("symbols", Self::Symbols)];
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("bits", Self::Bits),
+        ("symbols", Self::Symbols),
+        ("values", Self::VALUES),
+    ];
 }
 
 impl Keys for Task {

@@ -48,6 +48,8 @@ pub struct Pair {
     lengths: [usize; 2],
     /// The source tokens of every target token, from the first to the last of them; empty if not given.
     alignment: Vec<Option<Range<usize>>>,
+    /// Those with sure links; empty if all of them are sure.
+    sure: Vec<Option<Range<usize>>>,
 }
 
 impl Pair {
@@ -82,11 +84,18 @@ impl Pair {
                 return Err(format!("has a {side} of {length} tokens; {problem}"));
             }
         }
-        let links = fields.get(2).map(|links| alignment(links, lengths, first));
+        let links = fields.get(2).map(|links| {
+            let links = Tokens::Words.of(links);
+            let links = links.map(|link| Link::parse(link, lengths, first));
+            let links = links.collect::<Result<Vec<_>, _>>()?;
+            Ok::<_, String>(Link::by_target(&links, lengths[1]))
+        });
+        let [alignment, sure] = links.unwrap_or_else(|| Ok(Default::default()))?;
         Ok(Self {
             texts: texts.map(str::to_owned),
             lengths,
-            alignment: links.unwrap_or(Ok(Vec::new()))?,
+            sure,
+            alignment,
         })
     }
 
@@ -127,49 +136,77 @@ impl From<Tokens> for PairForm {
 pub enum TargetTokens {
     /// Those of its source.
     Same,
-    /// These.
-    Other(Tokens),
+    /// Words.
+    Words,
+    /// Characters.
+    Characters,
 }
 
 impl Words for TargetTokens {
     const WORDS: &'static [(&'static str, Self)] = &[
         ("same", Self::Same),
-        ("words", Self::Other(Tokens::Words)),
-        ("characters", Self::Other(Tokens::Characters)),
+        ("words", Self::Words),
+        ("characters", Self::Characters),
     ];
 }
 
-/// Reads an alignment: pairs of a source and a target token, counted from `first`. Possible links count as the others.
-fn alignment(
-    links: &str,
-    lengths: [usize; 2],
-    first: usize,
-) -> Result<Vec<Option<Range<usize>>>, String> {
-    let mut alignment: Vec<Option<Range<usize>>> = vec![None; lengths[1]];
-    for link in Tokens::Words.of(links) {
+/// A link of an alignment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// The source token and the target token, from 0.
+    pub ends: [usize; 2],
+    /// False for a possible one.
+    pub is_sure: bool,
+}
+
+impl Link {
+    /// Reads a link in the Pharaoh format, such as `0-2`, or `0p2` of a possible one; `lengths` are the numbers of tokens of
+    /// source and target, which are counted from `first`.
+    ///
+    /// # Errors
+    /// The link, and what is expected.
+    pub fn parse(link: &str, lengths: [usize; 2], first: usize) -> Result<Self, String> {
         let fail = |problem: String| {
             let link: String = link.chars().take(40).collect();
-            Err(format!("has the alignment {link}; {problem}"))
+            Err(format!("has the link `{link}`; {problem}"))
         };
         // `+0` would be a number too.
         let place = |end: &str| end.parse::<usize>().ok().filter(|_| !end.starts_with('+'));
         let ends = link.split_once(['-', 'p']);
         let Some([Some(from), Some(to)]) = ends.map(|(from, to)| [from, to].map(place)) else {
-            return fail("expected a source token, -, and a target token, such as 0-2".to_owned());
+            let expected = "expected a source token, - or p, and a target token, such as 0-2";
+            return fail(expected.to_owned());
         };
         for ((end, length), side) in [from, to].into_iter().zip(lengths).zip(SIDES) {
-            let last = first + length - 1;
-            if !(first..=last).contains(&end) {
+            if end.checked_sub(first).is_none_or(|end| end >= length) {
+                let last = (first + length).saturating_sub(1);
                 return fail(format!(
                     "{end} is outside the {side}, which has the tokens {first} to {last}"
                 ));
             }
         }
-        let [from, to] = [from - first, to - first];
-        let of = alignment[to].get_or_insert(from..from + 1);
-        *of = of.start.min(from)..of.end.max(from + 1);
+        Ok(Self {
+            ends: [from, to].map(|end| end - first),
+            is_sure: !link.contains('p'),
+        })
     }
-    Ok(alignment)
+
+    /// The source tokens of each of `count` target tokens, from the first link to the last: of all links, and of the sure
+    /// ones, where not all are sure.
+    pub fn by_target(links: &[Self], count: usize) -> [Vec<Option<Range<usize>>>; 2] {
+        let of = |are_sure: bool| {
+            let mut targets = vec![None::<Range<usize>>; count];
+            for link in links.iter().filter(|link| link.is_sure || !are_sure) {
+                let [from, to] = link.ends;
+                let of = targets[to].get_or_insert(from..from + 1);
+                *of = of.start.min(from)..of.end.max(from + 1);
+            }
+            targets
+        };
+        let (all, sure) = (of(false), of(true));
+        let sure = if sure == all { Vec::new() } else { sure };
+        [all, sure]
+    }
 }
 
 /// A task whose episodes are the lines of a text file. Equal if its description is, loaded or not.
@@ -244,7 +281,8 @@ impl Pairs {
     /// The symbols of the source (side 0) or of the target (side 1).
     pub fn tokens(&self, side: usize) -> Tokens {
         match self.target_tokens {
-            TargetTokens::Other(tokens) if side == 1 => tokens,
+            TargetTokens::Words if side == 1 => Tokens::Words,
+            TargetTokens::Characters if side == 1 => Tokens::Characters,
             _ => self.tokens,
         }
     }
@@ -322,9 +360,14 @@ impl Pairs {
         let mut episode = self.naming(&shown, &named);
         episode.alignment.clear();
         if pair.is_aligned() {
-            episode.alignment.resize(source.len() + 1, None);
-            episode.alignment.extend_from_slice(&pair.alignment);
-            episode.alignment.push(None);
+            let of_steps = |links: &[Option<Range<usize>>]| {
+                let before = vec![None; source.len() + 1];
+                [&before[..], links, &[None]].concat()
+            };
+            episode.alignment = of_steps(&pair.alignment);
+            if !pair.sure.is_empty() {
+                episode.sure = of_steps(&pair.sure);
+            }
         }
         episode
     }
@@ -517,7 +560,7 @@ mod tests {
         // Letters of a word become words.
         let mixed = Pairs {
             tokens: Tokens::Characters,
-            target_tokens: TargetTokens::Other(Tokens::Words),
+            target_tokens: TargetTokens::Words,
             held_out: HeldOut::Last(1),
             ..Pairs::NONE
         };
@@ -577,28 +620,25 @@ mod tests {
             ),
             (
                 "a\tb\t0:0",
-                "has the alignment 0:0; expected a source token, -, and a target token, such as 0-2",
+                "has the link `0:0`; expected a source token, - or p, and a target token, such as 0-2",
             ),
             (
                 "a\tb\t+0-0",
-                "has the alignment +0-0; expected a source token, -, and a target token",
+                "has the link `+0-0`; expected a source token, - or p, and a target token",
             ),
             (
                 "a\tb\t0-+0",
-                "has the alignment 0-+0; expected a source token, -, and a target token",
+                "has the link `0-+0`; expected a source token, - or p, and a target token",
             ),
             (
                 "a\tb\t0-0 1-0",
-                "has the alignment 1-0; 1 is outside the source, which has the tokens 0 to 0",
+                "has the link `1-0`; 1 is outside the source, which has the tokens 0 to 0",
             ),
             (
                 "a\tb c\t0-2",
-                "has the alignment 0-2; 2 is outside the target, which has the tokens 0 to 1",
+                "has the link `0-2`; 2 is outside the target, which has the tokens 0 to 1",
             ),
-            (
-                "a\tb\t-1-0",
-                "has the alignment -1-0; expected a source token",
-            ),
+            ("a\tb\t-1-0", "has the link `-1-0`; expected a source token"),
         ] {
             let problem = Pair::parse(line, Tokens::Words).unwrap_err();
             assert!(problem.starts_with(expected), "{problem}\n{expected}");
@@ -619,6 +659,13 @@ mod tests {
     }
 
     #[test]
+    fn tokens_of_targets_are_written_as_they_are_read() {
+        for (word, tokens) in TargetTokens::WORDS {
+            assert_eq!(crate::keys::Choice::word(tokens), *word);
+        }
+    }
+
+    #[test]
     fn alignment_goes_from_the_first_to_the_last_source_token() {
         let pair = Pair::parse("a b c\tx y z\t2-0 0-0  1-2", Tokens::Words).unwrap();
         assert_eq!(pair.alignment, [Some(0..3), None, Some(1..2)]);
@@ -626,8 +673,14 @@ mod tests {
             first: 1,
             ..Tokens::Words.into()
         };
-        let same = Pair::parse("a b c\tx y z\t3p1 1-1  2-3", from_one);
+        let same = Pair::parse("a b c\tx y z\t3-1 1-1  2-3", from_one);
         assert_eq!(same.unwrap(), pair);
+        let possible = Pair::parse("a b c\tx y z\t3p1 1-1  2p3", from_one).unwrap();
+        assert_eq!(possible.alignment, pair.alignment);
+        assert_eq!(
+            (possible.sure, pair.sure),
+            (vec![Some(0..1), None, None], vec![])
+        );
         let problem = Pair::parse("a\tx\t0-1", from_one).unwrap_err();
         let expected = "0 is outside the source, which has the tokens 1 to 1";
         assert!(problem.contains(expected), "{problem}");

@@ -16,6 +16,8 @@ pub const OFFSETS: [isize; 5] = [-2, -1, 0, 1, 2];
 pub struct AlignmentScore {
     /// Answer steps with an alignment.
     pub steps: usize,
+    /// Those with a sure link, and those whose largest weight is at a sure link.
+    sure: [usize; 2],
     /// Sum of the weights at each of [`OFFSETS`].
     mass: [f64; 5],
     /// Steps whose largest weight is at each of [`OFFSETS`].
@@ -23,12 +25,12 @@ pub struct AlignmentScore {
 }
 
 impl AlignmentScore {
-    /// Scores the weights of these steps, [T, S], by their rows; `alignment` is that of
-    /// [`Generate`](crate::task::Generate::alignment).
+    /// Scores the weights of these steps, [T, S], by their rows; the alignment is that of
+    /// [`Generate`](crate::task::Generate::alignment), and `sure` that of [`Episode`](crate::task::Episode::sure).
     pub fn add_steps<'a>(
         &mut self,
         weights: impl Fn(usize) -> &'a [f32],
-        alignment: &[Option<Range<usize>>],
+        [alignment, sure]: [&[Option<Range<usize>>]; 2],
         steps: Range<usize>,
     ) {
         let all = alignment.iter().enumerate().take(steps.end);
@@ -37,6 +39,14 @@ impl AlignmentScore {
             let row = weights(t);
             let best = peak(row).map(|(step, _)| step);
             self.steps += 1;
+            let sure = if sure.is_empty() {
+                Some(right)
+            } else {
+                sure[t].as_ref()
+            };
+            let hit = sure.filter(|sure| best.is_some_and(|step| sure.contains(&step)));
+            self.sure[0] += usize::from(sure.is_some());
+            self.sure[1] += usize::from(hit.is_some());
             for (index, offset) in OFFSETS.into_iter().enumerate() {
                 let is_there = |step: &usize| distance(*step, right) == offset;
                 let there = (0..row.len()).filter(is_there);
@@ -50,6 +60,9 @@ impl AlignmentScore {
     pub fn sum(all: impl IntoIterator<Item = Self>) -> Self {
         all.into_iter().fold(Self::default(), |mut sum, score| {
             sum.steps += score.steps;
+            for (sum, own) in sum.sure.iter_mut().zip(score.sure) {
+                *sum += own;
+            }
             for index in 0..OFFSETS.len() {
                 sum.mass[index] += score.mass[index];
                 sum.peaks[index] += score.peaks[index];
@@ -58,10 +71,11 @@ impl AlignmentScore {
         })
     }
 
-    /// The alignment error rate 1 − 2|A ∩ S| / (|A| + |S|), 0 to 1. A has the largest weight of each step, S the true
-    /// alignment, one pair for each step.
+    /// The alignment error rate 1 − (|A ∩ S| + |A ∩ P|) / (|A| + |S|), 0 to 1 (Och and Ney 2003). A has the largest weight
+    /// of each step, S the sure links and P also the possible ones, at most one pair for each step.
     pub fn error_rate(&self) -> f64 {
-        1.0 - 2.0 * self.peaks[2] as f64 / (2 * self.steps.max(1)) as f64
+        let [sure, hits] = self.sure;
+        1.0 - (hits + self.peaks[2]) as f64 / (self.steps + sure).max(1) as f64
     }
 
     /// The mean weight at each of [`OFFSETS`].
@@ -110,16 +124,53 @@ pub fn has_single_reader(config: &ModelConfig) -> bool {
 mod tests {
     use super::*;
     use crate::model::{EquationsConfig, Model, NtmConfig};
-    use crate::task::{AssociativeRecall, Copy, Frames, Task};
+    use crate::task::{AssociativeRecall, Copy, Frames, HeldOut, Pair, Pairs, Task, Tokens};
     use crate::train::{Evaluator, Redundancy};
+    use std::sync::Arc;
 
     fn score_of<'a>(
         weights: impl Fn(usize) -> &'a [f32],
         alignment: &[Option<Range<usize>>],
     ) -> AlignmentScore {
         let mut score = AlignmentScore::default();
-        score.add_steps(weights, alignment, 0..alignment.len());
+        score.add_steps(weights, [alignment, &[]], 0..alignment.len());
         score
+    }
+
+    #[test]
+    fn possible_links_cost_less_than_sure_ones() {
+        let pairs = [
+            // One sure link and a possible one beside it; then only possible ones; then only a sure one.
+            "a b c\tx y z\t0-0 1p0 1p1 2-2",
+            "a\tx",
+        ];
+        let lines = pairs.map(|line| Pair::parse(line, Tokens::Words).unwrap());
+        let mut task = Pairs::NONE;
+        task.held_out = HeldOut::Last(1);
+        let task = task.with(Arc::new(lines.to_vec())).unwrap();
+        let episode = task.episode_of(&lines[0]);
+        let of = |best: [usize; 3]| {
+            let mut score = AlignmentScore::default();
+            let rows = best.map(|best| [0, 1, 2].map(|row| f32::from(u8::from(row == best))));
+            let known = [&episode.alignment[..], &episode.sure[..]];
+            score.add_steps(|t| &rows[t - 4], known, 4..episode.steps());
+            score.error_rate()
+        };
+        assert_eq!(
+            episode.alignment[4..],
+            [Some(0..2), Some(1..2), Some(2..3), None]
+        );
+        assert_eq!(episode.sure[4..], [Some(0..1), None, Some(2..3), None]);
+        // |A| = 3 and |S| = 2 (Och and Ney 2003).
+        for (best, wanted) in [
+            ([0, 1, 2], 1.0 - (2.0 + 3.0) / 5.0),
+            ([1, 1, 2], 1.0 - (1.0 + 3.0) / 5.0),
+            ([2, 1, 2], 1.0 - (1.0 + 2.0) / 5.0),
+            ([0, 0, 2], 1.0 - (2.0 + 2.0) / 5.0),
+            ([2, 2, 0], 1.0),
+        ] {
+            assert!((of(best) - wanted).abs() < 1e-12, "{best:?}: {}", of(best));
+        }
     }
 
     #[test]

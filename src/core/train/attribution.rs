@@ -1,16 +1,17 @@
 //! Attribution: gradients of the loss, or of one output bit, w.r.t. everything in a recorded episode.
 
 use super::loss::logit_gradient;
+use crate::math::Answer;
 use crate::model::{Model, Number, Trace, Upstream};
 use crate::task::Episode;
 
 /// The number whose derivative is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Quantity {
-    /// The cross-entropy of the answer, in bits, as [`super::Score::bits`]; without the auxiliary losses in the
+    /// The loss of the answer, as [`super::Score::bits`]; without the auxiliary losses in the
     /// training of a machine with Bayesian or hard heads.
     Loss,
-    /// The logit of one output bit: the logarithm of the odds that it is 1, in nats.
+    /// The logit of one output bit: the logarithm of the odds that it is 1, in nats. Of a real value the value itself.
     Bit {
         /// The step, from 0.
         step: usize,
@@ -20,6 +21,15 @@ pub enum Quantity {
 }
 
 impl Quantity {
+    /// Its unit, of answers of this form: of a value its own.
+    pub fn unit(self, answer: Answer) -> &'static str {
+        match self {
+            Self::Loss => answer.measure(),
+            Self::Bit { .. } if answer.is_real() => "value",
+            Self::Bit { .. } => "nats",
+        }
+    }
+
     /// The derivative of this number by everything that `model` recorded in `trace` of this episode: see
     /// [`Model::derivatives`] for what is in the arrays, and what is absent. `None` where there is no such bit.
     pub fn derivatives<R: Number>(
@@ -31,8 +41,8 @@ impl Quantity {
         let mut upstream = Upstream::new(&model.config);
         match self {
             Self::Loss => {
-                let per_nat = R::from_f64(std::f64::consts::LN_2.recip());
-                logit_gradient(episode, trace, per_nat, &mut upstream.logit);
+                let reported = R::from_f64(episode.answer.reported());
+                logit_gradient(episode, trace, reported, &mut upstream.logit);
             }
             Self::Bit { step, channel } => {
                 if step >= trace.steps() || channel >= trace.logit.width() {

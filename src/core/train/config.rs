@@ -157,7 +157,7 @@ impl Keys for TrainingConfig {
     fn keys(&mut self, to: &mut Table<'_>) {
         self.optimizer.keys(&mut to.section("optimizer"));
         to.key("final_lr_factor", Number(&mut self.final_lr_factor, &Rule::FRACTION), "learning rate at the end of the run as a fraction of the initial one; it falls along half a cosine");
-        to.key("lr_drop_below", Number(&mut self.lr_drop_below, &BITS), "loss in bits per sequence; the learning rate drops after the first validation below it; 0 means never");
+        to.key("lr_drop_below", Number(&mut self.lr_drop_below, &BITS), "loss per sequence in bits, or mean squared error of values; the learning rate drops after the first validation below it; 0 means never");
         to.key("lr_drop_factor", Number(&mut self.lr_drop_factor, &Rule::FRACTION), "factor on the learning rate after this drop");
         self.clip.keys(&mut to.section("clip"));
         self.redundancy.keys(&mut to.section("redundancy"));
@@ -178,7 +178,7 @@ impl Keys for TrainingConfig {
 }
 
 const BITS: Rule = Rule {
-    allowed: "bits per sequence, 0 or more",
+    allowed: "a loss per sequence, 0 or more",
     holds: |value| value >= 0.0 && value.is_finite(),
     ends: [0.0, f64::MAX],
 };

@@ -177,7 +177,7 @@ impl Evaluator<'_> {
                     writes.add_steps(trace, steps.clone());
                 }
                 if let Some(weighting) = trace.reader().filter(|_| attends) {
-                    agreement.add_steps(|t| weighting.row(t), &alignment, steps);
+                    agreement.add_steps(|t| weighting.row(t), [&alignment, &episode.sure], steps);
                 }
             });
             let is_known = attends && trace.reader().is_some() && !alignment.is_empty();
@@ -300,7 +300,11 @@ mod tests {
             let is_known = attends && !alignment.is_empty();
             let agreement = is_known.then(|| {
                 let (mut agreement, head) = (AlignmentScore::default(), &trace.heads[0]);
-                agreement.add_steps(|t| head.weighting.row(t), &alignment, 0..trace.steps());
+                agreement.add_steps(
+                    |t| head.weighting.row(t),
+                    [&alignment, &episode.sure],
+                    0..trace.steps(),
+                );
                 agreement
             });
             let known = Known {

@@ -120,20 +120,27 @@ impl Sampled {
 }
 
 /// −log₂ of the samples' mean probability of the right value, summed over the scored bits. From the logits, because
-/// a confident sample is 0 or 1 only by rounding.
+/// a confident sample is 0 or 1 only by rounding. Of real values the mean squared error of the samples' mean.
 fn bits_of_mean(episode: &Episode, logits: &[Series<f32>]) -> f64 {
     let asked = (0..episode.steps()).filter(|&t| episode.mask[t] > 0.0);
+    let weight = episode.answer.weight(episode.scored_bits());
     let of_step = |t: usize| {
         let targets = episode.target.row(t).into_iter().enumerate();
-        let is_asked = |target: f32| episode.answer == Answer::Bits || target > 0.5;
+        let is_asked = |target: f32| episode.answer != Answer::Symbols || target > 0.5;
         let targets = targets.filter(move |(_, target)| is_asked(**target));
         targets.map(move |(channel, &target)| {
+            if episode.answer.is_real() {
+                let all = logits.iter().map(|logit| f64::from(logit.row(t)[channel]));
+                let mean = all.sum::<f64>() / logits.len() as f64;
+                return (mean - f64::from(target)).powi(2) * weight;
+            }
             let against = logits.iter().map(move |logit| {
                 let z = f64::from(logit.row(t)[channel]);
                 // −ln of the probability of what was asked for.
-                match episode.answer {
-                    Answer::Bits => softplus(if target > 0.5 { -z } else { z }),
-                    Answer::Symbols => log_sum(logit.row(t)) - z,
+                if episode.answer == Answer::Symbols {
+                    log_sum(logit.row(t)) - z
+                } else {
+                    softplus(if target > 0.5 { -z } else { z })
                 }
             });
             nats_of_mean(against) / std::f64::consts::LN_2

@@ -15,6 +15,7 @@ use super::evaluate::{Evaluation, Evaluator};
 use super::loss::{Score, logit_gradient, score};
 use super::optimizer::{all_finite, clip};
 use super::state::{HistoryPoint, State};
+use crate::math::Answer;
 use crate::model::weighting::hard;
 use crate::model::{
     Draw, Model, ModelConfig, Params, TAPE_LIMIT, TOGETHER, Trace, Upstream, Workspace,
@@ -107,6 +108,8 @@ struct BatchContext<'a> {
     sequences: u64,
     /// The mean of ln p(y|s) before this batch.
     baseline: f64,
+    /// The form of the answers.
+    answer: Answer,
     /// True if any head samples.
     is_random: bool,
     /// True if a head samples its row.
@@ -121,8 +124,8 @@ impl BatchContext<'_> {
         let (own, _, score) = &answered[at];
         let others = answered.iter().filter(|(index, ..)| index != own);
         let others = others.filter(|(index, ..)| input(*index) == input(*own));
-        let others = others.map(|(.., score)| score.log_probability());
-        let log_p = score.log_probability();
+        let others = others.map(|(.., score)| score.log_probability(self.answer));
+        let log_p = score.log_probability(self.answer);
         self.is_hard
             .then(|| [log_p, hard::baseline_of(others, self.baseline)])
     }
@@ -347,7 +350,7 @@ impl Trainer {
 
     /// Trains on the next batch, and validates when it is time.
     ///
-    /// The gradient is the mean over the batch of that of the summed cross-entropy in nats and of all that joins it:
+    /// The gradient is the mean over the batch of that of the summed cross-entropy in nats, or of the mean squared error, and of all that joins it:
     /// penalty, divergence, reward and entropy. It is summed in the order of the episodes: the result does not depend on
     /// the number of threads.
     ///
@@ -449,6 +452,7 @@ impl Trainer {
             scale: f64::from(1.0 / count as f32),
             sequences: self.state.sequences,
             baseline: self.state.baseline,
+            answer: self.task.answer(),
             is_random: machines[0].config.is_random(),
             is_hard: machines[0].config.is_hard(),
         };
@@ -476,7 +480,7 @@ impl Trainer {
             drawn.sort_by_key(|(index, ..)| index);
             for (.., score) in drawn {
                 let baseline = &mut self.state.baseline;
-                *baseline = hard::baseline(*baseline, score.log_probability());
+                *baseline = hard::baseline(*baseline, score.log_probability(context.answer));
             }
         }
         if let Some((first, rest)) = groups.split_first_mut() {

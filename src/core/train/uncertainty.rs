@@ -34,7 +34,7 @@ pub struct Uncertainty {
 pub struct Bit {
     /// True where the mean of the samples is on the wrong side of one half.
     pub is_wrong: bool,
-    /// The probability of what the mean of the samples decides for, 0 to 1.
+    /// The probability of what the mean of the samples decides for, 0 to 1; NaN for real values.
     pub confidence: f64,
     /// The uncertainty.
     pub uncertainty: Uncertainty,
@@ -73,6 +73,13 @@ fn gain(p: f64, q: f64) -> f64 {
 }
 
 impl Uncertainty {
+    /// The uncertainty of a real value, which has no probability.
+    const UNKNOWN: Self = Self {
+        total: f64::NAN,
+        noise: f64::NAN,
+        model: f64::NAN,
+    };
+
     /// Returns the uncertainty of a bit with these probabilities of a 1 in its samples, each 0 to 1; and their mean.
     /// `None` without samples.
     pub fn of(samples: impl Iterator<Item = f32> + Clone) -> Option<(f64, Self)> {
@@ -133,6 +140,16 @@ pub fn bits(outputs: &[&Series<f32>], episode: &Episode) -> Vec<Bit> {
                 uncertainty,
             })
         }
+        // A value has no probability.
+        Answer::Values(_) => {
+            let samples = outputs.iter().map(|output| output.row(step)[channel]);
+            let mean = samples.map(f64::from).sum::<f64>() / outputs.len() as f64;
+            Some(Bit {
+                is_wrong: answer.is_wrong(&[mean], 0, target[[step, channel]]),
+                confidence: f64::NAN,
+                uncertainty: Uncertainty::UNKNOWN,
+            })
+        }
         Answer::Symbols => {
             let samples: Vec<_> = outputs.iter().map(|output| output.row(step)).collect();
             let (mean, uncertainty) = Uncertainty::of_symbol(&samples)?;
@@ -147,9 +164,10 @@ pub fn bits(outputs: &[&Series<f32>], episode: &Episode) -> Vec<Bit> {
     bits.collect()
 }
 
-/// Returns whether the bits are right as often as the mean of the samples is confident.
+/// Returns whether the bits are right as often as the mean of the samples is confident; of real values nothing.
 pub fn calibration(bits: &[Bit]) -> Calibration {
-    Calibration::of(bits.iter().map(|bit| (bit.confidence, !bit.is_wrong)))
+    let known = bits.iter().filter(|bit| !bit.confidence.is_nan());
+    Calibration::of(known.map(|bit| (bit.confidence, !bit.is_wrong)))
 }
 
 /// Returns the areas: whether the wrong ones among these bits, of one episode or many, are more uncertain.
@@ -258,6 +276,7 @@ mod tests {
             size: 2,
             repeats: 1,
             alignment: Vec::new(),
+            sure: Vec::new(),
         };
         let found = bits(&samples, &episode([0.0, 1.0], Answer::Bits));
         assert_eq!(found.len(), 2);

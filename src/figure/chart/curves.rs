@@ -4,6 +4,7 @@
 use crate::figure::chart::data::{Chart, Form, Hue, Line, thinned};
 use crate::figure::chart::page::Charts;
 use crate::figure::facts::ticks::{Axis, AxisKind};
+use crate::math::Answer;
 use crate::train::{AuxLosses, Spread};
 
 /// The auxiliary losses and their units, as [`AuxLosses::NAMES`].
@@ -31,12 +32,13 @@ pub struct Curve {
     pub aux: [Vec<Spread>; AuxLosses::NAMES.len()],
 }
 
-/// The figure; the threshold in bits per sequence is a dashed line, if it is in the picture.
-pub fn learning_curves(curves: &[Curve], threshold: f64, dark: bool) -> Charts {
+/// The figure, for answers of this form; the threshold of the loss is a dashed line, if it is in the picture.
+pub fn learning_curves(curves: &[Curve], answer: Answer, threshold: f64, dark: bool) -> Charts {
     let sequences = curves.iter().flat_map(|curve| &curve.points);
     let sequences = sequences.map(|point| point.sequences).max().unwrap_or(1);
-    let name = "Bits per sequence";
-    let mut main = chart(name, curves, sequences, |curve| &curve.points);
+    let (first, rest) = answer.measure().split_at(1);
+    let name = format!("{}{rest} per sequence", first.to_uppercase());
+    let mut main = chart(&name, curves, sequences, |curve| &curve.points);
     main.levels = vec![(threshold, format!("threshold {threshold}"))];
     let kinds = BESIDE.iter().enumerate();
     let kinds = kinds.filter(|(kind, _)| curves.iter().any(|one| !one.aux[*kind].is_empty()));
@@ -123,14 +125,14 @@ mod tests {
     #[test]
     fn auxiliary_loss_has_own_axis() {
         let mut one = curve("one", &[(10, [1.0, 2.0, 3.0]), (20, [0.5; 3])]);
-        let without = learning_curves(std::slice::from_ref(&one), 0.1, false).draw();
+        let without = learning_curves(std::slice::from_ref(&one), Answer::Bits, 0.1, false).draw();
         let of = |values: [f64; 2]| {
             let points = [(10, [values[0]; 3]), (20, [values[1]; 3])];
             curve("", &points).points
         };
         (one.aux[2], one.aux[3]) = (of([900.0, 4.0]), of([-0.5, 0.25]));
         let curves = [one, curve("other", &[(10, [1.0; 3])])];
-        let drawing = learning_curves(&curves, 0.1, false).draw();
+        let drawing = learning_curves(&curves, Answer::Bits, 0.1, false).draw();
         assert!(drawing.height > without.height + 200.0);
         let svg = drawing.to_svg();
         assert!(
@@ -154,7 +156,9 @@ mod tests {
             ),
             curve("other", &[(1000, [70.0, f64::INFINITY, f64::INFINITY])]),
         ];
-        let svg = learning_curves(&curves, 0.1, false).draw().to_svg();
+        let svg = learning_curves(&curves, Answer::Bits, 0.1, false)
+            .draw()
+            .to_svg();
         assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
         assert!(svg.contains("worst; logarithmic."));
         assert!(svg.contains("a &lt; b &amp; c"));
@@ -172,7 +176,9 @@ mod tests {
     fn single_run_has_no_band() {
         let mut one = curve("one", &[(10, [60.0; 3]), (20, [50.0; 3])]);
         one.points.iter_mut().for_each(|point| point.runs = 1);
-        let svg = learning_curves(&[one], 0.1, false).draw().to_svg();
+        let svg = learning_curves(&[one], Answer::Bits, 0.1, false)
+            .draw()
+            .to_svg();
         assert!(svg.contains(">At every validation.<"), "{svg}");
         assert!(!svg.contains("band") && !svg.contains("median"), "{svg}");
     }
@@ -183,7 +189,9 @@ mod tests {
             "n",
             &[(10, [150.0, 160.0, 199.0]), (20, [134.0, 135.0, 136.0])],
         )];
-        let svg = learning_curves(&curves, 0.1, false).draw().to_svg();
+        let svg = learning_curves(&curves, Answer::Bits, 0.1, false)
+            .draw()
+            .to_svg();
         assert!(!svg.contains("logarithmic") && !svg.contains("threshold"));
         assert!(
             svg.contains(">140<") && svg.contains(">200<") && !svg.contains(">100<"),
@@ -198,7 +206,9 @@ mod tests {
             vec![curve("none", &[])],
             vec![curve("zero", &[(1, [0.0; 3])])],
         ] {
-            let svg = learning_curves(&curves, 0.1, false).draw().to_svg();
+            let svg = learning_curves(&curves, Answer::Bits, 0.1, false)
+                .draw()
+                .to_svg();
             assert!(svg.contains("sequences") && !svg.contains("NaN"), "{svg}");
         }
     }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use crate::figure::facts::numbers::{self, round_up};
 use crate::figure::facts::rows::touches;
 use crate::figure::facts::stages::Stages;
-use crate::figure::{HeadName, Scale, entropy};
+use crate::figure::{HeadName, Picture, Scale, entropy};
 use crate::math::Series;
 use crate::model::attention::Score;
 use crate::model::weighting::bayesian::PRIOR;
@@ -18,6 +18,10 @@ use crate::train::Recording;
 pub struct Scales {
     /// Inputs beyond the range of bits, such as the normalised count of repeat copy.
     pub input: Option<Scale>,
+    /// Targets and outputs that are real values.
+    pub answer: Option<Scale>,
+    /// Their errors.
+    pub error: Option<Scale>,
     /// Memory and reads.
     pub memory: Scale,
     /// Keys and adds.
@@ -31,8 +35,19 @@ pub struct Scales {
 }
 
 impl Scales {
+    /// The scale of a picture of channels, where it is not that of bits.
+    pub fn of_channels(&self, picture: Picture) -> Option<Scale> {
+        match picture {
+            Picture::Input => self.input,
+            Picture::Target | Picture::Output | Picture::Feedback => self.answer,
+            Picture::Error => self.error,
+            _ => None,
+        }
+    }
+
     /// A pass over everything recorded.
-    pub fn of(trace: &Trace) -> Self {
+    pub fn of(recording: &Recording) -> Self {
+        let trace = &recording.trace;
         let heads = trace.heads.iter();
         let vectors = heads.flat_map(|head| head.key.as_slice().iter().chain(head.add.as_slice()));
         let layers = trace.layers.iter();
@@ -47,7 +62,10 @@ impl Scales {
         });
         let mut inputs = trace.input.as_slice().iter();
         let beyond = inputs.any(|value| value.is_finite() && !(0.0..=1.0).contains(value));
+        let answer = answer_scales(&[recording]);
         Self {
+            answer: answer.map(|[values, _]| values),
+            error: answer.map(|[_, errors]| errors),
             input: beyond.then(|| Scale::signed(trace.input.as_slice().iter())),
             scores: scores.collect(),
             priors: priors.collect(),
@@ -56,6 +74,23 @@ impl Scales {
             state: Scale::signed(layers.flat_map(|layer| layer.cell.as_slice())),
         }
     }
+}
+
+/// The scale of targets and outputs in scored steps, and that of their errors, if they are real values.
+pub fn answer_scales(recordings: &[&Recording]) -> Option<[Scale; 2]> {
+    let pairs = recordings.iter().flat_map(|recording| {
+        let Recording { trace, episode, .. } = recording;
+        let scored = (0..trace.steps()).filter(|step| episode.is_scored(*step));
+        scored.flat_map(|step| trace.output.row(step).iter().zip(episode.target.row(step)))
+    });
+    let errors = pairs.clone().map(|(y, target)| (y - target).abs());
+    let most = errors.filter(|error| error.is_finite()).fold(0.0, f32::max);
+    let scales = [
+        Scale::signed(pairs.flat_map(|(y, target)| [y, target])),
+        Scale::UpTo(round_up(most)),
+    ];
+    let are_real = |recording: &&Recording| recording.episode.answer.is_real();
+    recordings.iter().any(are_real).then_some(scales)
 }
 
 /// Returns the scale of most values, and the largest value: a few large ones do not make hairlines of all bars.
@@ -301,11 +336,11 @@ mod tests {
         head.mechanism.score = Score::Dot;
         head.similarity.as_mut_slice().fill(40.0);
         head.similarity.as_mut_slice()[0] = 4700.0;
-        let scales = Scales::of(&recording.trace);
+        let scales = Scales::of(&recording);
         let (low, high) = scales.scores[0].0.ends();
         assert!(-low == high && (40.0..100.0).contains(&high), "{high}");
         recording.trace.heads[0].similarity.as_mut_slice()[0] = 50.0;
-        let scales = Scales::of(&recording.trace);
+        let scales = Scales::of(&recording);
         assert!(scales.scores[0].0.ends().1 >= 50.0);
     }
 
@@ -314,7 +349,7 @@ mod tests {
         let colours = Colours::for_theme(false);
         for repeats in [1, 9, 10] {
             let recording = repeating(repeats);
-            let scale = Scales::of(&recording.trace).input.unwrap();
+            let scale = Scales::of(&recording).input.unwrap();
             let (low, high) = scale.ends();
             let values = recording.trace.input.as_slice();
             assert!(
@@ -335,6 +370,6 @@ mod tests {
             );
         }
         let copy = crate::figure::fixture::recording();
-        assert_eq!(Scales::of(&copy.trace).input, None);
+        assert_eq!(Scales::of(&copy).input, None);
     }
 }

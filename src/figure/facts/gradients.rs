@@ -3,7 +3,7 @@
 use crate::figure::facts::heads::{EMITTED, FOLLOWING};
 use crate::figure::facts::stages::{BEFORE, COLUMNS, Column};
 use crate::figure::{PanelId, Picture, Scalar, Scale, facts::numbers, head_label};
-use crate::math::Series;
+use crate::math::{Answer, Series};
 use crate::model::weighting::local::CENTRE;
 use crate::model::{Array, HeadTrace, Model, Trace, array};
 use crate::train::{ABSENT, Quantity, Recording};
@@ -80,12 +80,13 @@ impl Gradients {
         }
     }
 
+    fn answer(&self) -> Answer {
+        self.trace.setting.answer
+    }
+
     /// Returns the unit.
     pub fn unit(&self) -> &'static str {
-        match self.of {
-            Quantity::Loss => "bits",
-            Quantity::Bit { .. } => "nats",
-        }
+        self.of.unit(self.answer())
     }
 
     /// Returns the name of a gradient: `d loss / d w of W0`.
@@ -96,7 +97,13 @@ impl Gradients {
     /// Describes the layer in a sentence.
     pub fn describe(&self) -> String {
         match self.of {
-            Quantity::Loss => "gradient of the loss w.r.t. each value (bits per unit)".to_owned(),
+            Quantity::Loss => {
+                let unit = self.unit();
+                format!("gradient of the loss w.r.t. each value ({unit} per unit)")
+            }
+            Quantity::Bit { step, channel } if self.answer().is_real() => format!(
+                "gradient of output {channel} in step {step} w.r.t. each value (value per unit)"
+            ),
             Quantity::Bit { step, channel } => format!(
                 "gradient of the logit of output bit {channel} in step {step} w.r.t. each value (nats per unit)"
             ),

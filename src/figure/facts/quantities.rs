@@ -1,7 +1,7 @@
 //! The quantities of a machine file: what a picture of each shows follows from its axes and its values.
 
 use crate::figure::{Scale, facts::numbers};
-use crate::math::Series;
+use crate::math::{Answer, Series};
 use crate::model::array::LOGIT;
 use crate::model::{Array, Trace};
 
@@ -44,7 +44,7 @@ impl Quantity {
         let quantities = of_steps(trace).filter_map(|(part, array, series)| {
             let axes = axes_of(trace, array)?;
             let last = axes.last().map_or(1, |(_, size)| *size);
-            let colours = Colouring::of(array, last, series);
+            let colours = Colouring::of(array, last, series, trace.setting.answer);
             let others = series.width() / axes.first().map_or(1, |(_, size)| *size);
             let has_start = start_of(trace, array).is_some();
             let rows = (0..series.steps()).flat_map(|t| series.row(t).chunks(others.max(1)));
@@ -157,7 +157,7 @@ impl Quantity {
 }
 
 impl Colouring {
-    fn of(array: Array, last: usize, series: &Series<f32>) -> Self {
+    fn of(array: Array, last: usize, series: &Series<f32>, answer: Answer) -> Self {
         let known = || (0..series.steps()).map(|t| series.row(t));
         let is_finite = |value: &&f32| value.is_finite();
         let are_shares = |row: &[f32]| {
@@ -173,7 +173,7 @@ impl Colouring {
         if is_weighting && has_some() {
             return Self::Weighting;
         }
-        if array.range.ends() == (0.0, 1.0) {
+        if array.ends(answer) == (0.0, 1.0) {
             return Self::Bits;
         }
         let finite = || known().flatten().filter(is_finite);

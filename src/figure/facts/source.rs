@@ -14,6 +14,8 @@ use crate::train::{AlignmentScore, Recording, is_unrecorded};
 
 /// The meaning of outlines in a weighting.
 pub const TRUTH: &str = "outlined: true alignment";
+/// The same, with possible links.
+const POSSIBLE: &str = "outlined: true alignment; thin: possible";
 
 /// The symbol of a step, on the time axis.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -146,6 +148,8 @@ pub struct SourceSteps {
     pub alignment: Vec<Option<Range<usize>>>,
     /// True where the alignment came with the recording: no task drew it.
     pub has_links: bool,
+    /// Those of sure links; empty if all of them are.
+    pub sure: Vec<Option<Range<usize>>>,
     /// See [`picture`].
     pub picture: Option<[usize; 2]>,
 }
@@ -161,6 +165,7 @@ impl SourceSteps {
                 names: rows.map(|row| row_number(trace, row).to_string()).collect(),
                 alignment: vec![None; trace.steps()],
                 has_links: false,
+                sure: Vec::new(),
                 picture: None,
             });
         }
@@ -202,6 +207,7 @@ impl SourceSteps {
             names,
             has_links: recording.origin.is_none() && !alignment.is_empty(),
             alignment,
+            sure: recording.episode.sure.clone(),
             picture,
         })
     }
@@ -217,16 +223,26 @@ impl SourceSteps {
         let mut score = AlignmentScore::default();
         is_known.then(|| {
             let steps = 0..self.alignment.len().min(head.weighting.steps());
-            score.add_steps(|t| head.weighting.row(t), &self.alignment, steps);
+            let known = [&self.alignment[..], &self.sure[..]];
+            score.add_steps(|t| head.weighting.row(t), known, steps);
             score.error_rate()
         })
     }
 
-    /// The meaning of the outlines in the weighting of a head.
+    /// The meaning of the outlines.
+    pub fn outlines(&self) -> &'static str {
+        if self.sure.is_empty() {
+            TRUTH
+        } else {
+            POSSIBLE
+        }
+    }
+
+    /// The meaning of the outlines in the weighting of a head, with its alignment error rate.
     pub fn truth(&self, head: Option<&HeadTrace>) -> String {
         let rate = head.and_then(|head| self.error_rate(head));
         let rate = rate.map(|rate| format!("; alignment error rate {rate:.3}"));
-        TRUTH.to_owned() + &rate.unwrap_or_default()
+        self.outlines().to_owned() + &rate.unwrap_or_default()
     }
 
     /// The lowest alignment error rate of all heads, in words, where the alignment came with the recording.

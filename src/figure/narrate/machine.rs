@@ -104,6 +104,9 @@ pub(super) fn output(recording: &Recording, step: usize) -> [String; 2] {
         };
         return [format!("Answer: {said}, {verdict}"), String::new()];
     }
+    if let Some(words) = largest_error(recording, step).filter(|_| answer.is_real()) {
+        return [words, String::new()];
+    }
     let scored = answer.scored(recording.trace.output.width());
     let right = scored - recording.wrong_bits(step);
     let scored = counted(scored, answer.unit());
@@ -113,6 +116,25 @@ pub(super) fn output(recording: &Recording, step: usize) -> [String; 2] {
         format!("Output: {right} of {scored} right"),
         shown.unwrap_or_default(),
     ]
+}
+
+/// Describes the output value that is furthest from its target in a step.
+fn largest_error(recording: &Recording, step: usize) -> Option<String> {
+    let (output, target) = (
+        recording.trace.output.row(step),
+        recording.episode.target.row(step),
+    );
+    let error = |channel: &usize| (output[*channel] - target[*channel]).abs();
+    let furthest = (0..output.len()).max_by(|a, b| error(a).total_cmp(&error(b)))?;
+    let [y, wanted] = [output[furthest], target[furthest]].map(|value| numbers::short(value, 3));
+    let name = match output.len() {
+        1 => "Output".to_owned(),
+        _ => format!(
+            "Output, largest error: {}",
+            recording.task.output_name(furthest)
+        ),
+    };
+    Some(format!("{name} {y}, target {wanted}"))
 }
 
 /// Describes the unit that changes most in a step of a network without heads; of a machine file the input and the output.
@@ -177,6 +199,10 @@ pub fn loss(recording: &Recording) -> String {
     if is_unrecorded(&recording.loss) {
         return "loss not recorded".to_owned();
     }
-    let bits = numbers::short(recording.score.bits as f32, 3);
-    format!("loss {bits} bits")
+    let (answer, loss) = (recording.episode.answer, recording.score.bits);
+    if let Answer::Values(tolerance) = answer {
+        let error = answer.number(loss, 3);
+        return format!("{} {error}, tolerance {tolerance}", answer.measure());
+    }
+    format!("loss {} bits", numbers::short(loss as f32, 3))
 }

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::figure::facts::episode::{MemoryAt, wrong_bits};
+use crate::figure::facts::episode::{MemoryAt, answer_scales, wrong_bits};
 use crate::figure::facts::moment::Moment;
 use crate::figure::facts::rows::{Rows, addressed, touched, touched_by};
 use crate::figure::facts::source::{SourceSteps, StepSymbol, TRUTH};
@@ -54,6 +54,7 @@ pub struct Common {
     memory_difference: Scale,
     /// Scales by head of the first episode, and by the array of the weighting.
     weighting_differences: Vec<Vec<(Array, Scale)>>,
+    output: Scale,
     output_difference: Scale,
     /// True when both are shown the same.
     same_input: bool,
@@ -135,6 +136,7 @@ impl Common {
             memory: Scale::signed(first.chain(second)),
             memory_difference: memory_difference(a, b, total),
             weighting_differences: weightings.collect(),
+            output: answer_scales(&[a, b]).map_or(Scale::Bits, |[values, _]| values),
             output_difference: difference(&a.trace.output, &b.trace.output, outputs),
             same_input: (0..a.trace.steps().min(b.trace.steps()))
                 .all(|t| a.trace.input.row(t) == b.trace.input.row(t)),
@@ -354,7 +356,8 @@ impl<'a> Comparison<'a> {
     fn outputs(&self, side: usize) -> Panel<'a> {
         let outputs = [0, 1].map(|side| &self.trace(side).output);
         let channels = outputs[0].width();
-        let scale = [Scale::Bits, Scale::Bits, self.common.output_difference][side];
+        let own = self.common.output;
+        let scale = [own, own, self.common.output_difference][side];
         let mut cells = self.over_time(side, channels, scale, outputs.map(Some));
         if let Some(of) = self.sides.get(side) {
             let (recording, steps) = (of.recording, self.steps.clone());

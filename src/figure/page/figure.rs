@@ -396,7 +396,7 @@ impl<'a> Figure<'a> {
         });
         let score = recording.score;
         let is_known = !is_unrecorded(&recording.loss) && !recording.lacks_target();
-        let loss = is_known.then(|| format!("{:.3} bits", score.bits));
+        let loss = is_known.then(|| recording.episode.answer.in_words(score.bits, 3));
         let wrong = (score.scored > 0).then(|| recording.wrong_of_scored());
         let description = match (loss, wrong) {
             (Some(loss), Some(wrong)) => format!("{loss}, {wrong}"),

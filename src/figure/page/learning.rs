@@ -8,6 +8,7 @@ use crate::figure::scene::layout::Scene;
 use crate::figure::scene::pages::{FrameTime, Pages, View};
 use crate::figure::scene::paint::Draw;
 use crate::figure::{Area, Colours, Drawing, Figure, Options, Style, Walk};
+use crate::math::Answer;
 use crate::train::Recording;
 
 /// Width of the part next to the episode, with its margin.
@@ -97,18 +98,27 @@ impl<'a> TrainingFigure<'a> {
         format!("{of}: {count} training {snapshots}, {from} to {to} sequences")
     }
 
+    /// The loss of this episode, as a heading.
+    fn heading(answer: Answer) -> String {
+        format!("{}, for this episode", answer.heading())
+    }
+
     /// Draws the progress of the training in large figures.
     fn numbers(&self, on: &mut Drawing, left: f32, now: &SnapshotEpisode, colours: &Colours) {
         let style = Style::new(20.0, colours.strong).bold();
         on.text(&*self.name, [left, 36.0], style);
         let score = now.recording.score;
+        let answer = now.recording.episode.answer;
         let decimals = if score.bits < 10.0 { 2 } else { 1 };
-        let bits = format!("{:.decimals$}", score.bits);
+        let bits = answer.number(score.bits, decimals);
         let all = [
             ("sequences", brief(now.sequences as f64)),
             ("training time", time(now.seconds)),
-            ("bits, for this episode", bits),
-            ("wrong bits", format!("{} of {}", score.wrong, score.scored)),
+            (&*Self::heading(answer), bits),
+            (
+                &*format!("wrong {}", answer.unit()),
+                format!("{} of {}", score.wrong, score.scored),
+            ),
         ];
         for (index, (what, value)) in all.into_iter().enumerate() {
             let x = left + 186.0 * (index % 2) as f32;
@@ -126,14 +136,19 @@ impl<'a> TrainingFigure<'a> {
         let chance = task.chance(episode);
         let known = points.iter().map(|[_, bits]| *bits);
         let known = known.filter(|bits| bits.is_finite());
-        let most = known.fold(chance.max(1.0), f64::max) * 1.06;
+        let least = if episode.answer.is_real() {
+            f64::MIN_POSITIVE
+        } else {
+            1.0
+        };
+        let most = known.fold(chance.max(least), f64::max) * 1.06;
         let ends = [points.first(), points.last()].map(|end| end.map_or(1.0, |point| point[0]));
         let line = |points: &[[f64; 2]], hue| Line::new("", hue, Form::Whole, points.to_vec());
         let so_far = line(&points[..=now], Hue::Accent);
         let lines = vec![line(&points, Hue::Faint), so_far];
         let across = ("sequences", Axis::sequences(ends));
         let up = Axis::new(AxisKind::Linear, [0.0, most]);
-        let mut chart = Chart::new("bits, for this episode", "", across, up, lines);
+        let mut chart = Chart::new(Self::heading(episode.answer), "", across, up, lines);
         chart.levels = vec![(chance, format!("chance level: {}", brief(chance)))];
         let mut plot = Plot::new(&chart, area, colours);
         plot.letters = 13.0;

@@ -1,5 +1,7 @@
 //! Annotations on a picture: numbers in its cells, rows left out, errors, values not recorded, positions of heads.
 
+use std::ops::Range;
+
 use crate::figure::facts::episode::HeadMark;
 use crate::figure::facts::rows::{Axis, Span, untouched};
 use crate::figure::scene::cells::Cells;
@@ -66,23 +68,33 @@ impl Cells<'_> {
         }
     }
 
-    /// Outlines the true alignment in two inks, one of which is seen on any weight, where its cells are large enough.
+    /// Outlines the true alignment in two inks, one of which is seen on any weight, where its cells are large enough; links
+    /// that are only possible in one ink.
     pub(crate) fn outline_aligned(&self, on: &mut Surface<'_>, at: At<'_>) {
         let (At { area, axis, .. }, colours) = (at, on.page.colours);
         let width = area.width() / self.columns.max(1) as f32;
         if width.min(axis.height) < LEAST_ALIGNED {
             return;
         }
-        for (column, rows) in &self.aligned {
-            let left = area.left + *column as f32 * width;
-            for place in axis.spans(|row| rows.contains(&row)) {
-                let cell = area.across(left, left + width).down(place.min, place.max);
-                outline_twice(
-                    on,
-                    cell,
-                    [0.0, 1.0].map(|weight| colours.of(self.scale, weight)),
-                );
+        let grounds = [0.0, 1.0].map(|weight| colours.of(self.scale, weight));
+        let mut outline = |links: &[(usize, Range<usize>)], is_sure: bool| {
+            for (column, rows) in links {
+                let left = area.left + *column as f32 * width;
+                for place in axis.spans(|row| rows.contains(&row)) {
+                    let cell = area.across(left, left + width).down(place.min, place.max);
+                    if is_sure {
+                        outline_twice(on, cell, grounds);
+                    } else {
+                        on.outline(cell, text_on(grounds[0]));
+                    }
+                }
             }
+        };
+        if let Some(sure) = &self.sure {
+            outline(&self.aligned, false);
+            outline(sure, true);
+        } else {
+            outline(&self.aligned, true);
         }
     }
 
@@ -279,6 +291,20 @@ mod tests {
             let drawing = Figure::new(&recording, options).draw();
             assert_eq!(outlines(&drawing, Scale::Gray), [known; 2]);
         }
+        // A link that is only possible has one line.
+        let mut unsure = recording.clone();
+        unsure.episode.sure = unsure.episode.alignment.clone();
+        let last = unsure
+            .episode
+            .sure
+            .iter()
+            .rposition(Option::is_some)
+            .unwrap();
+        unsure.episode.sure[last] = None;
+        let options = Options::new(Layout::Pictures(vec![Picture::Weightings]));
+        let drawing = Figure::new(&unsure, options).draw();
+        let scale = Scale::weighting(false).of_head(HeadName::of(&unsure.trace, 0));
+        assert_eq!(outlines(&drawing, scale)[1], known - 1);
     }
 
     /// How many outlines can be seen on a weight of 0, and on one of 1.

@@ -133,8 +133,7 @@ fn scale_of(
         Picture::Cells => scales.state,
         Picture::Hidden => Scale::Signed(1.0),
         Picture::Erases => Scale::Bits,
-        Picture::Input => scales.input.unwrap_or(bits),
-        _ => bits,
+        picture => scales.of_channels(picture).unwrap_or(bits),
     })
 }
 
@@ -162,11 +161,13 @@ impl<'a> RecordedQuantity<'a> {
             _ => (title, ""),
         };
         let layer = || format!("layer {}", id.of.unwrap_or(0));
-        let is_symbols = recording.episode.answer == Answer::Symbols;
+        let output = match recording.episode.answer {
+            Answer::Bits => shows,
+            Answer::Symbols => "probability of each symbol",
+            Answer::Values(_) => "of the machine",
+        };
         let (note, whose) = match row {
-            "channel" if id.picture == Picture::Output && is_symbols => {
-                ("probability of each symbol".to_owned(), name.to_owned())
-            }
+            "channel" if id.picture == Picture::Output => (output.to_owned(), name.to_owned()),
             "channel" => (shows.to_owned(), name.to_owned()),
             "unit" => (layer(), layer()),
             _ => (format!("{symbol} of {label}"), label),
@@ -263,7 +264,7 @@ impl Facts {
         let trace = &recording.trace;
         Self {
             stages: Stages::of(trace, writes_first),
-            scales: Scales::of(trace),
+            scales: Scales::of(recording),
             first_write_steps: FirstWriteSteps::of(trace),
             redundancies: Redundancies::of(trace),
             salient: SalientHead::of(recording),
@@ -365,15 +366,20 @@ impl<'a> Catalogue<'a> {
             }
             _ => {}
         }
-        let aligned = self.aligned().filter(|_| id.picture == Picture::Weightings);
-        cells.aligned.extend(aligned.into_iter().flatten());
-        let truth = match &self.facts.source {
-            Some(source) if !cells.aligned.is_empty() => {
-                let head = id.of.and_then(|head| recording.trace.heads.get(head));
-                format!("; {}", source.truth(head))
-            }
-            _ => String::new(),
+        let source = self.facts.source.as_ref();
+        let source = source.filter(|_| id.picture == Picture::Weightings);
+        let links = |of: &[Option<Range<usize>>]| -> Vec<(usize, Range<usize>)> {
+            let steps = of.iter().enumerate();
+            let steps = steps.filter_map(|(step, rows)| Some((step, rows.clone()?)));
+            steps.collect()
         };
+        let mut truth = String::new();
+        if let Some(source) = source.filter(|source| source.is_aligned()) {
+            cells.aligned = links(&source.alignment);
+            cells.sure = (!source.sure.is_empty()).then(|| links(&source.sure));
+            let head = id.of.and_then(|head| recording.trace.heads.get(head));
+            truth = format!("; {}", source.truth(head));
+        }
         if id.picture == Picture::Output && !self.as_paper {
             let wrong = move |width| wrong_bits(recording, 0..steps, width);
             cells.outlined = Some(Box::new(wrong));
@@ -409,12 +415,6 @@ impl<'a> Catalogue<'a> {
             done: steps_done(id, &self.now),
             ..Panel::new(id, content)
         })
-    }
-
-    /// The true alignment: the rows of every answer.
-    fn aligned(&self) -> Option<impl Iterator<Item = (usize, Range<usize>)> + use<'a>> {
-        let steps = self.facts.source.as_ref()?.alignment.iter().enumerate();
-        Some(steps.filter_map(|(step, rows)| Some((step, rows.clone()?))))
     }
 
     /// The picture that the machine describes, for every answer or for the step, by the weights of a head.

@@ -33,6 +33,8 @@ pub struct Cells<'a> {
     pub(crate) outlined: Option<Outlines<'a>>,
     /// The rows of the true alignment, by column.
     pub(crate) aligned: Vec<(usize, Range<usize>)>,
+    /// Those of the sure links alone, if some are only possible.
+    pub(crate) sure: Option<Vec<(usize, Range<usize>)>>,
     /// Weightings of other heads in the same cells: each pixel shows the largest weight in the colours of its head.
     others: Vec<Self>,
     values: Box<dyn Values + 'a>,
@@ -84,6 +86,7 @@ impl<'a> Cells<'a> {
             places: Vec::new(),
             outlined: None,
             aligned: Vec::new(),
+            sure: None,
             others: Vec::new(),
             values,
         }
@@ -134,12 +137,14 @@ impl<'a> Cells<'a> {
             })
         });
         let shown = first..first + count;
-        let aligned = self.aligned.into_iter();
-        let aligned = aligned.filter(|(column, _)| shown.contains(column));
+        let of_shown = |links: Vec<(usize, Range<usize>)>| {
+            let links = links.into_iter();
+            let links = links.filter(|(column, _)| shown.contains(column));
+            links.map(|(column, rows)| (column - first, rows)).collect()
+        };
         Self {
-            aligned: aligned
-                .map(|(column, rows)| (column - first, rows))
-                .collect(),
+            aligned: of_shown(self.aligned),
+            sure: self.sure.map(of_shown),
             columns: count,
             version: (self.version.0, self.version.1 + (first << 16)),
             veiled: veiled.filter(|columns| !columns.is_empty()).collect(),

@@ -6,7 +6,6 @@
 //! | text | a matrix: a line for each step, numbers separated by blanks, tabs, commas or semicolons |
 //! | text | links in the Pharaoh format: a line for each pair of sentences, `0-0 1p2`; `p` is a possible link |
 
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
@@ -19,7 +18,7 @@ use super::table::Described;
 use crate::io::error::short;
 use crate::io::npy::{self, MAGIC, header, number};
 use crate::io::{Error, file, memory_limit};
-use crate::task::MAX_LENGTH;
+use crate::task::{Link, MAX_LENGTH};
 
 /// Most heads of all layers, and most different tokens of a side.
 const MOST: [usize; 2] = [2048, 1022];
@@ -109,36 +108,15 @@ fn line_of<'a>(text: &'a str, line: usize, label: &str) -> Result<&'a str, Error
     })
 }
 
-/// Reads links, counted from `first`, as source and target tokens; `lengths` are the numbers of those. `p` is a possible link.
+/// Reads links of tokens that are counted from `first`; `lengths` are the numbers of those of source and target.
 fn links<'a>(
     words: impl Iterator<Item = &'a str>,
     lengths: [usize; 2],
     first: usize,
-) -> Result<Vec<[usize; 2]>, String> {
-    let link = |word: &str| {
-        let fail = |problem: String| Err(format!("has the link `{}`; {problem}", short(word)));
-        let place = |end: &str| end.parse::<usize>().ok().filter(|_| !end.starts_with('+'));
-        let ends = word.split_once(['-', 'p']);
-        let Some([Some(from), Some(to)]) = ends.map(|(from, to)| [from, to].map(place)) else {
-            return fail(
-                "expected a source token, - or p, and a target token, such as 0-2".to_owned(),
-            );
-        };
-        for ((end, length), side) in [from, to]
-            .into_iter()
-            .zip(lengths)
-            .zip(["source", "target"])
-        {
-            if end.checked_sub(first).is_none_or(|end| end >= length) {
-                let last = (first + length).saturating_sub(1);
-                return fail(format!(
-                    "{end} is outside the {side}, which has the tokens {first} to {last}"
-                ));
-            }
-        }
-        Ok([from, to].map(|end| end - first))
-    };
-    words.map(link).collect()
+) -> Result<Vec<Link>, String> {
+    words
+        .map(|word| Link::parse(word, lengths, first))
+        .collect()
 }
 
 /// Reads such a file, already in memory; `label` stands for it in messages.
@@ -182,7 +160,13 @@ pub(super) fn from_bytes(
         options.first,
     );
     let links = found.map_err(|problem| Error::content(label, format!("line {line}"), problem))?;
-    let shown = |side: usize| links.iter().map(|link| link[side] + 1).max().unwrap_or(0);
+    let shown = |side: usize| {
+        links
+            .iter()
+            .map(|link| link.ends[side] + 1)
+            .max()
+            .unwrap_or(0)
+    };
     let lengths = [0, 1].map(|side| lengths[side].unwrap_or_else(|| shown(side)));
     let attention = Attention::of_links(&links, lengths).map_err(fail)?;
     attention.imported(&options, label)
@@ -289,7 +273,7 @@ impl Attention {
     }
 
     /// The same weight on each token that a step is linked to; `lengths` are the numbers of tokens of source and target.
-    fn of_links(links: &[[usize; 2]], [source, steps]: [usize; 2]) -> Result<Self, String> {
+    fn of_links(links: &[Link], [source, steps]: [usize; 2]) -> Result<Self, String> {
         let bytes = 4 * (steps as u64).saturating_mul(source as u64);
         if bytes > LIMIT || bytes == 0 {
             let most = LIMIT >> 20;
@@ -299,9 +283,12 @@ impl Attention {
         }
         claim(bytes)?;
         let mut weights = vec![0.0; steps * source];
-        links
-            .iter()
-            .for_each(|[from, to]| weights[to * source + from] = 1.0);
+        for Link {
+            ends: [from, to], ..
+        } in links
+        {
+            weights[to * source + from] = 1.0;
+        }
         for step in weights.chunks_mut(source) {
             let count = step.iter().sum::<f32>().max(1.0);
             step.iter_mut().for_each(|weight| *weight /= count);
@@ -435,12 +422,11 @@ impl Attention {
             names.retain(|name| !["mean", "maximum"].contains(&&**name));
         }
         if let Some(links) = links {
-            let mut alignment = vec![None::<Range<usize>>; t];
-            for [from, to] in links {
-                let of = alignment[before + to].get_or_insert(from..from + 1);
-                *of = of.start.min(from)..of.end.max(from + 1);
-            }
-            recording.episode.alignment = alignment;
+            let [alignment, sure] = Link::by_target(&links, steps).map(|links| {
+                let before = links.first().map(|_| vec![None; before]);
+                before.into_iter().flatten().chain(links).collect()
+            });
+            (recording.episode.alignment, recording.episode.sure) = (alignment, sure);
         }
         Ok(imported)
     }

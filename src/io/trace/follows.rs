@@ -62,10 +62,11 @@ pub(super) fn complete(config: &ModelConfig, recording: &mut Recording) {
     }
 }
 
-/// Returns the logit of the probability of a bit, infinite for 0 or less and for 1 or more; of a symbol its logarithm,
+/// Returns the logit of an output: of a real value the value itself; of the probability of a bit, infinite for 0 or less and for 1 or more; of a symbol its logarithm,
 /// which is one of the logits that have this softmax.
 fn logit_of(answer: Answer, probability: f32) -> f32 {
     match probability {
+        y if answer.is_real() => y,
         y if y <= 0.0 => f32::NEG_INFINITY,
         y if answer == Answer::Symbols => y.ln(),
         y if y >= 1.0 => f32::INFINITY,
@@ -119,12 +120,21 @@ pub(super) fn memory_dependency<'a>(
 /// Why the loss does not follow from the answer, if it does not.
 fn loss_obstacle(recording: &Recording) -> Option<String> {
     let needs = ["output", "target", "mask"].map(str::to_owned);
-    let Episode { target, mask, .. } = &recording.episode;
+    let Episode {
+        target,
+        mask,
+        answer,
+        ..
+    } = &recording.episode;
     let is_bit = |&value: &f32| value == 0.0 || value == 1.0;
     if recording.lacks_target() {
         return Some("the right answer is not known".to_owned());
     }
     absent(recording, needs).or_else(|| {
+        if answer.is_real() {
+            let is_right = target.iter().all(|value| value.is_finite()) && mask.iter().all(is_bit);
+            return (!is_right).then(|| "target is not finite, or mask not 0 or 1".to_owned());
+        }
         let bits = target.iter().chain(mask).all(is_bit);
         (!bits).then(|| "target and mask are not all 0 or 1".to_owned())
     })
@@ -228,14 +238,23 @@ impl Losses {
             score(episode, trace, &mut loss);
             return Self { loss, slack };
         }
+        let weight = episode.answer.weight(episode.scored_bits());
         for t in (0..steps).filter(|&t| episode.mask[t] > 0.0) {
+            if episode.answer.is_real() {
+                // The output is the logit.
+                let rows = trace.output.row(t).iter().zip(episode.target.row(t));
+                let squares = rows.map(|(y, target)| f64::from(y - target).powi(2));
+                loss[t] = (weight * squares.sum::<f64>()) as f32;
+                slack[t] = f64::from(f32::EPSILON);
+                continue;
+            }
             let mut bits = 0.0;
             for (&y, &target) in trace.output.row(t).iter().zip(episode.target.row(t)) {
                 let y = f64::from(y);
                 let wanted = match episode.answer {
                     _ if target > 0.5 => y,
                     Answer::Bits => 1.0 - y,
-                    Answer::Symbols => continue,
+                    _ => continue,
                 };
                 bits -= wanted.log2();
                 slack[t] += f64::from(f32::EPSILON) / std::f64::consts::LN_2 / wanted;

@@ -54,11 +54,17 @@ pub(super) fn asked(recording: &Recording) -> Written {
     if episode.answer != Answer::Bits {
         values.push(("answer", json!(episode.answer.word())));
     }
+    if let Answer::Values(tolerance) = episode.answer {
+        values.push(("tolerance", json!(tolerance)));
+    }
     // What no task can draw again.
     if recording.origin.is_none() && !episode.alignment.is_empty() {
-        let steps = episode.alignment.iter();
-        let steps = steps.map(|from| from.as_ref().map(|from| [from.start, from.end]));
-        values.push(("alignment", json!(steps.collect::<Vec<_>>())));
+        let all = [("alignment", &episode.alignment), ("sure", &episode.sure)];
+        for (key, links) in all.into_iter().filter(|(_, links)| !links.is_empty()) {
+            let steps = links.iter();
+            let steps = steps.map(|from| from.as_ref().map(|from| [from.start, from.end]));
+            values.push((key, json!(steps.collect::<Vec<_>>())));
+        }
     }
     if let Some(ending) = recording.ending() {
         values.push(("ended", json!(ending.word())));
@@ -130,6 +136,11 @@ pub(super) struct AskedForm {
     /// The source steps that the answer of each step comes from: the first, and one past the last.
     #[serde(default)]
     alignment: Vec<Option<(usize, usize)>>,
+    /// The same of sure links; empty if all are sure.
+    #[serde(default)]
+    sure: Vec<Option<(usize, usize)>>,
+    /// The tolerance of real values.
+    tolerance: Option<f64>,
     /// The end of the run.
     pub(super) ended: Option<Word<Ending>>,
     /// Length of this episode; the next fields describe it too.
@@ -217,26 +228,35 @@ impl AskedForm {
 
     /// Returns the form of the answer.
     pub(super) fn answer(&self) -> Answer {
-        self.answer.map_or(Answer::Bits, |word| word.0)
+        match (
+            self.answer.map_or(Answer::Bits, |word| word.0),
+            self.tolerance,
+        ) {
+            (Answer::Values(_), Some(tolerance)) => Answer::Values(tolerance),
+            (answer, _) => answer,
+        }
     }
 
-    /// Returns the alignment of this many steps; empty if not given.
+    /// Returns the alignment of this many steps, and that of sure links; empty if not given.
     pub(super) fn alignment(
         &self,
         steps: usize,
         label: &str,
-    ) -> Result<Vec<Option<Range<usize>>>, Error> {
-        let given = &self.alignment;
+    ) -> Result<[Vec<Option<Range<usize>>>; 2], Error> {
         let is_right = |&(start, end): &(usize, usize)| start < end && end <= steps;
-        if given.iter().flatten().all(is_right) && [0, steps].contains(&given.len()) {
-            let ranges = given.iter().map(|from| from.map(|(start, end)| start..end));
-            return Ok(ranges.collect());
+        for (key, given) in [("alignment", &self.alignment), ("sure", &self.sure)] {
+            if !given.iter().flatten().all(is_right) || ![0, steps].contains(&given.len()) {
+                let problem = format!(
+                    "has {} entries; expected {steps}, each null or [first source step, one past the last]",
+                    given.len()
+                );
+                return Err(Error::content(label, format!("task.{key}"), problem));
+            }
         }
-        let problem = format!(
-            "has {} entries; expected {steps}, each null or [first source step, one past the last]",
-            given.len()
-        );
-        Err(Error::content(label, "task.alignment", problem))
+        Ok([&self.alignment, &self.sure].map(|given| {
+            let ranges = given.iter().map(|from| from.map(|(start, end)| start..end));
+            ranges.collect()
+        }))
     }
 
     /// Returns the noise mode.

@@ -187,7 +187,7 @@ impl Parser<'_> {
         };
         let ends = match self.config.ntm() {
             Some(ntm) if is_typed && is_tanh(ntm) => (-1.0, 1.0),
-            _ => array.range.ends(),
+            _ => array.ends(self.trace.setting.answer),
         };
         found.check(self.trace, name, ends)?;
         let values = match &found.change {

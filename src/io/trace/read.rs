@@ -1,7 +1,7 @@
 //! JSON or npz to recording. The file may come from anyone: every shape is checked before anything is built.
 
 use std::borrow::Cow;
-use std::ops::{ControlFlow, Range};
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use ndarray::Array2;
@@ -23,6 +23,7 @@ use super::write::{GRADIENT, NUMERIC, gradient};
 use crate::io::error::{json_words, parse, short};
 use crate::io::{Error, file, memory_limit};
 use crate::keys::Choice;
+use crate::math::Answer;
 use crate::model::{
     Array, Conventions, Draw, ModelConfig, NoiseMode, Place, Range as Values, Trace, array,
 };
@@ -474,8 +475,9 @@ fn recorded(
         size: form.task.size().filter(|_| is_ours).unwrap_or(t),
         repeats: form.task.repeats.unwrap_or(1),
         alignment: Vec::new(),
+        sure: Vec::new(),
     };
-    episode.alignment = alignment(&task, &episode, form.task.origin());
+    set_alignment(&task, &mut episode, form.task.origin());
     Recording {
         origin: form.task.origin(),
         task,
@@ -520,7 +522,9 @@ fn build(
 ) -> Result<Imported, Error> {
     let task = task(&form, label, from)?;
     let of = form.gradient.as_ref();
-    let of = of.map(|form| quantity(form, label)).transpose()?;
+    let of = of
+        .map(|form| quantity(form, task.answer(), label))
+        .transpose()?;
     let phases = phases(&form.axes.t, label)?;
     let mut declared = declared(&form, &phases, of);
     let machine = machine(&form, source, &task, from, label)?;
@@ -568,9 +572,9 @@ fn build(
         trace.setting.source = first.unwrap_or(t);
     }
     let mut recording = recorded(&form, task, phases, &mut found, trace);
-    let given = form.task.alignment(t, label)?;
-    if !given.is_empty() {
-        recording.episode.alignment = given;
+    let [alignment, sure] = form.task.alignment(t, label)?;
+    if !alignment.is_empty() {
+        (recording.episode.alignment, recording.episode.sure) = (alignment, sure);
     }
     recording.conventions = machine.conventions;
     let changes = parse_recorded(&form.interventions, label, &config, &recording.trace)?;
@@ -604,24 +608,33 @@ fn set_score(recording: &mut Recording) {
     recording.score = score(recording);
 }
 
-/// The alignment of the episode that the seed of a file draws, if it is the episode of the file.
-fn alignment(task: &Task, episode: &Episode, origin: Option<Draw>) -> Vec<Option<Range<usize>>> {
+/// Sets the alignment to that of the episode that the seed of a file draws, if it is the episode of the file.
+fn set_alignment(task: &Task, episode: &mut Episode, origin: Option<Draw>) {
     let is_small = task.longest() <= 100 * episode.steps().max(100);
     let drawn = origin.filter(|_| is_small && task.alphabet().is_some());
     let again = |drawn: Draw| task.episode(drawn.seed, drawn.episode).as_long_as(episode);
-    let again = drawn.map(again);
-    let same = again.filter(|again| again.target == episode.target);
-    same.map_or_else(Vec::new, |again| again.alignment)
+    if let Some(again) = drawn
+        .map(again)
+        .filter(|again| again.target == episode.target)
+    {
+        (episode.alignment, episode.sure) = (again.alignment, again.sure);
+    }
 }
 
 /// Reads the number whose derivatives are in a file.
-fn quantity(form: &Map<String, Value>, label: &str) -> Result<Quantity, Error> {
+fn quantity(form: &Map<String, Value>, answer: Answer, label: &str) -> Result<Quantity, Error> {
     let number = |key| usize::try_from(form.get(key)?.as_u64()?).ok();
     let of = match number("step").zip(number("channel")) {
         Some((step, channel)) => Quantity::Bit { step, channel },
         None => Quantity::Loss,
     };
-    must_be(form, "gradient", gradient(of).into_values(), true, label)?;
+    must_be(
+        form,
+        "gradient",
+        gradient(of, answer).into_values(),
+        true,
+        label,
+    )?;
     Ok(of)
 }
 

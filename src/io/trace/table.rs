@@ -12,13 +12,13 @@ use Range::{Any, AtLeast, Within};
 
 /// What the answer should be, [T, Y].
 #[rustfmt::skip] // A row for every array.
-pub const TARGET: Array = &Spec::new("target", &["t", "y"], "", Within(0.0, 1.0), "from the task: 0 or 1");
+pub const TARGET: Array = &Spec::new("target", &["t", "y"], "", Within(0.0, 1.0), "from the task: 0 or 1, or any number where `answer` is `values`");
 /// The steps whose output is scored, [T].
 #[rustfmt::skip]
 pub const MASK: Array = &Spec::new("mask", &["t"], "", Within(0.0, 1.0), "1 in the steps whose output is scored, else 0");
 /// The loss of every step, [T].
 #[rustfmt::skip]
-pub const LOSS: Array = &Spec::new("loss", &["t"], "", AtLeast(0.0), "bits: −Σ log2(y where the target is 1, 1 − y where it is 0), of symbols −log2(y of the target), computed from the logit, because an output rounded to 1 is not precise enough; 0 in unscored steps");
+pub const LOSS: Array = &Spec::new("loss", &["t"], "", AtLeast(0.0), "bits: −Σ log2(y where the target is 1, 1 − y where it is 0), of symbols −log2(y of the target); of values Σ (y − target)² over the number of scored values of the episode; computed from the logit, because an output rounded to 1 is not precise enough; 0 in unscored steps");
 /// M_T, [N, M].
 #[rustfmt::skip]
 pub const LAST_MEMORY: Array = &Spec::new("memory.last", &["n", "m"], "M_T", Any, "in place of `memory` if that is large");

@@ -241,7 +241,7 @@ fn ranges<'a>(imported: &'a Imported, rules: &[Dependency<'_>]) -> Vec<Ranged<'a
         let is_given = spec.is_in_files() && spec.dims[0] == "t" && !follows;
         let (low, high) = match imported.says(&format!("model.heads.{}_activation", spec.name)) {
             "tanh" => (-1.0, 1.0),
-            _ => spec.range.ends(),
+            _ => spec.ends(trace.setting.answer),
         };
         let has_limits = (low, high) != Range::Any.ends() || imported.config.has_source();
         let is_ranged = is_given && has_limits && series.width() > 0;

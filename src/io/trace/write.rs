@@ -17,7 +17,7 @@ use super::table::{self, Described, KEYFRAMES, LAST_MEMORY, LOSS, MASK, TARGET};
 use super::{form, machine, npz};
 use crate::io::preset::written::Written;
 use crate::io::{Error, file};
-use crate::math::Series;
+use crate::math::{Answer, Series};
 use crate::model::{ModelConfig, Trace, array};
 use crate::train::{Quantity, Recording, is_unrecorded};
 
@@ -108,7 +108,9 @@ fn write_json(
     let conventions = machine::conventions(source.config, &recording.conventions);
     let weights = source.sha256.map(|sha256| json!({ "sha256": sha256 }));
     let axes = form::axes(recording, &possible(recording, source));
-    let gradient = source.gradient.map(|(of, _)| gradient(of));
+    let gradient = source
+        .gradient
+        .map(|(of, _)| gradient(of, recording.episode.answer));
     let changes = recording.conventions.interventions.iter();
     let changes: Vec<_> = changes
         .map(|one| intervention::text(one, source.config))
@@ -152,14 +154,15 @@ fn write_json(
 }
 
 /// `gradient`: the number whose derivatives are in a file.
-pub(super) fn gradient(of: Quantity) -> Written {
+pub(super) fn gradient(of: Quantity, answer: Answer) -> Written {
+    let unit = ("unit", of.unit(answer).into());
     Written::new(match of {
-        Quantity::Loss => vec![("of", "loss".into()), ("unit", "bits".into())],
+        Quantity::Loss => vec![("of", "loss".into()), unit],
         Quantity::Bit { step, channel } => vec![
             ("of", "logit".into()),
             ("step", step.into()),
             ("channel", channel.into()),
-            ("unit", "nats".into()),
+            unit,
         ],
     })
 }

@@ -167,6 +167,8 @@ fn of_machine(
             };
             let sum = if recording.episode.answer == Answer::Symbols {
                 format!("{name}: softmax(z), z {}\n{said}", n(z))
+            } else if recording.episode.answer.is_real() {
+                format!("{name}: z, without an activation\n{said}")
             } else {
                 format!("{name}: σ(z) = 1 / (1 + exp(−({})))\n{said}", n(z))
             };

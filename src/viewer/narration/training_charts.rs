@@ -8,6 +8,7 @@ use crate::figure::facts::numbers::brief;
 use crate::figure::facts::ticks::{Axis, AxisKind};
 use crate::io::paper;
 use crate::learn::{Point, RunProgress};
+use crate::math::Answer;
 use crate::train::{self, Clip, HeadDiagnostics, HistoryPoint};
 use crate::viewer::state::{LiveTraining, RunView};
 
@@ -95,10 +96,15 @@ pub fn loss(learning: &LiveTraining) -> Chart {
     let run = learning.run();
     let runs = 0..learning.runs.len();
     let lines: Vec<Line> = runs.flat_map(|index| loss_lines(learning, index)).collect();
+    let answer = run.experiment.task.answer();
     let levels = run.landmarks.iter();
-    let levels = levels.map(|(bits, words)| (*bits, format!("{words} ({} bits)", brief(*bits))));
+    let levels =
+        levels.map(|(bits, words)| (*bits, format!("{words} ({})", answer.amount(&brief(*bits)))));
     let mut levels: Vec<_> = levels.collect();
-    let mut meaning = "0: every bit right and certain.".to_owned();
+    let mut meaning = match answer {
+        Answer::Values(_) => "0: every value right.".to_owned(),
+        _ => "0: every bit right and certain.".to_owned(),
+    };
     if let Some(paper) = paper::figure(&run.experiment.model, &run.experiment.task) {
         match paper.bits.filter(|bits| *bits > 0.0) {
             Some(level) => levels.push((level, format!("paper: {}", paper.words))),
@@ -110,18 +116,30 @@ pub fn loss(learning: &LiveTraining) -> Chart {
     Chart {
         levels,
         events: changes(run),
-        ..Chart::new("Loss per sequence (bits)", meaning, across, up, lines)
+        ..Chart::new(
+            format!("Loss per sequence ({})", answer.measure()),
+            meaning,
+            across,
+            up,
+            lines,
+        )
     }
 }
 
 /// Returns the loss on the card of a run: all cards have the same axes, from the first to the last sequence and from a
-/// hundredth of a bit to twice what guessing costs.
+/// hundredth of a bit, or a thousandth of the error of guessing, to twice what guessing costs.
 pub fn card(run: &RunView, line: Option<&Line>) -> Chart {
     let guessing = run.landmarks.first().map_or(1.0, |(bits, _)| *bits);
     let of = run.progress.as_ref().map_or(1, |progress| progress.of);
-    let top = (2.0 * guessing).max(10.0 * BEST);
+    // An error has the scale of its targets.
+    let best = if run.experiment.task.answer().is_real() {
+        guessing.max(f64::MIN_POSITIVE) / 1000.0
+    } else {
+        BEST
+    };
+    let top = (2.0 * guessing).max(10.0 * best);
     let across = ("sequences", Axis::sequences([1.0, of as f64]));
-    let up = Axis::new(AxisKind::Logarithm, [BEST, top]);
+    let up = Axis::new(AxisKind::Logarithm, [best, top]);
     let coarse = |line: &Line| Line {
         points: train::thin(&line.points, ON_CARD),
         ..thin(line.clone())
@@ -168,7 +186,7 @@ fn scale(run: &RunView, lines: &[Line], levels: &[(f64, String)], several: bool)
     over(lines, levels, most.unwrap_or(f64::INFINITY))
 }
 
-/// Returns the charts of the gradient norm and of wrong bits by size.
+/// Returns the charts of the gradient norm and of wrong bits, symbols or values by size.
 pub fn measured(learning: &LiveTraining, run: &RunView) -> Vec<Chart> {
     let progress = run.progress.as_deref();
     let hue = Hue::Line(learning.chosen);
@@ -190,12 +208,18 @@ pub fn measured(learning: &LiveTraining, run: &RunView) -> Vec<Chart> {
     let answers = answers.flat_map(|progress| progress.errors_by_size.each());
     let answers: Vec<_> = answers.map(|(size, wrong)| [size as f64, wrong]).collect();
     let ends = [*sizes.start() as f64 - 0.5, *sizes.end() as f64 + 0.5];
+    let answer = run.experiment.task.answer();
+    let (meaning, most) = match answer {
+        Answer::Bits => ("Share in recent answers. Chance level: 50 %.", 0.55),
+        _ => ("Share in recent answers.", 1.0),
+    };
+    let wrong = format!("wrong {}", answer.unit());
     let errors = Chart::new(
-        "Wrong bits",
-        "Share in recent answers. Chance level: 50 %.",
+        wrong.replacen('w', "W", 1),
+        meaning,
         (name, Axis::new(AxisKind::Whole, ends)),
-        Axis::new(AxisKind::Percent, [0.0, 0.55]),
-        vec![Line::new("wrong bits", Hue::Accent, Form::Bars, answers)],
+        Axis::new(AxisKind::Percent, [0.0, most]),
+        vec![Line::new(wrong, Hue::Accent, Form::Bars, answers)],
     );
     vec![gradient, errors]
 }

@@ -153,7 +153,10 @@ pub fn value_ui(
     }
     let by = response.drag_delta().x;
     if response.dragged() && by != 0.0 {
-        let text = format!("{left}={}", dragged(now, by, array.range));
+        let text = format!(
+            "{left}={}",
+            dragged(now, by, array.ends(view.trace().setting.answer))
+        );
         send(ui.ctx(), Edit::Intervene(text));
     }
     let hint = "Drag to set it in this step; click to type a value";
@@ -163,8 +166,7 @@ pub fn value_ui(
 }
 
 /// The value after a drag by this number of points, within its range, in thousandths.
-fn dragged(now: f32, by: f32, range: Range) -> f32 {
-    let (least, most) = range.ends();
+fn dragged(now: f32, by: f32, (least, most): (f32, f32)) -> f32 {
     let speed = if (most - least).is_finite() {
         (most - least) / 200.0
     } else {
@@ -240,7 +242,7 @@ fn sizes(open: &Open, place: Place, array: Array) -> String {
             count => format!("{count} values"),
         },
     };
-    match (array.range, array.range.ends()) {
+    match (array.range, array.ends(trace.setting.answer)) {
         (Range::Distribution, _) => format!("{count} with the sum 1"),
         (_, (f32::NEG_INFINITY, _)) => format!("{count}, any number"),
         (_, (least, f32::INFINITY)) => format!("{count}, {least} or more"),

@@ -286,9 +286,9 @@ fn over_time(ui: &Ui, place: &PlacedPanel<'_>, view: &mut View<'_>) -> (Response
 /// The loss of every step: a place to scrub that marks errors.
 pub fn timeline_ui(ui: &Ui, place: &PlacedPanel<'_>, view: &mut View<'_>) {
     let (response, step) = over_time(ui, place, view);
-    let loss = &view.recording().loss;
+    let (loss, answer) = (&view.recording().loss, view.recording().episode.answer);
     let sheet = Sheet {
-        name: "loss in bits",
+        name: answer.loss_name(),
         lines: ("step", view.steps()),
         columns: ("quantity", 1),
         names: &["loss"],
@@ -302,9 +302,14 @@ pub fn timeline_ui(ui: &Ui, place: &PlacedPanel<'_>, view: &mut View<'_>) {
         let mut events = found.iter().flat_map(|found| found.events.iter());
         let here = events.find(|event| event.step == step);
         let here = here.map_or("", |event| &event.words);
-        let unit = if is_absent(loss) { "" } else { " bits" };
-        let meaning = format!("{phase}: cross-entropy of this step\n{here}");
-        view.set_readout(format!("step {step}"), numbers::exact(loss) + unit, meaning);
+        let number = numbers::exact(loss);
+        let number = if is_absent(loss) {
+            number
+        } else {
+            answer.amount(&number)
+        };
+        let meaning = format!("{phase}: {} of this step\n{here}", answer.step_loss());
+        view.set_readout(format!("step {step}"), number, meaning);
     }
 }
 

@@ -387,7 +387,10 @@ pub fn picture_ui(
             .rect_stroke(rect, 0.0, edge, StrokeKind::Outside);
     };
     let answer = answer.with_max_y(answer.bottom() - 3.0);
-    let (channels, cells) = over_time(&trace.output, Scale::Bits);
+    let (channels, cells) = over_time(
+        &trace.output,
+        open.facts.scales.answer.unwrap_or(Scale::Bits),
+    );
     if answer.is_positive() {
         paint(answer, Picture::Output, &channels, &cells);
     }

@@ -13,6 +13,7 @@ use crate::figure::scene::layout::Scene;
 use crate::figure::scene::paint::Draw;
 use crate::figure::{Colours, Pages, Style};
 use crate::io::intervention;
+use crate::math::Answer;
 use crate::model::{ModelConfig, Trace};
 use crate::train::Recording;
 
@@ -164,7 +165,7 @@ impl Report {
         inputs: &RecordingInputs,
         effects: &[Effect],
         (config, trace): (&ModelConfig, &Trace),
-        unit: &str,
+        answer: Answer,
     ) -> Self {
         let rows = effects.iter().map(|effect| {
             let mean = &effect.mean;
@@ -173,11 +174,11 @@ impl Report {
         });
         let whole = effects.first().map_or(0.0, |effect| effect.mean.perfect);
         let perfect = (whole * REMOVALS as f64).round() as usize;
-        let wrong = format!("wrong {unit}");
+        let wrong = format!("wrong {}", answer.unit());
         let others = [
             ("perfect", None),
             (&*wrong, Some(1)),
-            ("loss in bits", Some(2)),
+            (answer.loss_name(), Some(2)),
         ];
         let columns = columns("part", &others);
         Self::new(inputs, [perfect, REMOVALS], columns, rows.collect())

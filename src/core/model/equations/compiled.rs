@@ -37,7 +37,7 @@ pub(super) struct Variant {
 pub struct Compiled {
     /// Page and program.
     pub outline: Outline,
-    variants: [OnceLock<Variant>; 3],
+    variants: [OnceLock<Variant>; 4],
     /// Keys of the sizes on which no tensor depends.
     free: Vec<usize>,
     /// All arrays.
@@ -190,6 +190,7 @@ impl Compiled {
             None => (0, Feedback::Target),
             Some(Answer::Symbols) => (1, Feedback::Class),
             Some(Answer::Bits) => (2, Feedback::Bits),
+            Some(Answer::Values(_)) => (3, Feedback::Values),
         };
         self.variants[index].get_or_init(|| {
             // It was lowered before.

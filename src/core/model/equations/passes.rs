@@ -190,6 +190,7 @@ impl EquationsConfig {
             let value = arena[*place];
             let value = match trace.setting.answer {
                 _ if !is_probability => value,
+                Answer::Values(_) => value,
                 Answer::Symbols => R::from_f64(value.max(R::TINY).to_f64().ln()),
                 Answer::Bits => {
                     let odds = value.max(R::TINY) / (R::ONE - value).max(R::TINY);
@@ -362,11 +363,12 @@ impl EquationsConfig {
             }
             let mut slope = upstream.logit.row(t)[channel];
             let arena = &mut running.engine.memory.arena;
-            if is_probability {
+            if is_probability && !trace.setting.answer.is_real() {
                 let p = arena[*place].max(R::TINY);
-                let rest = match trace.setting.answer {
-                    Answer::Symbols => R::ONE,
-                    Answer::Bits => (R::ONE - arena[*place]).max(R::TINY),
+                let rest = if trace.setting.answer == Answer::Symbols {
+                    R::ONE
+                } else {
+                    (R::ONE - arena[*place]).max(R::TINY)
                 };
                 slope = slope / (p * rest);
             }

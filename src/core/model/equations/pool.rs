@@ -21,7 +21,7 @@ pub(super) enum Purpose {
 }
 
 /// The episodes that an engine runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Job {
     pub purpose: Purpose,
     /// Steps, and those of the source.

@@ -89,12 +89,7 @@ impl<'a> CloseUp<'a, '_> {
         on.rect(area, colours.well);
         let shown = picture != Picture::Output || self.is_scored();
         let come = self.now.progress(Stage::Output, None);
-        let own = self
-            .seen
-            .facts
-            .scales
-            .input
-            .filter(|_| picture == Picture::Input);
+        let own = self.seen.facts.scales.of_channels(picture);
         let scale = own.unwrap_or(self.seen.shades[0]);
         for channel in 0..count {
             let value = match picture {

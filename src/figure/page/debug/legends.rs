@@ -2,7 +2,7 @@
 
 use super::{Painting, SMALL, area};
 use crate::figure::facts::rows::{Axis, Span};
-use crate::figure::facts::source::{SourceSteps, TRUTH};
+use crate::figure::facts::source::SourceSteps;
 use crate::figure::facts::stages::columns_of;
 use crate::figure::scene::addressing::as_bars;
 use crate::figure::scene::catalogue::Catalogue;
@@ -63,8 +63,11 @@ pub(in crate::figure::page) fn entries(seen: &Catalogue<'_>) -> Vec<Entry> {
         ],
     };
     let input = seen.facts.scales.input.map(|scale| ("input", vec![scale]));
-    let input = input.filter(|_| seen.layer.is_none());
-    entries.into_iter().chain(input).collect()
+    let answer = seen.facts.scales.answer;
+    let answer = answer.map(|scale| ("target, output", vec![scale]));
+    let both = input.into_iter().chain(answer);
+    let both = both.filter(|_| seen.layer.is_none());
+    entries.into_iter().chain(both).collect()
 }
 
 /// The columns of a head that have colours of their own where rows are too low for bars.
@@ -107,17 +110,22 @@ pub fn legends(
     }
     if with_note >= LEAST {
         let source = seen.facts.source.as_ref();
-        let is_aligned = source.is_some_and(SourceSteps::is_aligned);
+        let truth = source.filter(|source| source.is_aligned());
+        let truth = truth.map(SourceSteps::outlines);
+        let is_real = seen.facts.scales.answer.is_some();
         let words = match (seen.layer.map(|by| by.of), across > 1) {
             (Some(Quantity::Loss), true) => "∂ loss / ∂ value · blue: the loss grows with it",
+            (Some(Quantity::Bit { .. }), _) if is_real => "blue: the output grows with it",
             (Some(Quantity::Bit { .. }), true) => {
                 "∂ logit / ∂ value · blue: favours a 1 in that bit"
             }
             (Some(Quantity::Loss), false) => "blue: the loss grows with it",
             (Some(Quantity::Bit { .. }), false) => "blue: favours a 1 in that bit",
-            (None, _) if is_aligned => TRUTH,
-            (None, true) => "± fixed for the episode · faint match: row not yet written",
-            (None, false) => "± fixed for this episode",
+            (None, wide) => truth.unwrap_or(if wide {
+                "± fixed for the episode · faint match: row not yet written"
+            } else {
+                "± fixed for this episode"
+            }),
         };
         let at = [room.left, room.top + 8.0 + lines * each];
         let style = Style::new(10.0, on.page.colours.subdued);

@@ -124,14 +124,24 @@ impl Painting<'_, '_> {
         }
         let loss = &recording.loss[self.of.span.clone()];
         let finite = loss.iter().copied().filter(|loss| loss.is_finite());
-        let most = finite.fold(1.0, f32::max);
+        let answer = recording.episode.answer;
+        let least = if answer.is_real() {
+            f32::MIN_POSITIVE
+        } else {
+            1.0
+        };
+        let most = finite.fold(least, f32::max);
         let bars = all.down(y.min + 8.0, y.max);
         lanes::bars(&mut self.on, loss, &bars, |loss| loss / most);
         if loss.first().copied().is_some_and(is_absent) {
             unrecorded(&mut self.on, &all.down(y.min + 14.0, y.max));
         }
         self.on.frame(all, colours.line);
-        let scale = format!("{} bits", numbers::short(most, 1));
+        let scale = if answer.is_real() {
+            numbers::brief(f64::from(most))
+        } else {
+            answer.amount(&numbers::short(most, 1))
+        };
         self.gutter_label("loss", y.max - 8.0);
         let at = [self.columns.time.min - 8.0, y.min + 8.0];
         self.on.text(scale.as_str(), at, self.quiet(10.0).end());

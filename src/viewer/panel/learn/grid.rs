@@ -13,6 +13,7 @@ use crate::figure::chart::plot::Plot;
 use crate::figure::facts::numbers::brief;
 use crate::figure::scene::paint::Draw;
 use crate::learn::{RunProgress, TrainingStatus};
+use crate::math::Answer;
 use crate::viewer::command::Learn;
 use crate::viewer::keys::{ARROWS, leave_to_widget};
 use crate::viewer::narration::training_charts;
@@ -126,7 +127,8 @@ fn card_ui(
     let (curve, probe) = pictures.split_top_bottom_at_fraction(CURVE);
     let curve = curve.with_max_y(curve.bottom() - 6.0);
     let line = loss.lines.iter().find(|line| line.hue == Hue::Line(index));
-    curve_ui(ui, curve, &training_charts::card(run, line), view);
+    let answer = run.experiment.task.answer();
+    curve_ui(ui, curve, (&training_charts::card(run, line), answer), view);
     probe_ui(ui, probe, index, learning, view);
     focus_ring(ui, &response);
 }
@@ -211,7 +213,7 @@ fn mark(painter: &Painter, at: Pos2, standing: TrainingStatus, ink: Color32) {
 }
 
 /// Shows the loss on a card.
-fn curve_ui(ui: &Ui, rect: Rect, chart: &Chart, view: &mut View<'_>) {
+fn curve_ui(ui: &Ui, rect: Rect, (chart, answer): (&Chart, Answer), view: &mut View<'_>) {
     ui.painter().rect_filled(rect, 2.0, view.palette.background);
     let colours = view.palette.data;
     let mut canvas = Canvas::new(ui.painter(), view.textures, 0);
@@ -221,7 +223,7 @@ fn curve_ui(ui: &Ui, rect: Rect, chart: &Chart, view: &mut View<'_>) {
     if let Some([_, bits]) = last {
         let style = Style::new(10.0, colours.subdued).mono();
         let at = [rect.left() + 4.0, rect.bottom() - NUMBER / 2.0];
-        canvas.text(format!("{} bits", brief(*bits)), at, style);
+        canvas.text(answer.amount(&brief(*bits)), at, style);
     }
 }
 

@@ -7,6 +7,7 @@ use egui::{
 use super::finding::ink;
 use crate::figure::facts::ticks::Axis;
 use crate::learn::{Finding, Snapshot};
+use crate::math::Answer;
 use crate::viewer::command::Learn;
 use crate::viewer::state::LiveTraining;
 use crate::viewer::theme::{self, Palette};
@@ -45,7 +46,11 @@ pub fn timeline_ui(ui: &mut Ui, learning: &LiveTraining) {
         ground: rect.shrink2(vec2(WORDS, 4.0)),
         axis: Axis::sequences([1.0, now as f64 + 1.0]),
     };
-    let words = learning.snapshot().map_or("now".to_owned(), describe);
+    let answer = learning.run().experiment.task.answer();
+    let words = learning
+        .snapshot()
+        .map(|snapshot| describe(snapshot, answer));
+    let words = words.unwrap_or("now".to_owned());
     let words = format!("Training snapshots: {words}");
     response.widget_info(|| WidgetInfo::labeled(Role::Slider, true, &words));
     lane.marks();
@@ -129,12 +134,14 @@ impl<'a> Lane<'a> {
         let Some(seen) = seen else {
             return;
         };
+        let answer = self.learning.run().experiment.task.answer();
         let (align, dx) = if knob.x > ground.center().x {
             (Align2::RIGHT_CENTER, -12.0)
         } else {
             (Align2::LEFT_CENTER, 12.0)
         };
-        let galley = painter.layout_no_wrap(describe(seen), theme::text(11.0), palette.strong);
+        let galley =
+            painter.layout_no_wrap(describe(seen, answer), theme::text(11.0), palette.strong);
         let label = align.anchor_size(knob + vec2(dx, 0.0), galley.size());
         painter.rect_filled(label.expand(3.0), 3.0, palette.panel);
         painter.galley(label.min, galley, palette.strong);
@@ -154,8 +161,10 @@ impl<'a> Lane<'a> {
 }
 
 /// A moment in words.
-fn describe(snapshot: &Snapshot) -> String {
-    let bits = snapshot.bits.map(|bits| format!(", {bits:.2} bits"));
+fn describe(snapshot: &Snapshot, answer: Answer) -> String {
+    let bits = snapshot
+        .bits
+        .map(|bits| format!(", {}", answer.in_words(bits, 2)));
     let bits = bits.unwrap_or_default();
     let best = [", the best so far", ""][usize::from(!snapshot.is_best)];
     let (sequences, seconds) = (snapshot.sequences, snapshot.seconds);

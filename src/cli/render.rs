@@ -298,6 +298,10 @@ impl Render {
         format: Format,
         options: Options,
     ) -> anyhow::Result<(Vec<u8>, String)> {
+        self.written(&self.figure(drawn, options)?, format)
+    }
+
+    fn figure<'a>(&self, drawn: &'a RenderInput, options: Options) -> anyhow::Result<Figure<'a>> {
         let figure = Figure::new(&drawn.recording, options);
         let figure = figure.with_spread(drawn.spread.as_ref());
         let figure = figure.with_layer(drawn.derivatives.as_ref());
@@ -305,9 +309,9 @@ impl Render {
         self.check_pictures(&figure)?;
         if self.slide {
             let size = slide(figure.least_size());
-            return self.written(&figure.with_size(size), format);
+            return Ok(figure.with_size(size));
         }
-        self.written(&figure, format)
+        Ok(figure)
     }
 
     /// Returns the figure of an episode next to the `other`, with their difference.

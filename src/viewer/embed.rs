@@ -2,6 +2,7 @@
 
 use super::command::{Command, Play, ViewCommand};
 use super::state::State;
+use crate::figure::facts::stages::StageRef;
 use crate::figure::head_named;
 
 impl State {
@@ -10,7 +11,7 @@ impl State {
         let open = self.session.open.as_ref();
         let open = open.filter(|_| !self.player.whole_steps());
         let stage = open.map(|open| open.facts.stages.at(self.player.stage()));
-        stage.map_or_else(String::new, |stage| stage.name())
+        stage.map_or_else(String::new, StageRef::name)
     }
 
     /// The commands that show a step, a stage of it by its name, and a head by its label, and play or pause.
@@ -56,7 +57,7 @@ mod tests {
         assert_eq!(state.stage_name(), "");
         let seek = Command::from(Play::Seek(3));
         let asked = state.asked_for(Some(3), Some("content"), Some("R9"), Some(false));
-        assert_eq!(asked, [seek.clone()], "nothing is open");
+        assert_eq!(asked, std::slice::from_ref(&seek), "nothing is open");
         let plays = state.asked_for(Some(3), None, None, Some(true));
         assert_eq!(plays, [seek, Play::Toggle.into()]);
     }

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use rayon::prelude::*;
 
-use super::{Bar, Render, STEP, slide};
-use crate::figure::{Figure, Format, Pages};
+use super::{Bar, Render, STEP};
+use crate::figure::{Format, Pages};
 use crate::io::{label, picture, shell};
 
 /// The number of frames drawn at a time.
@@ -19,14 +19,7 @@ impl Render {
         self.check(Format::Png)?;
         let drawn = self.recording(&self.source)?;
         let options = self.options(Format::Gif, &drawn.recording, drawn.order)?;
-        let figure = Figure::new(&drawn.recording, options);
-        let mut figure = figure.with_spread(drawn.spread.as_ref());
-        figure = figure.with_layer(drawn.derivatives.as_ref());
-        self.check_pictures(&figure)?;
-        if self.slide {
-            let size = slide(figure.least_size());
-            figure = figure.with_size(size);
-        }
+        let figure = self.figure(&drawn, options)?;
         let scale = self.page_scale(&figure, Format::Png);
         self.drawing(&figure, Format::Gif, scale)?;
         let times = figure.frame_times(self.walk());

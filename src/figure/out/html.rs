@@ -582,7 +582,7 @@ mod tests {
                     let mut drawn = Vec::new();
                     let (head, dark) = (Some(1), Some(dark));
                     figure.show(&View { at, head, dark }, &mut |(drawing, _)| {
-                        drawn = drawing.marks
+                        drawn = drawing.marks;
                     });
                     drawn
                 });

@@ -767,9 +767,7 @@ impl Pages for Figure<'_> {
         let dark = None;
         let figure = self.viewed(&View { at, head, dark });
         let moment = figure.catalogue().now;
-        let stage = moment
-            .stage()
-            .map_or_else(String::new, |stage| stage.name().to_owned());
+        let stage = moment.stage().map_or_else(String::new, StageRef::name);
         let head = head.or_else(|| figure.focus()).unwrap_or(0);
         [stage, moment.long(head)]
     }

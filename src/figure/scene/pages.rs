@@ -111,7 +111,7 @@ pub trait Pages: Sync {
         let (head, dark) = (None, None);
         let mut drawn = None;
         self.show(&View { at, head, dark }, &mut |(drawing, _)| {
-            drawn = Some(drawing)
+            drawn = Some(drawing);
         });
         drawn.unwrap_or_else(|| self.draw())
     }

@@ -123,6 +123,8 @@ struct Film {
     images: Table,
     marks: Table,
     values: Table,
+    /// The values of pictures that were there before, by their rows.
+    known: HashMap<(PanelId, (usize, usize), Vec<usize>), usize>,
     parts: Table,
     frames: Packed,
     count: usize,
@@ -147,6 +149,7 @@ pub(crate) async fn html(
         images: Table::default(),
         marks: Table::default(),
         values: Table::default(),
+        known: HashMap::new(),
         parts: Table::default(),
         frames: Packed::new(),
         count: 0,

@@ -299,8 +299,14 @@ impl<'a> Figure<'a> {
     }
 
     /// The figure in this view.
-    fn viewed(&self, View { at, head, dark }: &View) -> Self {
-        let mut figure = self.clone();
+    fn viewed(&self, View { at, head, dark }: &View) -> Figure<'_> {
+        let mut figure = Figure {
+            rows: Cow::Borrowed(&*self.rows),
+            facts: Cow::Borrowed(&*self.facts),
+            span: self.span.clone(),
+            options: self.options.clone(),
+            ..*self
+        };
         let options = &mut figure.options;
         options.step = Some(at.step);
         (options.stage, options.through) = (at.stage, at.through);

@@ -16,7 +16,7 @@ use crate::figure::out::svg::{path, short};
 use crate::figure::scene::fonts::{DROP, escape, width_of};
 use crate::figure::scene::pages::{FrameTime, Pages, View, Walk};
 use crate::figure::scene::panel::{Content, PlacedPanel};
-use crate::figure::{Anchor, Area, Drawing, Image, Ink, Mark, Rgb, Slot, Text, Weight};
+use crate::figure::{Anchor, Area, Drawing, Image, Ink, Mark, PanelId, Rgb, Slot, Text, Weight};
 use crate::train::is_absent;
 
 /// The page around the marks.
@@ -350,11 +350,20 @@ impl Film {
             return Some(self.parts.number(format!("[{area},{name},{steps}]")));
         };
         let rows: Vec<_> = place_of.axis.all().collect();
-        let values =
-            (0..cells.columns).flat_map(|column| rows.iter().map(move |row| (column, row.0)));
-        let values = values.map(|(column, row)| value(cells.value(column, row)));
-        let values: Vec<_> = values.collect();
-        let values = self.values.number(format!("[{}]", values.join(",")));
+        let key = (
+            panel.id,
+            cells.version,
+            rows.iter().map(|row| row.0).collect(),
+        );
+        let known = self.known.get(&key).copied();
+        let values = known.unwrap_or_else(|| {
+            let columns = 0..cells.columns;
+            let places = columns.flat_map(|column| rows.iter().map(move |row| (column, row.0)));
+            let values = places.map(|(column, row)| value(cells.value(column, row)));
+            let values: Vec<_> = values.collect();
+            self.values.number(format!("[{}]", values.join(",")))
+        });
+        self.known.insert(key, values);
         let whose = if panel.whose.is_empty() {
             &panel.name
         } else {

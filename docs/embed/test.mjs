@@ -27,7 +27,7 @@ async function open(path, query = "") {
 }
 
 async function until(what, condition) {
-  const end = Date.now() + 20000;
+  const end = Date.now() + 120_000;
   let last;
   while (Date.now() < end) {
     try {

@@ -16,7 +16,7 @@ use crate::figure::out::svg::{path, short};
 use crate::figure::scene::fonts::{DROP, escape, width_of};
 use crate::figure::scene::pages::{FrameTime, Pages, View, Walk};
 use crate::figure::scene::panel::{Content, PlacedPanel};
-use crate::figure::{Anchor, Area, Drawing, Image, Ink, Mark, PanelId, Rgb, Slot, Text, Weight};
+use crate::figure::{Anchor, Area, Image, Ink, Mark, PanelId, Rgb, Slot, Text, Weight};
 use crate::train::is_absent;
 
 /// The page around the marks.
@@ -117,6 +117,9 @@ impl Colours {
     }
 }
 
+/// A picture, the version of its values, and the rows that it shows.
+type Shown = (PanelId, (usize, usize), Vec<usize>);
+
 /// The frames written so far.
 struct Film {
     colours: Colours,
@@ -124,7 +127,7 @@ struct Film {
     marks: Table,
     values: Table,
     /// The values of pictures that were there before, by their rows.
-    known: HashMap<(PanelId, (usize, usize), Vec<usize>), usize>,
+    known: HashMap<Shown, usize>,
     parts: Table,
     frames: Packed,
     count: usize,
@@ -182,27 +185,27 @@ impl Film {
 
     /// Adds a frame, in both themes.
     fn add(&mut self, pages: &dyn Pages, at: FrameTime, head: Option<usize>) {
-        let mut themes: [Option<Drawing>; 2] = [None, None];
-        let (mut parts, mut title) = (Vec::new(), String::new());
-        for (theme, dark) in themes.iter_mut().zip([false, true]) {
-            let dark = Some(dark);
-            pages.show(&View { at, head, dark }, &mut |(drawing, places)| {
-                if theme.is_none() && dark == Some(false) {
-                    parts = places
-                        .iter()
-                        .filter_map(|place| self.part(place, at))
-                        .collect();
-                    title.clone_from(&drawing.title);
-                }
-                *theme = Some(drawing);
-            });
-        }
-        let [Some(light), Some(dark)] = themes else {
-            return;
+        let view = |is_dark| View {
+            at,
+            head,
+            dark: Some(is_dark),
         };
-        let marks = light.marks.iter().enumerate();
-        let marks =
-            marks.map(|(index, mark)| self.mark(mark, dark.marks.get(index).unwrap_or(mark)));
+        let dark = || {
+            let mut marks = Vec::new();
+            pages.show(&view(true), &mut |(drawing, _)| marks = drawing.marks);
+            marks
+        };
+        let light = || {
+            let (mut marks, mut parts) = (Vec::new(), Vec::new());
+            pages.show(&view(false), &mut |(drawing, places)| {
+                let told = places.iter().filter_map(|place| self.part(place, at));
+                (marks, parts) = (drawing.marks, told.collect());
+            });
+            (marks, parts)
+        };
+        let ((light, parts), dark) = rayon::join(light, dark);
+        let marks = light.iter().enumerate();
+        let marks = marks.map(|(index, mark)| self.mark(mark, dark.get(index).unwrap_or(mark)));
         let marks: Vec<_> = marks.collect();
         let words = pages.words(at, head);
         let [stage, said] = words.map(|words| json(&words));
@@ -512,7 +515,7 @@ mod tests {
     use super::*;
     use crate::figure::fixture::recording;
     use crate::figure::scene::layout::Scene;
-    use crate::figure::{Figure, Layout, Options, Style};
+    use crate::figure::{Drawing, Figure, Layout, Options, Style};
     use crate::platform::at_once;
 
     fn file(pages: &dyn Pages) -> Result<String, NoFile> {

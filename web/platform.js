@@ -56,7 +56,7 @@ export function pick() {
   return new Promise((answer) => {
     const input = document.createElement("input");
     input.type = "file";
-    input.accept = ".json,.gz,.npz,.safetensors";
+    input.accept = ".json,.gz,.npz,.npy,.txt,.align,.safetensors";
     input.addEventListener("cancel", () => answer(undefined));
     input.addEventListener("change", async () => {
       const file = input.files[0];

@@ -14,7 +14,8 @@ const tapescope = (() => {
       own.hear = news => {
         const { asked } = own;
         own.asked = null;
-        if (asked && Object.keys(asked).some(key => news[key] !== asked[key])) post(asked); // It had not started yet.
+        const places = ["step", "stage", "head"].filter(key => asked && key in asked);
+        if (places.some(key => news[key] !== asked[key])) post(asked); // It had not started yet.
         for (const listener of own.listeners) listener(news);
       };
       own.show = asked => { own.asked = own.last = asked; post(asked); };

@@ -54,6 +54,8 @@ def attention(tokens: Optional[Words], attentions: Any, *, source: Optional[Word
     links = links.split() if isinstance(links, str) else links
     beside = [None if words is None else _words(words, what) for words, what in ((tokens, "tokens"), (source, "source"), (links, "links"))]
     if isinstance(attentions, os.PathLike):
+        if average:
+            raise RecordError("belongs to arrays", place="`average`", expected="attentions as an array: numpy.load(path)")
         return Trace.of_native(native().Episode.of_attention(os.fspath(attentions), beside, line, first))
     layers = _layers(attentions)
     layers = [layer.mean(0, keepdims=True, dtype=np.float32) for layer in layers] if average else layers

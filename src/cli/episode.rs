@@ -125,23 +125,6 @@ pub(super) struct EpisodeArgs {
 }
 
 impl EpisodeArgs {
-    /// The link to this episode of an included machine, which names what the options name.
-    pub(super) fn link(&self, machine: &str) -> String {
-        let numbers = [
-            ("length", self.length.map(|length| length as u64)),
-            ("items", self.items.map(|items| items as u64)),
-            ("repeats", self.repeats.map(|repeats| repeats as u64)),
-            ("seed", self.seed),
-            ("sample", self.sample),
-            ("rows", self.sizes.rows.map(|rows| rows as u64)),
-        ];
-        let numbers = numbers
-            .into_iter()
-            .filter_map(|(name, number)| Some((name, number?)));
-        let numbers = numbers.map(|(name, number)| format!("&{name}={number}"));
-        format!("machine={machine}{}", numbers.collect::<String>())
-    }
-
     /// The first option that was given.
     pub(super) fn given(&self) -> Option<&'static str> {
         self.all_given().next()

@@ -9,7 +9,7 @@ use std::ops::{ControlFlow, RangeInclusive};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use anyhow::{anyhow, ensure};
+use anyhow::{anyhow, bail, ensure};
 use clap::{Args, ValueEnum};
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 
@@ -24,8 +24,8 @@ use crate::figure::facts::spread::{Samples, Spread};
 use crate::figure::out::html::LARGEST;
 use crate::figure::page::compare::{Common, Comparison, Named};
 use crate::figure::{
-    Drawing, Figure, Format, Gradients, Layout, Motion, Options, Pages, Picture, Walk, duration,
-    estimated_bytes, find_head, to_bytes,
+    Drawing, Figure, Format, FrameTime, Gradients, Layout, Motion, Options, Pages, Picture, Walk,
+    duration, estimated_bytes, find_head, to_bytes,
 };
 use crate::io::trace::{self, Side};
 use crate::io::{self, Trained, label, picture, weights};
@@ -382,13 +382,7 @@ impl Render {
         }
         let walk = if is_player { Walk::Player } else { self.walk() };
         let moments = pages.frame_times(walk);
-        if let Some(seconds) = self.seconds {
-            let takes = duration(&moments);
-            ensure!(
-                takes <= seconds,
-                "--seconds {seconds}: these steps take {takes:.1} s at least; use fewer steps (--steps A..B) or more seconds"
-            );
-        }
+        self.check_duration(&moments)?;
         let heads = if is_player {
             pages.heads().len().max(1)
         } else {
@@ -434,6 +428,19 @@ impl Render {
             ));
         }
         Ok((drawn, format!("{title}, {frames} frames, {size}")))
+    }
+
+    /// Checks that an animation is not longer than it may be.
+    fn check_duration(&self, moments: &[FrameTime]) -> anyhow::Result<()> {
+        let Some(seconds) = self.seconds else {
+            return Ok(());
+        };
+        let takes = duration(moments);
+        ensure!(
+            takes <= seconds,
+            "--seconds {seconds}: these steps take {takes:.1} s at least; use fewer steps (--steps A..B) or more seconds"
+        );
+        Ok(())
     }
 
     fn walk(&self) -> Walk {
@@ -490,21 +497,6 @@ impl Render {
         ensure!(
             self.link.is_none() || format == Format::Html,
             "--link: applies to pages only; use a file name that ends in .html"
-        );
-        let is_address =
-            |link: &String| link.starts_with("https://") || link.starts_with("http://");
-        ensure!(
-            self.link.as_ref().is_none_or(is_address),
-            "--link: expected an address that begins with https:// or http://"
-        );
-        ensure!(
-            self.link.is_none() || weights::included_names().any(|name| name == self.source),
-            "--link: only included machines have links; {} is none",
-            self.source
-        );
-        ensure!(
-            !self.slide || self.size.is_none(),
-            "--slide: has a size of its own; omit --size"
         );
         for (option, is_given) in [("--delay", self.delay.is_some()), ("--stages", self.stages)] {
             ensure!(
@@ -590,6 +582,44 @@ impl Render {
         Ok(samples.spread())
     }
 
+    /// The address of the same episode in a browser.
+    fn linked(&self, of: &Recording) -> anyhow::Result<Option<String>> {
+        let Some(address) = &self.link else {
+            return Ok(None);
+        };
+        let is_address = address.starts_with("https://") || address.starts_with("http://");
+        ensure!(
+            is_address && !address.contains('#'),
+            "--link: expected an address that begins with https:// or http:// and has no #"
+        );
+        let mut names = weights::included_names();
+        let is_included = names.any(|name| name == self.source) && self.episode.weights.is_none();
+        let origin = of.origin.filter(|origin| origin.episode == 0);
+        let is_changed = !of.conventions.interventions.is_empty();
+        let (Some(origin), true, false) = (origin, is_included, is_changed) else {
+            bail!(
+                "--link: names an episode of an included machine by its seed; omit --weights, --input, --episode and --intervene"
+            );
+        };
+        let (episode, task) = (&of.episode, &of.task);
+        let rows = self.episode.sizes.rows.map(|rows| rows as u64);
+        let repeats = task.repeats().map(|_| episode.repeats as u64);
+        let sample = (origin.sampling == NoiseMode::Sampled).then_some(origin.sample);
+        let numbers = [
+            (task.measure().name(), Some(episode.size as u64)),
+            ("repeats", repeats),
+            ("seed", Some(origin.seed)),
+            ("sample", sample),
+            ("rows", rows),
+        ];
+        let numbers = numbers
+            .into_iter()
+            .filter_map(|(name, number)| Some((name, number?)));
+        let numbers = numbers.map(|(name, number)| format!("&{name}={number}"));
+        let numbers: String = numbers.collect();
+        Ok(Some(format!("{address}#machine={}{numbers}", self.source)))
+    }
+
     fn options(&self, format: Format, of: &Recording, order: Order) -> anyhow::Result<Options> {
         let usual = match format {
             _ if self.motion => Layout::CloseUp,
@@ -636,10 +666,7 @@ impl Render {
             },
             log_scale: self.log,
             density: self.scale(format),
-            link: self.link.as_ref().map(|address| {
-                let address = address.trim_end_matches('#');
-                format!("{address}#{}", self.episode.link(&self.source))
-            }),
+            link: self.linked(of)?,
             ..options
         })
     }

@@ -54,7 +54,9 @@ pub(super) fn is_attention(bytes: &[u8]) -> bool {
     let text = text_start(bytes);
     let text = String::from_utf8_lossy(&text[..text.len().min(400)]);
     let is_one = |word: &str| word.parse::<f32>().is_ok() || is_link(word);
-    bytes.starts_with(&MAGIC[..6]) || words(&text).next().is_some_and(is_one)
+    // A weights file begins with the length of its header, whose first bytes may be digits.
+    let is_text = !bytes.contains(&0);
+    bytes.starts_with(&MAGIC[..6]) || is_text && words(&text).next().is_some_and(is_one)
 }
 
 /// True for a word that stands for a link, right or wrong.

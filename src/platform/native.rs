@@ -101,7 +101,10 @@ fn dialog(save: bool, suggestion: &str) -> Option<std::path::PathBuf> {
         dialog.set_file_name(suggestion).save_file()
     } else {
         dialog
-            .add_filter("Traces and weights", &["json", "gz", "npz", "safetensors"])
+            .add_filter(
+                "Traces and weights",
+                &["json", "gz", "npz", "npy", "txt", "align", "safetensors"],
+            )
             .add_filter("All files", &["*"])
             .pick_file()
     }

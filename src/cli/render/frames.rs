@@ -23,6 +23,7 @@ impl Render {
         let scale = self.page_scale(&figure, Format::Png);
         self.drawing(&figure, Format::Gif, scale)?;
         let times = figure.frame_times(self.walk());
+        self.check_duration(&times)?;
         picture::create_folder(folder)?;
         let (mut bar, mut list) = (Bar::new(times.len()), "ffconcat version 1.0\n".to_owned());
         let usual = self.delay.unwrap_or(STEP);
@@ -52,8 +53,9 @@ impl Render {
             times.len(),
             figure.draw().title
         )?;
-        let film = folder.with_extension("mp4");
-        let [list, film] = [&list_path, &film].map(|path| shell::quoted(path.as_os_str()));
+        let mut film = folder.as_os_str().to_owned();
+        film.push(".mp4");
+        let [list, film] = [list_path.as_os_str(), &film].map(shell::quoted);
         let filter = "fps=25,crop=trunc(iw/2)*2:trunc(ih/2)*2,format=yuv420p";
         writeln!(out, "ffmpeg -f concat -i {list} -vf '{filter}' {film}")?;
         Ok(())

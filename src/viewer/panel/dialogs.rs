@@ -112,7 +112,7 @@ fn file_words(purpose: FilePurpose) -> (&'static str, &'static str, &'static str
 }
 
 /// The questions.
-const OPEN: &str = "A trace (.json, .json.gz or .npz), weights (.safetensors) or a run folder. You can also drop it on the window.";
+const OPEN: &str = "A trace (.json, .json.gz or .npz), attention of another program (.npy, text), weights (.safetensors) or a run folder. You can also drop it on the window.";
 const COMPARE: &str =
     "The episode on screen is A, the trace becomes B. Weights record the same episode again as B.";
 const SAVE: &str =

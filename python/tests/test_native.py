@@ -802,7 +802,7 @@ class Figures(support.Test):
             with self.assertRaises(ts.FormatError) as error:
                 figure.save(self.path(name))
             self.assertEqual(str(error.exception), f"{self.path(name)}: unknown format; expected a file name that "
-                                                   "ends in .svg, .png or .gif")
+                                                   "ends in .svg, .png, .gif or .html")
         self.assertEqual(os.listdir(self.folder), [])
         figure.save(self.path("F.SVG"))
 

@@ -7,7 +7,7 @@ import html
 import json
 import os
 import warnings
-from typing import Any, Dict, Iterable, List, Mapping, Optional, Tuple, Union
+from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy.typing as npt
 
@@ -19,6 +19,9 @@ from .files import Path, expecting, file_name, to_json
 from .preset import Preset, as_dictionary, changes, named, of_file
 from .trace import Trace
 from .weights import Tensors, to_bytes, write_bytes
+
+if TYPE_CHECKING:
+    from .widget import Player
 
 # One or several whole numbers, or the syntax of the command line such as "10,20..22".
 Sizes = Union[Whole, str, Iterable[Whole]]
@@ -131,6 +134,23 @@ class Machine:
         if wrap_around:
             warnings.warn(f"{self.name}: {wrap_around}", stacklevel=2)
         return Trace.of_native(recorded)
+
+    def widget(self, layout: Union[str, Sequence[str]] = "debug", *, step: Optional[Whole] = None, **episode: Any) -> Player:
+        """Runs an episode and returns it as a widget with a player and a slider for every gate. A moved slider runs the episode
+        again with that value and assigns the new `trace` of the widget.
+
+        layout, step   as in `Trace.widget`
+        episode        arguments of `trace`: length, seed, intervene and the others
+
+            player = machine("copy").widget(length=8, seed=1)
+            player.change("12:read0.gate", 0.5)             # the trace with this value; the player shows it
+        """
+        from .widget import Player
+        before = episode.pop("intervene", None) or {}
+
+        def run(changes: Mapping[str, Any]) -> Trace:
+            return self.trace(**episode, intervene={**before, **changes} or None)
+        return Player(run({}), lambda trace: trace.figure(layout, step=step).page(), run, step)
 
     def evaluate(self, lengths: Optional[Sizes] = None, *, items: Optional[Sizes] = None,
                  repeats: Optional[Sizes] = None, episodes: Optional[Whole] = None, seed: Optional[Whole] = None,

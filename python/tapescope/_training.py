@@ -36,6 +36,8 @@ class Progress(NamedTuple):
     validation: Optional[Dict[str, Any]]
     """Last validation, as in `Machine.history`; None before the first. Every validation since the previous call gets its own
     call."""
+    machine: Callable[[], Machine]
+    """Returns the best machine so far: `progress.machine().trace(length=5)`."""
     is_real: bool = False
     """True if targets are real values, whose loss is an error."""
 
@@ -70,6 +72,7 @@ def train(preset: Union[Path, Preset], *, seed: Optional[Whole] = None, sequence
     threads    None: one per processor; the result does not depend on it
     progress   True: a bar in a terminal or a notebook, otherwise one line per validation. A function: called with a
                `Progress` about ten times a second and after every validation; the training stops if it returns False.
+               Its method `end`, if it has one, is called at the end. `tapescope.widget.Curve()` draws a curve that grows.
                None or False: no output
 
     Ctrl-C stops the training after the current update and returns the best machine so far; its `stopped_after` is the number
@@ -111,7 +114,7 @@ def _go(run: Any, tell: Teller) -> bool:
             bits, wrong = last
             for validation in new or [validation]:
                 state = Progress(sequences - before, total - before, bits, wrong, time.monotonic() - begun, validation,
-                                 is_real)
+                                 lambda: Machine(run.machine()), is_real)
                 answer = tell(state)
                 # None is no answer; the False of NumPy counts too.
                 if isinstance(answer, (bool, np.bool_)) and not answer:
@@ -139,6 +142,9 @@ class _Called(Teller):
 
     def __call__(self, progress: Progress) -> Any:
         return self._function(progress)
+
+    def end(self) -> None:
+        getattr(self._function, "end", Teller().end)()
 
 
 class _Terminal(Teller):

@@ -52,6 +52,10 @@ class Figure:
         path = file_name("path", path)
         write_atomically(path, self._draw(path, bool(self._dark), options(scale=scale, delay=delay)))
 
+    def page(self) -> str:
+        """Returns the page with a player that `save` writes as .html. Raises FormatError for a learning curve."""
+        return self._draw("figure.html", bool(self._dark), []).decode()
+
     def __reduce__(self) -> NoReturn:
         raise TypeError("a figure cannot be pickled or copied, because it can still be drawn in other formats; pickle its "
                         "trace or machine, or its SVG, str(figure)")

@@ -21,11 +21,13 @@ from ._extension import flags, is_built, native, options, pair
 from .arrays import PARTS
 from .heads import head_order, of_head
 from .display import Figure
-from .errors import FormatError, NotRecordedError, StepError, Whole, meant, whole
+from .errors import ArgumentError, FormatError, NotRecordedError, StepError, Whole, meant, whole
 from .files import LARGEST, Path, check_ending, file_name, read, refuse_pickle, to_json, write_atomically
 
 if TYPE_CHECKING:
     import pandas
+
+    from .widget import Player
 
 FORMAT = "ntm-trace"
 VERSION = "2.0"
@@ -321,6 +323,30 @@ class Trace:
         def draw(path: str, dark: bool, more: List[str]) -> bytes:
             return bytes(episode.render(self._name, [*asked, *flags(dark=dark), *options(out=path), *more]))
         return Figure(draw, dark)
+
+    def widget(self, layout: Union[str, Sequence[str], None] = None, *, compare: Optional[Trace] = None,
+               step: Optional[Whole] = None, **options: Any) -> Player:
+        """Returns the episode as a widget with a player, whose step, stage, head and selected value can be observed and set. A
+        notebook shows it; without a kernel it shows the page that `figure(layout).save("x.html")` writes.
+
+        layout   as in `figure`; None: "debug"
+        compare  a trace of the same sizes, drawn beside this one with the difference: second minus first
+        step     the first step on screen, from 0
+        options  those of `figure`: heads, steps, log, rows, orientation, size; not with `compare`
+
+        Needs the extension and anywidget. Raises ArgumentError as `figure`, and for traces that cannot be compared.
+
+            player = trace.widget(); player.observe(print, "step")
+        """
+        from .widget import Player, compared
+        if compare is not None and (layout is not None or options):
+            raise ArgumentError("has a layout of its own", place="`compare`", expected="no `layout` and no other options")
+
+        def draw(trace: Trace) -> str:
+            if compare is not None:
+                return compared(trace, compare)
+            return trace.figure("debug" if layout is None else layout, step=step, **options).page()
+        return Player(self, draw, step=step)
 
     def check(self, tolerance: float = 1e-5) -> Check:
         """Checks the format and recomputes every stage from what the heads emitted, as `tapescope verify` does.

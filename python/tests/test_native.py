@@ -715,12 +715,26 @@ class PyTorch(support.Test):
 
 @support.needs_extension
 @support.needs("nbclient")
+@support.needs("anywidget")
 class Notebook(support.Test):
+    TOUR = os.path.join(support.HERE, "..", "examples", "tour.ipynb")
+
+    def test_the_outputs_of_the_tour_are_stored(self):
+        import nbformat
+        notebook = nbformat.read(self.TOUR, as_version=4)
+        cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+        self.assertEqual([cell.source for cell in cells if not cell.outputs], [])
+        self.assertEqual([cell.execution_count for cell in cells], list(range(1, len(cells) + 1)))
+        self.assertEqual(sorted(notebook.metadata), ["kernelspec", "language_info"])
+        self.assertEqual([cell.metadata for cell in notebook.cells if cell.metadata], [])
+        self.assertLess(os.path.getsize(self.TOUR), 1_500_000)
+        pages = [output.data["text/html"] for cell in cells for output in cell.outputs if "<iframe" in output.get("data", {}).get("text/html", "")]
+        self.assertEqual(len(pages), 1)
+
     def test_the_tour_runs_from_top_to_bottom(self):
         import nbclient
         import nbformat
-        notebook = nbformat.read(os.path.join(support.HERE, "..", "examples", "tour.ipynb"), as_version=4)
-        self.assertEqual([cell for cell in notebook.cells if cell.get("outputs")], [], "outputs are not kept")
+        notebook = nbformat.read(self.TOUR, as_version=4)
         nbclient.NotebookClient(notebook, timeout=300, resources={"metadata": {"path": self.folder}}).execute()
         outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
         self.assertFalse([output for output in outputs if output.output_type == "error"])
@@ -802,7 +816,7 @@ class Figures(support.Test):
             with self.assertRaises(ts.FormatError) as error:
                 figure.save(self.path(name))
             self.assertEqual(str(error.exception), f"{self.path(name)}: unknown format; expected a file name that "
-                                                   "ends in .svg, .png or .gif")
+                                                   "ends in .svg, .png, .gif or .html")
         self.assertEqual(os.listdir(self.folder), [])
         figure.save(self.path("F.SVG"))
 

@@ -257,7 +257,9 @@ fn decimals(value: Option<Number>, count: usize) -> Cell {
 }
 
 fn bits(value: Option<Number>) -> Cell {
-    decimals(value, 3)
+    // Errors of real values are small.
+    let is_small = value.is_some_and(|Number(value)| value > 0.0 && value < 1e-3);
+    decimals(value, if is_small { 7 } else { 3 })
 }
 
 /// Returns the format of a picture by the end of its file name.

@@ -12,7 +12,7 @@ use super::message::note;
 use super::table::{Cell, Column, Format, Table};
 use crate::analysis::lesion::{Effect, Lesion, lesions};
 use crate::analysis::population::Population;
-use crate::analysis::repair::{Repair, attempts};
+use crate::analysis::repair::{Repair, attempts, best_first};
 use crate::figure::narrate::failure::explain;
 use crate::io::intervention;
 use crate::math::Answer;
@@ -130,15 +130,15 @@ impl LesionArgs {
         let attempts = attempts(machine, &whole).into_iter();
         let attempts = attempts.map(|lesion| Repair::of(lesion, machine, &whole));
         let mut repairs: Vec<Repair> = attempts.collect();
-        repairs.sort_by_key(|repair| repair.wrong);
+        best_first(&mut repairs);
         note(&format!("{}.", whole.wrong_of_scored()));
         explain(&whole, &repairs).iter().for_each(|line| note(line));
-        let rows = repairs.into_iter().map(|repair| Line {
+        let rows = repairs.into_iter().map(|repair| RepairRow {
             before: whole.score.wrong,
             command: command(&repair.lesion, &machine.config),
             repair,
         });
-        let rows: Vec<Line> = rows.collect();
+        let rows: Vec<RepairRow> = rows.collect();
         let table = table_of_repairs(&rows, self.format);
         table.head(out)?;
         rows.iter().try_for_each(|row| Ok(table.row(out, row)?))
@@ -146,26 +146,32 @@ impl LesionArgs {
 }
 
 /// A row of the table of repairs.
-struct Line {
+struct RepairRow {
     repair: Repair,
     before: usize,
     command: String,
 }
 
-fn table_of_repairs(rows: &[Line], format: Format) -> Table<Line> {
+fn table_of_repairs(rows: &[RepairRow], format: Format) -> Table<RepairRow> {
     let parts = rows.iter().map(|row| row.repair.lesion.part.as_str());
     let whats = rows.iter().map(|row| row.repair.lesion.what.as_str());
     let columns = vec![
-        Column::words("part", parts, |row: &Line| row.repair.lesion.part.clone()),
-        Column::words("lesion", whats, |row: &Line| row.repair.lesion.what.clone()),
-        Column::numbers("before", 6, |row: &Line| Cell::Whole(row.before as u64)),
-        Column::numbers("wrong", 6, |row: &Line| {
+        Column::words("part", parts, |row: &RepairRow| {
+            row.repair.lesion.part.clone()
+        }),
+        Column::words("lesion", whats, |row: &RepairRow| {
+            row.repair.lesion.what.clone()
+        }),
+        Column::numbers("before", 6, |row: &RepairRow| {
+            Cell::Whole(row.before as u64)
+        }),
+        Column::numbers("wrong", 6, |row: &RepairRow| {
             Cell::Whole(row.repair.wrong as u64)
         }),
-        Column::numbers("repaired", 8, |row: &Line| {
+        Column::numbers("repaired", 8, |row: &RepairRow| {
             Cell::Percent(row.repair.share, 0)
         }),
-        Column::words("intervene", [], |row: &Line| row.command.clone()),
+        Column::words("intervene", [], |row: &RepairRow| row.command.clone()),
     ];
     Table { columns, format }
 }

@@ -325,6 +325,10 @@ fn chance_level(trainer: &Trainer) -> f64 {
 /// Prints a note if the loss at the end of a run is far above the chance level.
 fn note_lost(trainer: &Trainer, history: &[HistoryPoint]) {
     let (task, training) = (&trainer.task, &trainer.config);
+    if task.answer().is_real() {
+        // It may begin far above the chance level.
+        return;
+    }
     let chance = chance_level(trainer);
     let last = history.last().map(|point| point.validation.cost());
     if let Some(bits) = last.filter(|bits| is_lost(*bits, chance)) {

@@ -428,7 +428,7 @@ mod tests {
         for (address, text, words) in [
             ("", "step=3", "?trace= without a file"),
             ("a.json", "machine=copy&step=3", "machine=copy"),
-            ("a.json", "seed=3", "step, stage, head, layout."),
+            ("a.json", "seed=3", "step, stage, head, layout, embed."),
         ] {
             let place = Link::parse(text).unwrap().place_in(address);
             let sentence = place.map(|_| ()).unwrap_err();

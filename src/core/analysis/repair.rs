@@ -37,6 +37,11 @@ impl Repair {
     }
 }
 
+/// Sorts repairs, the best first.
+pub fn best_first(repairs: &mut [Repair]) {
+    repairs.sort_by_key(|repair| repair.wrong);
+}
+
 /// The changes that may repair an episode: each lesion of the machine, and each gate of its heads at its mean over the
 /// episode. Noise and other weights are no repair.
 pub fn attempts(machine: &Model<f32>, whole: &Recording) -> Vec<Lesion> {

@@ -127,7 +127,7 @@ impl Recorded {
             inputs: joined(&self.inputs, &others.inputs),
             targets: joined(&self.targets, &others.targets),
             mask: [&self.mask[..], &others.mask].concat(),
-            // What is held out is not learned from.
+            // Those of `file`.
             means: self.means.clone(),
             starts: self.starts.iter().copied().chain(starts).collect(),
             names: self.names.clone(),

@@ -134,24 +134,24 @@ impl Chart {
         }
     }
 
-    /// The signs of the legend: of the lines of a head one, none where there is one line, and one for all bands.
-    pub fn legend(&self) -> Vec<Sign<'_>> {
-        let mut legend: Vec<Sign<'_>> = Vec::new();
+    /// The entries of the legend: of the lines of a head one, none where there is one line, and one for all bands.
+    pub fn legend(&self) -> Vec<LegendEntry<'_>> {
+        let mut legend: Vec<LegendEntry<'_>> = Vec::new();
         for line in self.lines.iter().filter(|_| self.lines.len() > 1) {
             let name = match line.hue {
-                Hue::Head(_) if legend.iter().any(|sign| sign.line.hue == line.hue) => continue,
+                Hue::Head(_) if legend.iter().any(|entry| entry.line.hue == line.hue) => continue,
                 Hue::Head(name) => name.to_string(),
                 _ => line.name.clone(),
             };
             let is_band = false;
-            legend.push(Sign {
+            legend.push(LegendEntry {
                 name,
                 line,
                 is_band,
             });
         }
         let banded = self.lines.iter().find(|line| line.band.len() > 1);
-        legend.extend(banded.map(|line| Sign {
+        legend.extend(banded.map(|line| LegendEntry {
             name: "lowest to highest".to_owned(),
             line,
             is_band: true,
@@ -161,7 +161,7 @@ impl Chart {
 }
 
 /// A line, or its band, in a legend.
-pub struct Sign<'a> {
+pub struct LegendEntry<'a> {
     /// What it is.
     pub name: String,
     /// The line.

@@ -52,23 +52,23 @@ pub fn heading(
     // A legend that does not fit beside the name goes below the meaning.
     let legend = chart.legend();
     let name = |name: &str| text_width(name, SMALL) + SAMPLE + 2.0 * AROUND;
-    let widths: Vec<f32> = legend.iter().map(|sign| name(&sign.name)).collect();
+    let widths: Vec<f32> = legend.iter().map(|entry| name(&entry.name)).collect();
     let beside = left + text_width(&chart.name, 13.0) + 2.0 * AROUND;
     let is_beside = beside + widths.iter().sum::<f32>() <= left + width;
     let below = (left, bottom + LINE / 2.0);
     let (from, y) = if is_beside { (beside, middle) } else { below };
-    for (sign, (row, x)) in legend.into_iter().zip(flow(widths, width)) {
+    for (entry, (row, x)) in legend.into_iter().zip(flow(widths, width)) {
         let [x, y] = [from + x, y + row as f32 * LINE];
-        let hue = sign.line.hue.of(colours);
-        if sign.is_band {
+        let hue = entry.line.hue.of(colours);
+        if entry.is_band {
             let area = Area::new(x, y - 4.0, SAMPLE, 8.0);
             paint.rect(area, Ink::from(hue).faded(BAND));
         } else {
             let ends = [[x, y], [x + SAMPLE, y]];
-            paint.dashed(&ends, hue, 2.0, sign.line.dashes());
+            paint.dashed(&ends, hue, 2.0, entry.line.dashes());
         }
         let style = Style::new(SMALL, colours.text);
-        paint.text(shortened(&sign.name), [x + SAMPLE + AROUND, y], style);
+        paint.text(shortened(&entry.name), [x + SAMPLE + AROUND, y], style);
         bottom = bottom.max(y + LINE / 2.0);
     }
     bottom + AROUND

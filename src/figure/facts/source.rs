@@ -241,12 +241,13 @@ impl SourceSteps {
     /// The meaning of the outlines in the weighting of a head, with its alignment error rate.
     pub fn truth(&self, head: Option<&HeadTrace>) -> String {
         let rate = head.and_then(|head| self.error_rate(head));
-        let rate = rate.map(|rate| format!("; alignment error rate {rate:.3}"));
+        let rate =
+            rate.map(|rate| format!("; alignment error rate {rate:.3} over the steps with links"));
         self.outlines().to_owned() + &rate.unwrap_or_default()
     }
 
     /// The lowest alignment error rate of all heads, in words, where the alignment came with the recording.
-    pub fn best(&self, trace: &Trace) -> Option<String> {
+    pub fn lowest_error(&self, trace: &Trace) -> Option<String> {
         let rates = trace.heads.iter().enumerate();
         let rates = rates.filter_map(|(head, own)| Some((self.error_rate(own)?, head)));
         let (rate, head) = rates.min_by(|a, b| a.0.total_cmp(&b.0))?;

@@ -8,6 +8,7 @@ use crate::analysis::repair::Repair;
 use crate::figure::facts::numbers::percent;
 use crate::figure::facts::thresholds::{LOST, ON_ROW};
 use crate::figure::head_label;
+use crate::math::Answer;
 use crate::model::{HeadTrace, Trace, peak};
 use crate::train::Recording;
 
@@ -200,7 +201,8 @@ pub fn lesion_name(lesion: &Lesion, trace: &Trace<f32>) -> String {
 /// Explains a failing episode: its first wrong bit, and the best repairs, which come first.
 pub fn explain(recording: &Recording, repairs: &[Repair]) -> Vec<String> {
     let (before, unit) = (recording.score.wrong, recording.episode.answer.unit());
-    let first = first_wrong(recording).filter(|_| unit == "bits");
+    let are_bits = recording.episode.answer == Answer::Bits;
+    let first = first_wrong(recording).filter(|_| are_bits);
     let mut lines: Vec<String> = first
         .into_iter()
         .map(|at| describe(recording, at))

@@ -408,7 +408,7 @@ impl<'a> Figure<'a> {
             (Some(loss), Some(wrong)) => format!("{loss}, {wrong}"),
             (loss, wrong) => {
                 let source = self.facts.source.as_ref();
-                let links = || source.and_then(|source| source.best(&recording.trace));
+                let links = || source.and_then(|source| source.lowest_error(&recording.trace));
                 let known = loss.or(wrong).or_else(links);
                 known.unwrap_or_else(|| "as recorded".to_owned())
             }

@@ -19,15 +19,18 @@ use crate::io::error::short;
 use crate::io::npy::{self, MAGIC, header, number};
 use crate::io::{Error, file, memory_limit};
 use crate::task::{Link, MAX_LENGTH};
+use crate::train::LARGEST_RECORDING;
 
-/// Most heads of all layers, and most different tokens of a side.
-const MOST: [usize; 2] = [2048, 1022];
+/// Most heads of all layers.
+const MOST_HEADS: usize = 2048;
+/// Most different tokens of a side.
+const MOST_TOKENS: usize = 1022;
 /// Most tokens of a sentence of which only the links are known.
 const UNNAMED: usize = 1000;
 /// Most bytes of a text and of an array, and most characters of a token.
 const TEXT_LIMIT: u64 = 256 << 20;
 const LIMIT: u64 = 2 << 30;
-const TOKEN: usize = 60;
+const TOKEN: usize = 240;
 /// The largest difference from 1 of the weights of a step: that of half precision.
 const SLACK: f64 = 1e-2;
 /// The machine files of attention within a sequence, and of attention to another one.
@@ -51,7 +54,7 @@ pub enum Words {
     Given(Vec<String>),
 }
 
-/// What belongs to weights, and their file does not say.
+/// Tokens and links that a file of weights does not contain.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AttentionOptions {
     /// The token of each step [default: its number].
@@ -206,8 +209,8 @@ impl Attention {
             }
         };
         let heads = shape[0].saturating_mul(shape[1]);
-        if heads > MOST[0] {
-            let most = MOST[0];
+        if heads > MOST_HEADS {
+            let most = MOST_HEADS;
             return Err(format!(
                 "has {heads} heads; expected at most {most}: some of the layers, or the mean of their heads"
             ));
@@ -373,6 +376,19 @@ impl Attention {
         let from = from.unwrap_or_else(|| Side::numbered(source, known));
         let before = if is_self { 0 } else { source };
         let t = before + steps;
+        // Content and weighting of each head, their mean and maximum; then what is seen and answered.
+        let rows = (2 * layers * heads + 2).saturating_mul(source);
+        let values = rows.saturating_add(2 * (source + MOST_TOKENS));
+        let bytes = (4 * t as u64).saturating_mul(values as u64);
+        if bytes > LARGEST_RECORDING {
+            let problem = format!(
+                "takes {} MB to show: {steps} steps of {heads} heads in {layers} layers, with {source} tokens; expected at most {} MB: a part of the \
+                 sequence, or fewer heads",
+                bytes >> 20,
+                LARGEST_RECORDING >> 20
+            );
+            return Err(Error::content(label, "", problem));
+        }
         let mut params =
             json!({"file": "tokens", "sha256": "0".repeat(64), "number": null, "tokens": "words"});
         let (mut switches, mut phases) = (
@@ -471,15 +487,21 @@ impl Side {
             let shown = word
                 .chars()
                 .map(|next| if is_hidden(next) { '\u{2423}' } else { next });
-            let mut shown: String = shown.take(TOKEN).collect();
+            if word.chars().count() > TOKEN {
+                return fail(format!(
+                    "has a token of {} characters; expected at most {TOKEN}",
+                    word.chars().count()
+                ));
+            }
+            let mut shown: String = shown.collect();
             if shown.is_empty() {
                 shown.push('\u{2205}');
             }
             let code = all.known.iter().position(|known| *known == shown);
             all.codes.push(code.unwrap_or(all.known.len()));
             all.known.extend(code.is_none().then_some(shown));
-            if all.known.len() > MOST[1] {
-                let most = MOST[1];
+            if all.known.len() > MOST_TOKENS {
+                let most = MOST_TOKENS;
                 return fail(format!(
                     "has more than {most} different tokens; expected a part of the sequence"
                 ));
@@ -490,7 +512,7 @@ impl Side {
 
     /// Tokens that are numbers, if the other side has tokens; without names, if there are too many.
     fn numbered(length: usize, has_names: bool) -> Self {
-        let all = if has_names && length <= MOST[1] {
+        let all = if has_names && length <= MOST_TOKENS {
             length
         } else {
             0

@@ -228,13 +228,24 @@ impl AskedForm {
 
     /// Returns the form of the answer.
     pub(super) fn answer(&self) -> Answer {
-        match (
-            self.answer.map_or(Answer::Bits, |word| word.0),
-            self.tolerance,
-        ) {
+        let answer = self.answer.map_or(Answer::Bits, |word| word.0);
+        match (answer, self.tolerance) {
             (Answer::Values(_), Some(tolerance)) => Answer::Values(tolerance),
             (answer, _) => answer,
         }
+    }
+
+    /// Checks the tolerance of real values.
+    ///
+    /// # Errors
+    /// It is not above 0, or the answers are no real values.
+    pub(super) fn check_tolerance(&self, label: &str) -> Result<(), Error> {
+        let problem = match self.tolerance {
+            Some(_) if !self.answer().is_real() => "belongs to answers that are `values`",
+            Some(tolerance) if !(tolerance.is_finite() && tolerance > 0.0) => "must be above 0",
+            _ => return Ok(()),
+        };
+        Err(Error::content(label, "task.tolerance", problem.to_owned()))
     }
 
     /// Returns the alignment of this many steps, and that of sure links; empty if not given.

@@ -572,6 +572,7 @@ fn build(
         trace.setting.source = first.unwrap_or(t);
     }
     let mut recording = recorded(&form, task, phases, &mut found, trace);
+    form.task.check_tolerance(label)?;
     let [alignment, sure] = form.task.alignment(t, label)?;
     if !alignment.is_empty() {
         (recording.episode.alignment, recording.episode.sure) = (alignment, sure);

@@ -3,7 +3,7 @@
 use super::{EpisodeRequest, RecordingInputs};
 use crate::analysis::lesion::{Effect, Lesion};
 use crate::analysis::population::Summary;
-use crate::analysis::repair::Repair;
+use crate::analysis::repair::{Repair, best_first};
 use crate::figure::chart::data::Chart;
 use crate::figure::chart::page::Charts;
 use crate::figure::chart::summary::{quantity, wrong};
@@ -191,7 +191,7 @@ impl Report {
         whole: &Recording,
         config: &ModelConfig,
     ) -> Self {
-        repairs.sort_by_key(|repair| repair.wrong);
+        best_first(&mut repairs);
         let unit = whole.episode.answer.unit();
         let rows = repairs.iter().map(|repair| {
             let values = vec![repair.share, repair.wrong as f64];

@@ -90,7 +90,10 @@ fn cards_ui(ui: &mut Ui, learning: &LiveTraining, loss: &Chart, view: &mut View<
 }
 
 fn status(run: &RunView, progress: &RunProgress) -> TrainingStatus {
-    let chance = run.landmarks.first().map_or(0.0, |(bits, _)| *bits);
+    // The error of real values may begin far above its chance level.
+    let level = run.landmarks.first();
+    let level = level.filter(|_| !run.experiment.task.answer().is_real());
+    let chance = level.map_or(0.0, |(bits, _)| *bits);
     TrainingStatus::of(progress, chance)
 }
 

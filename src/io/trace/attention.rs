@@ -335,6 +335,25 @@ impl Attention {
         Ok(())
     }
 
+    /// Checks that a trace of `t` steps is not too large to be shown.
+    fn check_memory(&self, t: usize, label: &str) -> Result<(), Error> {
+        let [layers, heads, steps, source] = self.shape;
+        // Content and weighting of each head, their mean and maximum; then what is seen and answered.
+        let rows = (2 * layers * heads + 2).saturating_mul(source);
+        let values = rows.saturating_add(2 * (source + MOST_TOKENS));
+        let bytes = (4 * t as u64).saturating_mul(values as u64);
+        if bytes > LARGEST_RECORDING {
+            let problem = format!(
+                "takes {} MB to show: {steps} steps of {heads} heads in {layers} layers, with {source} tokens; expected at most {} MB: a part of the \
+                 sequence, or fewer heads",
+                bytes >> 20,
+                LARGEST_RECORDING >> 20
+            );
+            return Err(Error::content(label, "", problem));
+        }
+        Ok(())
+    }
+
     /// The trace of these weights; `label` stands for them in messages.
     ///
     /// # Errors
@@ -376,19 +395,7 @@ impl Attention {
         let from = from.unwrap_or_else(|| Side::numbered(source, known));
         let before = if is_self { 0 } else { source };
         let t = before + steps;
-        // Content and weighting of each head, their mean and maximum; then what is seen and answered.
-        let rows = (2 * layers * heads + 2).saturating_mul(source);
-        let values = rows.saturating_add(2 * (source + MOST_TOKENS));
-        let bytes = (4 * t as u64).saturating_mul(values as u64);
-        if bytes > LARGEST_RECORDING {
-            let problem = format!(
-                "takes {} MB to show: {steps} steps of {heads} heads in {layers} layers, with {source} tokens; expected at most {} MB: a part of the \
-                 sequence, or fewer heads",
-                bytes >> 20,
-                LARGEST_RECORDING >> 20
-            );
-            return Err(Error::content(label, "", problem));
-        }
+        self.check_memory(t, label)?;
         let mut params =
             json!({"file": "tokens", "sha256": "0".repeat(64), "number": null, "tokens": "words"});
         let (mut switches, mut phases) = (

@@ -344,7 +344,8 @@ pub(in crate::io) fn complete_model(
         check(&mut model)
     };
     valid(checked, "model.", file)?;
-    if model.reads_ahead() && !task.answers_last() {
+    // A recording of words alone may be of a machine that was asked otherwise.
+    if model.reads_ahead() && !task.answers_last() && task.is_loaded() {
         let task = task.name();
         let (key, own) = match &model {
             ModelConfig::Equations(own) => ("model.file", &*own.file),

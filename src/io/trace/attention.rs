@@ -568,7 +568,7 @@ impl ArraySource for Arrays {
     fn has(&self, array: &str) -> bool {
         match array {
             "input" => true,
-            "output" | "mask" => self.before > 0,
+            "output" | "logit" | "mask" => self.before > 0,
             _ => self.head(array).is_some(),
         }
     }
@@ -576,7 +576,7 @@ impl ArraySource for Arrays {
     fn names(&self) -> Vec<String> {
         let heads = 0..self.attention.shape[0] * self.attention.shape[1];
         let parts = |head| ["content", "weighting"].map(|part| format!("read{head}.{part}"));
-        let others = ["input", "output", "mask"].map(str::to_owned);
+        let others = ["input", "output", "logit", "mask"].map(str::to_owned);
         let all = others.into_iter().chain(heads.flat_map(parts));
         all.filter(|name| self.has(name)).collect()
     }
@@ -587,7 +587,7 @@ impl ArraySource for Arrays {
         self.has(array).then(|| match array {
             "mask" => vec![t],
             "input" => vec![t, self.sides[usize::from(self.before > 0)].channels()],
-            "output" => vec![t, self.sides[0].channels()],
+            "output" | "logit" => vec![t, self.sides[0].channels()],
             _ => vec![t, source],
         })
     }
@@ -603,6 +603,19 @@ impl ArraySource for Arrays {
             "mask" => [vec![0.0; before], vec![1.0; steps]].concat(),
             "input" => self.sides[usize::from(before > 0)].one_hot(t, 0),
             "output" => self.sides[0].one_hot(t, before),
+            // Before the answer there is none.
+            "logit" => {
+                let output = self.sides[0].one_hot(t, before);
+                let start = before * self.sides[0].channels();
+                let of_symbols = !self.sides[0].known.is_empty();
+                let logit = |(index, value): (usize, f32)| match (index < start, value > 0.0) {
+                    (true, _) => 0.0,
+                    (_, false) => f32::NEG_INFINITY,
+                    (_, true) if of_symbols => 0.0,
+                    (_, true) => f32::INFINITY,
+                };
+                output.into_iter().enumerate().map(logit).collect()
+            }
             array => {
                 let start = self.head(array).unwrap_or_default() * steps * source;
                 let own = &self.attention.weights[start..start + steps * source];

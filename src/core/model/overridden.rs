@@ -358,7 +358,7 @@ fn the_loss_and_one_bit_of_an_episode() {
         size: 1,
         repeats: 1,
         alignment: Vec::new(),
-        sure: Vec::new(),
+        links: crate::task::Links::default(),
     };
     let loss = Quantity::Loss
         .derivatives(&model, &episode, &trace)

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use ndarray::Array2;
 
+use super::links::Links;
 use crate::math::Answer;
 
 /// One episode: inputs, targets, and the mask of the steps with a target.
@@ -27,8 +28,8 @@ pub struct Episode {
     /// Source steps of every step, as [`super::Generate::alignment`] has them, where the input does not determine them; else
     /// empty.
     pub alignment: Vec<Option<Range<usize>>>,
-    /// Those of the steps in [`Episode::alignment`] whose links are sure; empty if all of them are.
-    pub sure: Vec<Option<Range<usize>>>,
+    /// The links of the answer, where they are known; [`Episode::alignment`] has those of a step from the first to the last.
+    pub links: Links,
 }
 
 /// The mean target of each channel over the scored steps, [Y]; 0 without one.
@@ -168,9 +169,15 @@ impl Episode {
             mask,
             phases: Vec::new(),
             alignment: Vec::new(),
-            sure: Vec::new(),
+            links: Links::default(),
             ..*self
         }
+    }
+
+    /// Sets the links of the answer, and its alignment to them.
+    pub fn set_links(&mut self, links: Links) {
+        [self.alignment, _] = links.by_step(self.steps());
+        self.links = links;
     }
 
     /// The episode with the steps of a recording, which may go on after its target.
@@ -197,10 +204,8 @@ impl Episode {
             *array = Array2::from_shape_fn((end, array.ncols()), value);
         }
         self.mask.resize(end, 0.0);
-        for links in [&mut self.alignment, &mut self.sure] {
-            if !links.is_empty() {
-                links.resize(end, None);
-            }
+        if !self.alignment.is_empty() {
+            self.alignment.resize(end, None);
         }
         self.phases.retain(|phase| phase.name != Phase::OVERRUN);
         let name = Phase::OVERRUN.into();

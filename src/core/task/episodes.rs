@@ -10,6 +10,7 @@ use ndarray::{Array2, ArrayView1, Axis, concatenate, s};
 use super::episode::means;
 use super::fault::Fault;
 use super::generate::{Generate, LENGTHS, MAX_LENGTH};
+use super::links::Links;
 use super::split::{HeldOut, Loaded, Split, hash};
 use super::{Episode, Phase};
 use crate::keys::Field::{Choice, Integer, Number, Range, Text};
@@ -196,7 +197,7 @@ impl Recorded {
             size: end - start,
             repeats: 1,
             alignment: Vec::new(),
-            sure: Vec::new(),
+            links: Links::default(),
         }
     }
 }

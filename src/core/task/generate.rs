@@ -7,6 +7,7 @@ use rand::RngExt;
 
 use super::episode::{Episode, Phase};
 use super::fault::Fault;
+use super::links::Links;
 use super::manual::Manual;
 use crate::keys::{Keys, Rule};
 use crate::math::{Answer, Random, random};
@@ -289,7 +290,7 @@ pub trait Generate: Keys {
             size: 0,
             repeats: 1,
             alignment: Vec::new(),
-            sure: Vec::new(),
+            links: Links::default(),
         }
     }
 

@@ -19,13 +19,14 @@
 //! mask        . . . 1 1 1
 //! ```
 
-use std::ops::{Range, RangeInclusive};
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use ndarray::Array2;
 
 use super::fault::Fault;
 use super::generate::{Alphabet, Generate, LENGTHS, MAX_LENGTH};
+use super::links::{Link, Links, SIDES};
 use super::split::{HeldOut, Loaded, Split};
 use super::tokens::{MOST_SYMBOLS, Tokens, first_symbols, unknown_token};
 use super::{Episode, Manual};
@@ -46,10 +47,8 @@ pub struct Pair {
     texts: [String; 2],
     /// Their numbers of tokens.
     lengths: [usize; 2],
-    /// The source tokens of every target token, from the first to the last of them; empty if not given.
-    alignment: Vec<Option<Range<usize>>>,
-    /// Those with sure links; empty if all of them are sure.
-    sure: Vec<Option<Range<usize>>>,
+    /// The links, where the line has them.
+    links: Option<Vec<Link>>,
 }
 
 impl Pair {
@@ -87,15 +86,12 @@ impl Pair {
         let links = fields.get(2).map(|links| {
             let links = Tokens::Words.of(links);
             let links = links.map(|link| Link::parse(link, lengths, first));
-            let links = links.collect::<Result<Vec<_>, _>>()?;
-            Ok::<_, String>(Link::by_target(&links, lengths[1]))
+            links.collect::<Result<Vec<_>, _>>()
         });
-        let [alignment, sure] = links.unwrap_or_else(|| Ok(Default::default()))?;
         Ok(Self {
             texts: texts.map(str::to_owned),
             lengths,
-            sure,
-            alignment,
+            links: links.transpose()?,
         })
     }
 
@@ -106,12 +102,9 @@ impl Pair {
 
     /// True if the pair has an alignment.
     pub fn is_aligned(&self) -> bool {
-        !self.alignment.is_empty()
+        self.links.is_some()
     }
 }
-
-/// The sides of a pair.
-const SIDES: [&str; 2] = ["source", "target"];
 
 /// How the lines of a file have their pairs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -148,65 +141,6 @@ impl Words for TargetTokens {
         ("words", Self::Words),
         ("characters", Self::Characters),
     ];
-}
-
-/// A link of an alignment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Link {
-    /// The source token and the target token, from 0.
-    pub ends: [usize; 2],
-    /// False for a possible one.
-    pub is_sure: bool,
-}
-
-impl Link {
-    /// Reads a link in the Pharaoh format, such as `0-2`, or `0p2` of a possible one; `lengths` are the numbers of tokens of
-    /// source and target, which are counted from `first`.
-    ///
-    /// # Errors
-    /// The link, and what is expected.
-    pub fn parse(link: &str, lengths: [usize; 2], first: usize) -> Result<Self, String> {
-        let fail = |problem: String| {
-            let link: String = link.chars().take(40).collect();
-            Err(format!("has the link `{link}`; {problem}"))
-        };
-        // `+0` would be a number too.
-        let place = |end: &str| end.parse::<usize>().ok().filter(|_| !end.starts_with('+'));
-        let ends = link.split_once(['-', 'p']);
-        let Some([Some(from), Some(to)]) = ends.map(|(from, to)| [from, to].map(place)) else {
-            let expected = "expected a source token, - or p, and a target token, such as 0-2";
-            return fail(expected.to_owned());
-        };
-        for ((end, length), side) in [from, to].into_iter().zip(lengths).zip(SIDES) {
-            if end.checked_sub(first).is_none_or(|end| end >= length) {
-                let last = (first + length).saturating_sub(1);
-                return fail(format!(
-                    "{end} is outside the {side}, which has the tokens {first} to {last}"
-                ));
-            }
-        }
-        Ok(Self {
-            ends: [from, to].map(|end| end - first),
-            is_sure: !link.contains('p'),
-        })
-    }
-
-    /// The source tokens of each of `count` target tokens, from the first link to the last: of all links, and of the sure
-    /// ones, where not all are sure.
-    pub fn by_target(links: &[Self], count: usize) -> [Vec<Option<Range<usize>>>; 2] {
-        let of = |are_sure: bool| {
-            let mut targets = vec![None::<Range<usize>>; count];
-            for link in links.iter().filter(|link| link.is_sure || !are_sure) {
-                let [from, to] = link.ends;
-                let of = targets[to].get_or_insert(from..from + 1);
-                *of = of.start.min(from)..of.end.max(from + 1);
-            }
-            targets
-        };
-        let (all, sure) = (of(false), of(true));
-        let sure = if sure == all { Vec::new() } else { sure };
-        [all, sure]
-    }
 }
 
 /// A task whose episodes are the lines of a text file. Equal if its description is, loaded or not.
@@ -359,15 +293,16 @@ impl Pairs {
         let named: Vec<_> = target.iter().map(|&symbol| (symbol, 0..0)).collect();
         let mut episode = self.naming(&shown, &named);
         episode.alignment.clear();
-        if pair.is_aligned() {
-            let of_steps = |links: &[Option<Range<usize>>]| {
-                let before = vec![None; source.len() + 1];
-                [&before[..], links, &[None]].concat()
+        if let Some(links) = &pair.links {
+            let before = source.len() + 1;
+            let moved = |link: &Link| Link {
+                ends: [link.ends[0], before + link.ends[1]],
+                ..*link
             };
-            episode.alignment = of_steps(&pair.alignment);
-            if !pair.sure.is_empty() {
-                episode.sure = of_steps(&pair.sure);
-            }
+            episode.set_links(Links {
+                all: links.iter().map(moved).collect(),
+                tokens: before..before + target.len(),
+            });
         }
         episode
     }
@@ -668,7 +603,9 @@ mod tests {
     #[test]
     fn alignment_goes_from_the_first_to_the_last_source_token() {
         let pair = Pair::parse("a b c\tx y z\t2-0 0-0  1-2", Tokens::Words).unwrap();
-        assert_eq!(pair.alignment, [Some(0..3), None, Some(1..2)]);
+        let aligned =
+            |pair: &Pair| Link::by_target(pair.links.as_deref().unwrap(), pair.lengths[1]);
+        assert_eq!(aligned(&pair)[0], [Some(0..3), None, Some(1..2)]);
         let from_one = PairForm {
             first: 1,
             ..Tokens::Words.into()
@@ -676,16 +613,14 @@ mod tests {
         let same = Pair::parse("a b c\tx y z\t3-1 1-1  2-3", from_one);
         assert_eq!(same.unwrap(), pair);
         let possible = Pair::parse("a b c\tx y z\t3p1 1-1  2p3", from_one).unwrap();
-        assert_eq!(possible.alignment, pair.alignment);
-        assert_eq!(
-            (possible.sure, pair.sure),
-            (vec![Some(0..1), None, None], vec![])
-        );
+        let [all, sure] = aligned(&possible);
+        assert_eq!([all, Vec::new()], aligned(&pair));
+        assert_eq!(sure, [Some(0..1), None, None]);
         let problem = Pair::parse("a\tx\t0-1", from_one).unwrap_err();
         let expected = "0 is outside the source, which has the tokens 1 to 1";
         assert!(problem.contains(expected), "{problem}");
         let nothing = Pair::parse("a\tx\t", Tokens::Words).unwrap();
-        assert!(nothing.is_aligned() && nothing.alignment == [None]);
+        assert!(nothing.is_aligned() && aligned(&nothing)[0] == [None]);
     }
 
     #[test]

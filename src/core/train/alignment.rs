@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use crate::model::attention::Sees;
 use crate::model::{ModelConfig, peak};
+use crate::task::{Link, Links};
 
 /// The offsets that are reported, in order.
 pub const OFFSETS: [isize; 5] = [-2, -1, 0, 1, 2];
@@ -16,8 +17,8 @@ pub const OFFSETS: [isize; 5] = [-2, -1, 0, 1, 2];
 pub struct AlignmentScore {
     /// Answer steps with an alignment.
     pub steps: usize,
-    /// Those with a sure link, and those whose largest weight is at a sure link.
-    sure: [usize; 2],
+    /// |A|, |S|, |A ∩ S| and |A ∩ P|: see [`AlignmentScore::error_rate`].
+    links: [usize; 4],
     /// Sum of the weights at each of [`OFFSETS`].
     mass: [f64; 5],
     /// Steps whose largest weight is at each of [`OFFSETS`].
@@ -26,43 +27,59 @@ pub struct AlignmentScore {
 
 impl AlignmentScore {
     /// Scores the weights of these steps, [T, S], by their rows; the alignment is that of
-    /// [`Generate`](crate::task::Generate::alignment), and `sure` that of [`Episode`](crate::task::Episode::sure).
+    /// [`Generate`](crate::task::Generate::alignment), and `links` those of [`Episode`](crate::task::Episode::links).
     pub fn add_steps<'a>(
         &mut self,
         weights: impl Fn(usize) -> &'a [f32],
-        [alignment, sure]: [&[Option<Range<usize>>]; 2],
+        alignment: &[Option<Range<usize>>],
+        links: &Links,
         steps: Range<usize>,
     ) {
+        let best = |t: usize| peak(weights(t)).map(|(step, _)| step);
         let all = alignment.iter().enumerate().take(steps.end);
         for (t, right) in all.skip(steps.start) {
             let Some(right) = right else { continue };
-            let row = weights(t);
-            let best = peak(row).map(|(step, _)| step);
+            let (row, best) = (weights(t), best(t));
             self.steps += 1;
-            let sure = if sure.is_empty() {
-                Some(right)
-            } else {
-                sure[t].as_ref()
-            };
-            let hit = sure.filter(|sure| best.is_some_and(|step| sure.contains(&step)));
-            self.sure[0] += usize::from(sure.is_some());
-            self.sure[1] += usize::from(hit.is_some());
+            let mut is_right = false;
             for (index, offset) in OFFSETS.into_iter().enumerate() {
                 let is_there = |step: &usize| distance(*step, right) == offset;
                 let there = (0..row.len()).filter(is_there);
                 self.mass[index] += there.map(|step| f64::from(row[step])).sum::<f64>();
-                self.peaks[index] += usize::from(best.is_some_and(|step| is_there(&step)));
+                let is_peak = best.is_some_and(|step| is_there(&step));
+                self.peaks[index] += usize::from(is_peak);
+                is_right |= is_peak && offset == 0;
+            }
+            if !links.are_known() {
+                let hit = usize::from(is_right);
+                self.count([1, 1, hit, hit]);
             }
         }
+        let tokens = links.tokens.clone().filter(|t| steps.contains(t));
+        self.count([tokens.count(), 0, 0, 0]);
+        for Link {
+            ends: [from, t],
+            is_sure,
+        } in &links.all
+        {
+            if steps.contains(t) {
+                let hit = usize::from(best(*t) == Some(*from));
+                let sure = usize::from(*is_sure);
+                self.count([0, sure, hit * sure, hit]);
+            }
+        }
+    }
+
+    fn count(&mut self, more: [usize; 4]) {
+        let all = self.links.iter_mut().zip(more);
+        all.for_each(|(sum, more)| *sum += more);
     }
 
     /// The score over the steps of all of these.
     pub fn sum(all: impl IntoIterator<Item = Self>) -> Self {
         all.into_iter().fold(Self::default(), |mut sum, score| {
             sum.steps += score.steps;
-            for (sum, own) in sum.sure.iter_mut().zip(score.sure) {
-                *sum += own;
-            }
+            sum.count(score.links);
             for index in 0..OFFSETS.len() {
                 sum.mass[index] += score.mass[index];
                 sum.peaks[index] += score.peaks[index];
@@ -71,11 +88,12 @@ impl AlignmentScore {
         })
     }
 
-    /// The alignment error rate 1 − (|A ∩ S| + |A ∩ P|) / (|A| + |S|), 0 to 1 (Och and Ney 2003). A has the largest weight
-    /// of each step, S the sure links and P also the possible ones, at most one pair for each step.
+    /// The alignment error rate 1 − (|A ∩ S| + |A ∩ P|) / (|A| + |S|), 0 to 1 (Och and Ney 2003). A has the source step of the
+    /// largest weight of each token of the answer, S the sure links, P these and the possible ones. Where no links are known, but
+    /// the source steps of each answer are, each of these counts as one link.
     pub fn error_rate(&self) -> f64 {
-        let [sure, hits] = self.sure;
-        1.0 - (hits + self.peaks[2]) as f64 / (self.steps + sure).max(1) as f64
+        let [found, sure, sure_hits, hits] = self.links;
+        1.0 - (sure_hits + hits) as f64 / (found + sure).max(1) as f64
     }
 
     /// The mean weight at each of [`OFFSETS`].
@@ -133,43 +151,40 @@ mod tests {
         alignment: &[Option<Range<usize>>],
     ) -> AlignmentScore {
         let mut score = AlignmentScore::default();
-        score.add_steps(weights, [alignment, &[]], 0..alignment.len());
+        score.add_steps(weights, alignment, &Links::default(), 0..alignment.len());
         score
     }
 
     #[test]
-    fn possible_links_cost_less_than_sure_ones() {
-        let pairs = [
-            // One sure link and a possible one beside it; then only possible ones; then only a sure one.
-            "a b c\tx y z\t0-0 1p0 1p1 2-2",
-            "a\tx",
+    fn the_error_rate_is_that_of_och_and_ney() {
+        // The source token of the largest weight of each target token, the links, and the rate by hand.
+        let cases: [(&[usize], &str, f64); 8] = [
+            (&[1], "0-0 3-0", 1.0),
+            (&[0, 1, 2, 3], "0-0", 1.0 - 2.0 / 5.0),
+            (&[1, 2], "0-0 2-0 2-1", 1.0 - 2.0 / 5.0),
+            (&[1, 2], "0-0 3p0 2-1", 1.0 - 2.0 / 4.0),
+            (&[0, 1, 2], "0-0 1-0 1-1 2-2", 1.0 - 6.0 / 7.0),
+            (&[0, 1, 1, 2], "0-0 1p1 3-2 2p3", 1.0 - 4.0 / 6.0),
+            (&[1, 1, 2], "0-0 1p0 1p1 2-2", 1.0 - 4.0 / 5.0),
+            (&[2, 2, 0], "0-0 1p0 1p1 2-2", 1.0),
         ];
-        let lines = pairs.map(|line| Pair::parse(line, Tokens::Words).unwrap());
-        let mut task = Pairs::NONE;
-        task.held_out = HeldOut::Last(1);
-        let task = task.with(Arc::new(lines.to_vec())).unwrap();
-        let episode = task.episode_of(&lines[0]);
-        let of = |best: [usize; 3]| {
+        let parse = |line: &str| Pair::parse(line, Tokens::Words).unwrap();
+        for (best, links, wanted) in cases {
+            let [source, target] =
+                [("a", 4), ("x", best.len())].map(|(token, count)| vec![token; count].join(" "));
+            let line = parse(&format!("{source}\t{target}\t{links}"));
+            let mut task = Pairs::NONE;
+            task.held_out = HeldOut::Last(1);
+            let lines = vec![line.clone(), parse("a\tx")];
+            let episode = task.with(Arc::new(lines)).unwrap().episode_of(&line);
+            let weights = |best: &usize| [0, 1, 2, 3].map(|row| f32::from(u8::from(row == *best)));
+            let rows: Vec<[f32; 4]> = best.iter().map(weights).collect();
             let mut score = AlignmentScore::default();
-            let rows = best.map(|best| [0, 1, 2].map(|row| f32::from(u8::from(row == best))));
-            let known = [&episode.alignment[..], &episode.sure[..]];
-            score.add_steps(|t| &rows[t - 4], known, 4..episode.steps());
-            score.error_rate()
-        };
-        assert_eq!(
-            episode.alignment[4..],
-            [Some(0..2), Some(1..2), Some(2..3), None]
-        );
-        assert_eq!(episode.sure[4..], [Some(0..1), None, Some(2..3), None]);
-        // |A| = 3 and |S| = 2 (Och and Ney 2003).
-        for (best, wanted) in [
-            ([0, 1, 2], 1.0 - (2.0 + 3.0) / 5.0),
-            ([1, 1, 2], 1.0 - (1.0 + 3.0) / 5.0),
-            ([2, 1, 2], 1.0 - (1.0 + 2.0) / 5.0),
-            ([0, 0, 2], 1.0 - (2.0 + 2.0) / 5.0),
-            ([2, 2, 0], 1.0),
-        ] {
-            assert!((of(best) - wanted).abs() < 1e-12, "{best:?}: {}", of(best));
+            let steps = 5..5 + best.len();
+            assert_eq!(episode.links.tokens, steps);
+            score.add_steps(|t| &rows[t - 5], &episode.alignment, &episode.links, steps);
+            let rate = score.error_rate();
+            assert!((rate - wanted).abs() < 1e-12, "{links}: {rate}");
         }
     }
 

@@ -177,7 +177,7 @@ impl Evaluator<'_> {
                     writes.add_steps(trace, steps.clone());
                 }
                 if let Some(weighting) = trace.reader().filter(|_| attends) {
-                    agreement.add_steps(|t| weighting.row(t), [&alignment, &episode.sure], steps);
+                    agreement.add_steps(|t| weighting.row(t), &alignment, &episode.links, steps);
                 }
             });
             let is_known = attends && trace.reader().is_some() && !alignment.is_empty();
@@ -302,7 +302,8 @@ mod tests {
                 let (mut agreement, head) = (AlignmentScore::default(), &trace.heads[0]);
                 agreement.add_steps(
                     |t| head.weighting.row(t),
-                    [&alignment, &episode.sure],
+                    &alignment,
+                    &episode.links,
                     0..trace.steps(),
                 );
                 agreement

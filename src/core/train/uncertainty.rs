@@ -276,7 +276,7 @@ mod tests {
             size: 2,
             repeats: 1,
             alignment: Vec::new(),
-            sure: Vec::new(),
+            links: crate::task::Links::default(),
         };
         let found = bits(&samples, &episode([0.0, 1.0], Answer::Bits));
         assert_eq!(found.len(), 2);

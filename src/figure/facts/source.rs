@@ -9,7 +9,7 @@ use crate::math::Answer;
 use crate::model::peak;
 use crate::model::sam::{RECORDED_ROWS, row_number};
 use crate::model::{HeadTrace, Place, Trace, array};
-use crate::task::Task;
+use crate::task::{Links, Task};
 use crate::train::{AlignmentScore, Recording, is_unrecorded};
 
 /// The meaning of outlines in a weighting.
@@ -146,8 +146,8 @@ pub struct SourceSteps {
     pub names: Vec<String>,
     /// The source steps that every answer comes from, [T]; empty where unknown.
     pub alignment: Vec<Option<Range<usize>>>,
-    /// True where the alignment came with the recording: no task drew it.
-    pub has_links: bool,
+    /// The links, where they are known.
+    pub links: Links,
     /// Those of sure links; empty if all of them are.
     pub sure: Vec<Option<Range<usize>>>,
     /// See [`picture`].
@@ -164,7 +164,7 @@ impl SourceSteps {
                 are_numbers: true,
                 names: rows.map(|row| row_number(trace, row).to_string()).collect(),
                 alignment: vec![None; trace.steps()],
-                has_links: false,
+                links: Links::default(),
                 sure: Vec::new(),
                 picture: None,
             });
@@ -202,12 +202,13 @@ impl SourceSteps {
             let blank = names.iter_mut().filter(|name| name.is_empty());
             blank.for_each(|name| "blank".clone_into(name));
         }
+        let [_, sure] = recording.episode.links.by_step(alignment.len());
         Some(Self {
             are_numbers: false,
             names,
-            has_links: recording.origin.is_none() && !alignment.is_empty(),
+            links: recording.episode.links.clone(),
+            sure,
             alignment,
-            sure: recording.episode.sure.clone(),
             picture,
         })
     }
@@ -219,12 +220,16 @@ impl SourceSteps {
 
     /// The alignment error rate of the weights of a head, 0 to 1, where the alignment came with the recording.
     pub fn error_rate(&self, head: &HeadTrace) -> Option<f64> {
-        let is_known = self.has_links && !is_unrecorded(head.weighting.as_slice());
+        let is_known = self.links.are_known() && !is_unrecorded(head.weighting.as_slice());
         let mut score = AlignmentScore::default();
         is_known.then(|| {
             let steps = 0..self.alignment.len().min(head.weighting.steps());
-            let known = [&self.alignment[..], &self.sure[..]];
-            score.add_steps(|t| head.weighting.row(t), known, steps);
+            score.add_steps(
+                |t| head.weighting.row(t),
+                &self.alignment,
+                &self.links,
+                steps,
+            );
             score.error_rate()
         })
     }
@@ -241,8 +246,7 @@ impl SourceSteps {
     /// The meaning of the outlines in the weighting of a head, with its alignment error rate.
     pub fn truth(&self, head: Option<&HeadTrace>) -> String {
         let rate = head.and_then(|head| self.error_rate(head));
-        let rate =
-            rate.map(|rate| format!("; alignment error rate {rate:.3} over the steps with links"));
+        let rate = rate.map(|rate| format!("; alignment error rate {rate:.3}"));
         self.outlines().to_owned() + &rate.unwrap_or_default()
     }
 

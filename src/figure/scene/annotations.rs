@@ -255,7 +255,7 @@ mod tests {
     use super::*;
     use crate::figure::{Colours, Drawing, Figure, Layout, Mark, Options, Pages, Picture, Scale};
     use crate::model::{EquationsConfig, Model};
-    use crate::task::{Task, Transduce};
+    use crate::task::{Link, Task, Transduce};
     use crate::train::Recording;
 
     #[test]
@@ -293,14 +293,14 @@ mod tests {
         }
         // A link that is only possible has one line.
         let mut unsure = recording.clone();
-        unsure.episode.sure = unsure.episode.alignment.clone();
-        let last = unsure
-            .episode
-            .sure
-            .iter()
-            .rposition(Option::is_some)
-            .unwrap();
-        unsure.episode.sure[last] = None;
+        let steps = unsure.episode.alignment.iter().enumerate();
+        let links = steps.filter_map(|(step, from)| Some([from.as_ref()?.start, step]));
+        let links = links.map(|ends| Link {
+            ends,
+            is_sure: true,
+        });
+        unsure.episode.links.all = links.collect();
+        unsure.episode.links.all.last_mut().unwrap().is_sure = false;
         let options = Options::new(Layout::Pictures(vec![Picture::Weightings]));
         let drawing = Figure::new(&unsure, options).draw();
         let scale = Scale::weighting(false).of_head(HeadName::of(&unsure.trace, 0));

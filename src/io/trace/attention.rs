@@ -18,7 +18,7 @@ use super::table::Described;
 use crate::io::error::short;
 use crate::io::npy::{self, MAGIC, header, number};
 use crate::io::{Error, file, memory_limit};
-use crate::task::{Link, MAX_LENGTH};
+use crate::task::{Link, Links, MAX_LENGTH};
 use crate::train::LARGEST_RECORDING;
 
 /// Most heads of all layers.
@@ -445,11 +445,13 @@ impl Attention {
             names.retain(|name| !["mean", "maximum"].contains(&&**name));
         }
         if let Some(links) = links {
-            let [alignment, sure] = Link::by_target(&links, steps).map(|links| {
-                let before = links.first().map(|_| vec![None; before]);
-                before.into_iter().flatten().chain(links).collect()
-            });
-            (recording.episode.alignment, recording.episode.sure) = (alignment, sure);
+            let moved = |link: Link| Link {
+                ends: [link.ends[0], before + link.ends[1]],
+                ..link
+            };
+            let all = links.into_iter().map(moved).collect();
+            let tokens = before..t;
+            recording.episode.set_links(Links { all, tokens });
         }
         Ok(imported)
     }

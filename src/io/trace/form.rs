@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::ops::Range;
 use std::path::Path;
 use std::{fmt, iter};
 
@@ -20,7 +19,7 @@ use crate::io::preset::written::Written;
 use crate::keys::{Choice, Words};
 use crate::math::Answer;
 use crate::model::{AXES, Axis, Draw, NoiseMode};
-use crate::task::{Episode, Phase, TargetTokens, Task};
+use crate::task::{Episode, Link, Links, Phase, TargetTokens, Task};
 use crate::train::{Ending, Recording};
 
 /// Writes `task`: the episode. Seed and index are strings, because JSON's numbers end at 2^53.
@@ -58,13 +57,9 @@ pub(super) fn asked(recording: &Recording) -> Written {
         values.push(("tolerance", json!(tolerance)));
     }
     // What no task can draw again.
-    if recording.origin.is_none() && !episode.alignment.is_empty() {
-        let all = [("alignment", &episode.alignment), ("sure", &episode.sure)];
-        for (key, links) in all.into_iter().filter(|(_, links)| !links.is_empty()) {
-            let steps = links.iter();
-            let steps = steps.map(|from| from.as_ref().map(|from| [from.start, from.end]));
-            values.push((key, json!(steps.collect::<Vec<_>>())));
-        }
+    if recording.origin.is_none() && episode.links.are_known() {
+        let links = episode.links.all.iter().map(Link::to_string);
+        values.push(("links", json!(links.collect::<Vec<_>>().join(" "))));
     }
     if let Some(ending) = recording.ending() {
         values.push(("ended", json!(ending.word())));
@@ -133,12 +128,8 @@ pub(super) struct AskedForm {
     sampling: Option<Word<NoiseMode>>,
     /// The form of the answer.
     pub(super) answer: Option<Word<Answer>>,
-    /// The source steps that the answer of each step comes from: the first, and one past the last.
-    #[serde(default)]
-    alignment: Vec<Option<(usize, usize)>>,
-    /// The same of sure links; empty if all are sure.
-    #[serde(default)]
-    sure: Vec<Option<(usize, usize)>>,
+    /// The links between source steps and answer steps.
+    links: Option<String>,
     /// The tolerance of real values.
     tolerance: Option<f64>,
     /// The end of the run.
@@ -248,26 +239,19 @@ impl AskedForm {
         Err(Error::content(label, "task.tolerance", problem.to_owned()))
     }
 
-    /// Returns the alignment of this many steps, and that of sure links; empty if not given.
-    pub(super) fn alignment(
-        &self,
-        steps: usize,
-        label: &str,
-    ) -> Result<[Vec<Option<Range<usize>>>; 2], Error> {
-        let is_right = |&(start, end): &(usize, usize)| start < end && end <= steps;
-        for (key, given) in [("alignment", &self.alignment), ("sure", &self.sure)] {
-            if !given.iter().flatten().all(is_right) || ![0, steps].contains(&given.len()) {
-                let problem = format!(
-                    "has {} entries; expected {steps}, each null or [first source step, one past the last]",
-                    given.len()
-                );
-                return Err(Error::content(label, format!("task.{key}"), problem));
-            }
-        }
-        Ok([&self.alignment, &self.sure].map(|given| {
-            let ranges = given.iter().map(|from| from.map(|(start, end)| start..end));
-            ranges.collect()
-        }))
+    /// Returns the links in an episode; none if not given.
+    pub(super) fn links(&self, episode: &Episode, label: &str) -> Result<Option<Links>, Error> {
+        let Some(text) = &self.links else {
+            return Ok(None);
+        };
+        let steps = [episode.steps(); 2];
+        let links = text
+            .split_whitespace()
+            .map(|link| Link::parse(link, steps, 0));
+        let all: Result<Vec<_>, _> = links.collect();
+        let all = all.map_err(|problem| Error::content(label, "task.links", problem))?;
+        let tokens = episode.source()..episode.target_end();
+        Ok(Some(Links { all, tokens }))
     }
 
     /// Returns the noise mode.

@@ -27,7 +27,7 @@ use crate::math::Answer;
 use crate::model::{
     Array, Conventions, Draw, ModelConfig, NoiseMode, Place, Range as Values, Trace, array,
 };
-use crate::task::{Episode, External, Phase, Task};
+use crate::task::{Episode, External, Links, Phase, Task};
 use crate::train::{
     ABSENT, AuxLosses, Demand, Ending, LARGEST_RECORDING, Quantity, Recording, Score, is_unrecorded,
 };
@@ -475,7 +475,7 @@ fn recorded(
         size: form.task.size().filter(|_| is_ours).unwrap_or(t),
         repeats: form.task.repeats.unwrap_or(1),
         alignment: Vec::new(),
-        sure: Vec::new(),
+        links: Links::default(),
     };
     set_alignment(&task, &mut episode, form.task.origin());
     Recording {
@@ -573,9 +573,8 @@ fn build(
     }
     let mut recording = recorded(&form, task, phases, &mut found, trace);
     form.task.check_tolerance(label)?;
-    let [alignment, sure] = form.task.alignment(t, label)?;
-    if !alignment.is_empty() {
-        (recording.episode.alignment, recording.episode.sure) = (alignment, sure);
+    if let Some(links) = form.task.links(&recording.episode, label)? {
+        recording.episode.set_links(links);
     }
     recording.conventions = machine.conventions;
     let changes = parse_recorded(&form.interventions, label, &config, &recording.trace)?;
@@ -618,7 +617,7 @@ fn set_alignment(task: &Task, episode: &mut Episode, origin: Option<Draw>) {
         .map(again)
         .filter(|again| again.target == episode.target)
     {
-        (episode.alignment, episode.sure) = (again.alignment, again.sure);
+        (episode.alignment, episode.links) = (again.alignment, again.links);
     }
 }
 

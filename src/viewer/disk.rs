@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::state::{LoadedRun, Machine, OpenedFile, RecordedEpisode, Verdict, file_name};
 use crate::figure::Format;
-use crate::io::trace::{AttentionOptions, Imported};
+use crate::io::trace::Imported;
 use crate::io::{
     Error, Experiment, RunFolder, RunStart, Trained, memory_files, memory_limit, picture, preset,
     shell, trace, weights,
@@ -230,13 +230,8 @@ fn opened(path: &Path, watch: ProgressCallback<'_>) -> Result<OpenedFile, Error>
     Ok(shown(trace::read_watched(path, watch)?))
 }
 
-/// Reads attention of another program with what belongs to it.
-#[cfg(not(target_arch = "wasm32"))]
-pub(super) fn attention(path: &Path, options: &AttentionOptions) -> Result<OpenedFile, Error> {
-    Ok(shown(trace::read_with(path, options)?))
-}
-
-fn shown(imported: Imported) -> OpenedFile {
+/// What a file with a recording opens as.
+pub(super) fn shown(imported: Imported) -> OpenedFile {
     let config = Some(imported.config);
     let shown = RecordedEpisode {
         sha256: imported.sha256,

@@ -9,7 +9,6 @@ mod branch;
 mod choices;
 pub mod command;
 mod disk;
-#[cfg(any(test, target_arch = "wasm32"))]
 mod embed;
 mod fixture;
 mod glossary;

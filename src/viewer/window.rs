@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use super::app::{self, App};
-use super::disk::{Disk, Files, attention};
+use super::disk::{Disk, Files, shown};
 use super::options::{First, Options};
 use super::state::{OpenedFile, Settings, StartOptions};
 
@@ -53,7 +53,10 @@ pub fn run(
         Some(First::Learning(experiments)) => options.learn = experiments,
         Some(First::File(path)) => options.open = Some(open(path)?),
         Some(First::Attention(path, of)) => {
-            let opened = attention(&path, &of).map_err(|error| Error::File(error.to_string()))?;
+            let read = crate::io::trace::read_with(&path, &of);
+            let opened = read
+                .map(shown)
+                .map_err(|error| Error::File(error.to_string()))?;
             options.open = Some((path, Some(opened)));
         }
     }

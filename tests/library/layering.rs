@@ -264,7 +264,9 @@ const FLOORS: [&[&str]; 11] = [
     &["branch", "narration", "inspect", "precondition"],
     &["command"],
     &["link"],
-    &["apply", "worker", "disk", "options", "keys", "theme"],
+    &[
+        "apply", "worker", "disk", "embed", "options", "keys", "theme",
+    ],
     &["choices"],
     &["widget"],
     &["panel"],

@@ -573,7 +573,7 @@ fn every_fault_of_a_file_of_pairs_is_named_with_its_line() {
         ),
         (
             b"a\tb\t0-0\na\tb\t0-0 1-0",
-            "p.tsv: `line 2`: has the alignment 1-0; 1 is outside the source, which has the tokens 0 to 0",
+            "p.tsv: `line 2`: has the link `1-0`; 1 is outside the source, which has the tokens 0 to 0",
         ),
     ] {
         let error = pairs::from_bytes(file, "p.tsv", Tokens::Words).unwrap_err();

@@ -121,7 +121,7 @@ fn figure_has_every_head_and_layout_in_name() {
     type_into(&mut harness, "Path", "figure.pdf");
     click(&mut harness, "Save file");
     harness.get_by_label_contains(
-        "figure.pdf: unknown figure format. Use a name ending in .svg, .png or .gif.",
+        "figure.pdf: unknown figure format. Use a name ending in .svg, .png, .gif or .html.",
     );
     assert_eq!(*shelf.saved.lock().unwrap(), [PathBuf::from("all.svg")]);
 }

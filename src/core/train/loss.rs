@@ -167,7 +167,7 @@ mod tests {
             sam.into(),
             of_file("delta_rule", &[("keys", "3"), ("values", "3")]).into(),
             // The target is fed back.
-            of_file("luong", &[("units", "4")]).into(),
+            of_file("luong", &[("encoder.units", "4")]).into(),
         ];
         for (seed, config) in configs.into_iter().enumerate() {
             let scale = random_vector(9 + seed as u64, 1)[0];

@@ -125,7 +125,7 @@ const FIELDS: &[Row] = &[
     ("task.sampling", Sampled, r#""mean""#, &[Verify, Diff]),
     ("task.answer", Plain, r#""symbols""#, &[Verify, Diff]),
     ("task.tolerance", Plain, "0.1", &[Refused]),
-    ("task.links", Plain, r#""0-1""#, &[Diff]),
+    ("task.links", Plain, r#""0-1""#, &[Refused]),
     ("task.ended", Encoder, r#""end_symbol""#, &[Verify, Diff]),
     ("task.length", Plain, "4", &[Verify, Diff]),
     ("task.items", Items, "7", &[Verify, Diff]),

@@ -244,6 +244,10 @@ impl AskedForm {
         let Some(text) = &self.links else {
             return Ok(None);
         };
+        if self.seed.is_some() {
+            let problem = "belongs to episodes without a seed: others have the links of their task";
+            return Err(Error::content(label, "task.links", problem));
+        }
         let steps = [episode.steps(); 2];
         let links = text
             .split_whitespace()

@@ -11,6 +11,7 @@ use std::process::Command;
 /// Files that a reader writes, or that a script of the pages makes: a command with such a word is not run.
 const OWN: &[&str] = &[
     "mine.json",
+    "cross.npy",
     "reversal.json",
     "automaton.json",
     "load.json",
@@ -100,6 +101,7 @@ fn shorter(mut words: Vec<String>) -> Vec<String> {
     let trains = ["train", "sweep", "ablate"].contains(&&*command) && !has(&words, "--collect");
     let replaces = command == "train" && !has(&words, "--out");
     let has_items = has(&words, "--items");
+    let is_of_one = has(&words, "--repairs");
     let mut set = |option: &str, value: &str, is_added: bool| match words
         .iter()
         .position(|word| word == option)
@@ -113,7 +115,7 @@ fn shorter(mut words: Vec<String>) -> Vec<String> {
     set(
         "--episodes",
         "2",
-        ["eval", "lesion", "disassemble"].contains(&&*command),
+        ["eval", "lesion", "disassemble"].contains(&&*command) && !is_of_one,
     );
     set("--lengths", "5,10", false);
     if command == "eval" && has_items {

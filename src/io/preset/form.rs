@@ -320,8 +320,29 @@ fn complete_task(task: &mut Task, given: &Value, file: &str) -> Result<(), Error
     valid(task.validate(), "task.", file)
 }
 
-/// The machine for a task, held to its ranges.
+/// The machine for a task, held to its ranges, which can be trained on it.
 pub(in crate::io) fn complete_model(
+    model: &ModelConfig,
+    task: &Task,
+    file: &str,
+) -> Result<ModelConfig, Error> {
+    let model = recorded_model(model, task, file)?;
+    if model.reads_ahead() && !task.answers_last() {
+        let task = task.name();
+        let (key, own) = match &model {
+            ModelConfig::Equations(own) => ("model.file", &*own.file),
+            _ => ("model.kind", model.word()),
+        };
+        let problem = format!(
+            "is {own}, which reads the whole input before it answers, but an answer of the task {task} is asked for before the input ends; use `ntm`, `plain.machine`, `lstmn.machine`, or `multi_head_layers.machine` with its mask causal"
+        );
+        return Err(Error::content(file, key, problem));
+    }
+    Ok(model)
+}
+
+/// The machine of a recording, held to its ranges.
+pub(in crate::io) fn recorded_model(
     model: &ModelConfig,
     task: &Task,
     file: &str,
@@ -344,18 +365,6 @@ pub(in crate::io) fn complete_model(
         check(&mut model)
     };
     valid(checked, "model.", file)?;
-    // A recording of words alone may be of a machine that was asked otherwise.
-    if model.reads_ahead() && !task.answers_last() && task.is_loaded() {
-        let task = task.name();
-        let (key, own) = match &model {
-            ModelConfig::Equations(own) => ("model.file", &*own.file),
-            _ => ("model.kind", model.word()),
-        };
-        let problem = format!(
-            "is {own}, which reads the whole input before it answers, but an answer of the task {task} is asked for before the input ends; use `ntm`, `plain.machine`, `lstmn.machine`, or `multi_head_layers.machine` with its mask causal"
-        );
-        return Err(Error::content(file, key, problem));
-    }
     if task.is_loaded() {
         let steps = [task.longest(), task.longest_source()];
         valid(model.fits_episode(steps), "model.", file)?;

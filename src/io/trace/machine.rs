@@ -86,7 +86,7 @@ pub(super) fn read(
         (Field::Constant(constant, _), "memory.initial") if may_be_learned => *constant = None,
         _ => {}
     });
-    let mut config = form::complete_model(&config, task, label);
+    let mut config = form::recorded_model(&config, task, label);
     if let Err(Error::Content { place, .. }) = &mut config {
         // An unknown task has the channels of its arrays.
         match place.as_str() {

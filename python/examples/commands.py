@@ -1,6 +1,7 @@
 """Your own pairs: carry out commands, words in and actions out, with commands of a new kind in the test set.
 
     python commands.py                  # writes commands.tsv, commands_test.tsv and a preset, commands.json
+    python commands.py 50               # with 50 commands of the new kind among those that are learned
     tapescope train commands.json
     tapescope eval runs/commands-1
     tapescope view runs/commands-1
@@ -9,6 +10,7 @@
 import itertools
 import json
 import random
+import sys
 
 VERBS = ["walk", "look", "run", "jump"]
 TURNS = ["", "left", "right", "around left", "around right"]
@@ -52,7 +54,10 @@ if __name__ == "__main__":
     known = [one for one in alone + joined if "jump" not in one[0] or one[0] == "jump"]
     new = [one for one in joined if "jump" in one[0]]
     learned = [("jump", ["JUMP"])] * 40 + rng.sample(known, 600)
-    for name, some in [("commands.tsv", learned), ("commands_test.tsv", rng.sample(new, 100))]:
+    asked = rng.sample(new, 100)
+    more = int(sys.argv[1]) if len(sys.argv) > 1 else 0
+    learned += rng.sample([one for one in new if one not in asked], more)
+    for name, some in [("commands.tsv", learned), ("commands_test.tsv", asked)]:
         with open(name, "w", encoding="utf-8") as file:
             file.writelines(f"{words}\t{' '.join(made)}\n" for words, made in some)
     with open("commands.json", "w", encoding="utf-8") as file:

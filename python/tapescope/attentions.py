@@ -84,6 +84,9 @@ def _layers(attentions: Any) -> List[Array]:
     """Returns the weights of each layer, [heads, steps, tokens]."""
     if attentions is None:
         raise RecordError("is None", place="`attentions`", expected="those of model(…, output_attentions=True)")
+    if isinstance(attentions, (str, bytes)) or hasattr(attentions, "keys") or not hasattr(attentions, "__iter__"):
+        raise RecordError(f"is a {type(attentions).__name__}", place="`attentions`",
+                          expected="output.attentions, a sequence with an array for each layer; an array; or the pathlib.Path of a file")
     if hasattr(attentions, "shape") and len(attentions.shape) < 4:
         attentions = [attentions]
     attentions = list(attentions)

@@ -618,7 +618,7 @@ class OwnTasks(support.Test):
     def test_episodes_that_nobody_can_learn_from_are_refused(self):
         good = ([[0.0], [1.0]], [[0], [1]], None)
         for bad, said in [
-            (([[0.0]], [[0.5]], [1]), "`targets`: episode 1, step 0, channel 0 is 0.5; expected 0 or 1"),
+            (([[0.0]], [[np.nan]], [1]), "`targets`: episode 1, step 0, channel 0 is NaN; expected a finite number"),
             (([[0.0]], [[0]], [2]), "`mask`: episode 1, step 0 is 2; expected 1 where the answer is scored, else 0"),
             (([[0.0]], [[0]], [0.5]), "`mask`: episode 1, step 0 is 0.5; expected 1 where"),
             (([[0.0]], [[0]], [0]), "`mask`: episode 1 is 0 in every step"),

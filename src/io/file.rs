@@ -27,7 +27,16 @@ use crate::platform::HAS_FILES;
 /// its format, or weights of attention.
 pub fn is_trace(path: &Path) -> bool {
     let name = path.to_string_lossy();
-    let ends = [".ntmtrace.json", ".ntmtrace.json.gz", ".npz", ".npy"];
+    let ends = [
+        ".ntmtrace.json",
+        ".ntmtrace.json.gz",
+        ".npz",
+        ".npy",
+        ".txt",
+        ".csv",
+        ".tsv",
+        ".align",
+    ];
     if ends.iter().any(|end| name.ends_with(end)) {
         return true;
     }

@@ -604,19 +604,28 @@ impl ArraySource for Arrays {
         Ok(match &*expected.name {
             "mask" => [vec![0.0; before], vec![1.0; steps]].concat(),
             "input" => self.sides[usize::from(before > 0)].one_hot(t, 0),
-            "output" => self.sides[0].one_hot(t, before),
-            // Before the answer there is none.
-            "logit" => {
-                let output = self.sides[0].one_hot(t, before);
-                let start = before * self.sides[0].channels();
-                let of_symbols = !self.sides[0].known.is_empty();
-                let logit = |(index, value): (usize, f32)| match (index < start, value > 0.0) {
-                    (true, _) => 0.0,
-                    (_, false) => f32::NEG_INFINITY,
-                    (_, true) if of_symbols => 0.0,
-                    (_, true) => f32::INFINITY,
+            // Before the answer, logits are 0.
+            name @ ("output" | "logit") => {
+                let (of_symbols, channels) =
+                    (!self.sides[0].known.is_empty(), self.sides[0].channels());
+                let share = if of_symbols {
+                    1.0 / channels as f32
+                } else {
+                    0.5
                 };
-                output.into_iter().enumerate().map(logit).collect()
+                let none = if name == "logit" { 0.0 } else { share };
+                let logit = |value: f32| match (value > 0.0, of_symbols) {
+                    (false, _) => f32::NEG_INFINITY,
+                    (true, true) => 0.0,
+                    (true, false) => f32::INFINITY,
+                };
+                let mut values = self.sides[0].one_hot(t, before);
+                let (source, answer) = values.split_at_mut(before * channels);
+                source.fill(none);
+                if name == "logit" {
+                    answer.iter_mut().for_each(|value| *value = logit(*value));
+                }
+                values
             }
             array => {
                 let start = self.head(array).unwrap_or_default() * steps * source;

@@ -49,7 +49,7 @@ fn begins(bytes: &[u8]) -> Result<(), String> {
         Some(b'P' | 0x1f | b'{' | b'[') | None => Ok(()),
         Some(_) if file::is_attention(bytes) => Ok(()),
         Some(_) => {
-            Err("is not a trace: expected JSON, gzip, npz, or weights of attention".to_owned())
+            Err("is not a trace: expected JSON, gzip, npz, or weights of attention, .npy or a text that begins with a number or a link".to_owned())
         }
     }
 }

@@ -24,11 +24,13 @@ pub enum WindowLayout {
 }
 
 impl WindowLayout {
-    /// Returns the layout in which an episode opens: the close-up for short ones.
+    /// Returns the layout in which an episode opens: the close-up for short ones whose memory is recorded.
     pub fn that_suits(open: &Open) -> Self {
         let trace = &open.shown.recording.trace;
+        let mut absent = open.shown.recording.absent.iter();
+        let lacks_memory = absent.any(|name| name == "memory");
         match trace.steps() {
-            _ if trace.is_file() => Self::Debug,
+            _ if trace.is_file() || lacks_memory => Self::Debug,
             1..=SHORT => Self::CloseUp,
             _ => Self::Debug,
         }

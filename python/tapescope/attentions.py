@@ -74,7 +74,7 @@ def attention(tokens: Optional[Words], attentions: Any, *, source: Optional[Word
 
 def _words(words: Any, what: str) -> Union[str, List[str]]:
     if isinstance(words, os.PathLike):
-        return os.fspath(words)
+        return str(os.fspath(words))
     if not all(isinstance(word, str) for word in words):
         raise RecordError("is not a list of texts", place=f"`{what}`", expected="a token for each step: [\"the\", \"cat\"]")
     return list(words)

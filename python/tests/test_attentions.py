@@ -109,7 +109,7 @@ class Attentions(Test):
             (nan, "`attentions`: layer 0, head 0, step 1: has the weight NaN of token 0; expected 0 to 1"),
             (whole * 2, "`attentions`: layer 0, head 0, step 0: has weights that sum to 2.000; expected 1: weights after the softmax"),
             ((whole[0], whole[1, :2]), "have layers of the shapes [[2, 6, 6], [4, 6, 6]]; expected the same number"),
-            ("x", "is not an array of numbers"),
+            ("x", "is a str; expected output.attentions"),
             (weights(60, 40, 6), "has 2400 heads; expected at most 2048: some of the layers"),
         ]:
             with self.assertRaises(ts.RecordError) as caught:

@@ -193,14 +193,13 @@ impl Collect {
             None => "best validation".to_owned(),
             Some(episodes) => format!("best weights on {episodes} fresh episodes"),
         };
+        let measure = answer(settings).measure();
         writeln!(
             out,
-            "\nSuccess: {criterion} below {} {} per sequence.\n\
+            "\nSuccess: {criterion} below {} {measure} per sequence.\n\
              Sequences (median, worst) and seconds (median) to the first validation below it, over the runs that\n\
-             have one; {} of the best and the last validation (medians), and of the worst validation after it.",
-            self.threshold,
-            answer(settings).measure(),
-            answer(settings).measure()
+             have one; {measure} of the best and the last validation (medians), and of the worst validation after it.",
+            self.threshold
         )
     }
 

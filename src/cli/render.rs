@@ -372,8 +372,7 @@ impl Render {
     fn written(&self, pages: &dyn Pages, format: Format) -> anyhow::Result<(Vec<u8>, String)> {
         let usual_delay = if self.over_training { LEARNING } else { STEP };
         let usual = Motion::new(self.delay.unwrap_or(usual_delay));
-        let scale = self.page_scale(pages, format);
-        let title = self.drawing(pages, format, scale)?.title;
+        let (Drawing { title, .. }, scale) = self.drawing(pages, format, self.scale(format))?;
         let is_player = format == Format::Html;
         if format != Format::Gif && !is_player && !self.moves() {
             let told = async |_, _| ControlFlow::Continue(());
@@ -456,14 +455,7 @@ impl Render {
         self.motion || self.over_training
     }
 
-    /// Pixels per unit of these pages.
-    fn page_scale(&self, pages: &dyn Pages, format: Format) -> f32 {
-        if self.slide {
-            return SLIDE[1] / pages.draw().height;
-        }
-        self.scale(format)
-    }
-
+    /// Pixels per unit of a page that is no slide.
     fn scale(&self, format: Format) -> f32 {
         let is_still = !matches!(format, Format::Gif | Format::Html) && !self.moves();
         let usual = if is_still { 2.0 } else { 1.0 };
@@ -671,8 +663,13 @@ impl Render {
         })
     }
 
-    /// Returns the figure, if it can be drawn at the requested size.
-    fn drawing(&self, pages: &dyn Pages, format: Format, scale: f32) -> anyhow::Result<Drawing> {
+    /// Returns the figure, if it can be drawn at the requested size, and its pixels per unit: `scale`, or what fills a slide.
+    fn drawing(
+        &self,
+        pages: &dyn Pages,
+        format: Format,
+        scale: f32,
+    ) -> anyhow::Result<(Drawing, f32)> {
         let (least_width, least_height) = pages.least_size();
         if let Some((width, height)) = self.size {
             ensure!(
@@ -681,8 +678,13 @@ impl Render {
             );
         }
         let drawing = pages.draw();
+        let scale = if self.slide {
+            SLIDE[1] / drawing.height
+        } else {
+            scale
+        };
         if matches!(format, Format::Svg | Format::Html) {
-            return Ok(drawing);
+            return Ok((drawing, scale));
         }
         let [width, height] = drawing.pixels(scale);
         let too_long = format == Format::Gif && width.max(height) > MOST_OF_GIF;
@@ -698,7 +700,7 @@ impl Render {
             0
         };
         machine::claim(drawing.bytes(scale), threads, &what)?;
-        Ok(drawing)
+        Ok((drawing, scale))
     }
 }
 

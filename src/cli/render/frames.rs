@@ -7,7 +7,7 @@ use std::path::Path;
 use rayon::prelude::*;
 
 use super::{Bar, Render, STEP};
-use crate::figure::{Format, Pages};
+use crate::figure::{Drawing, Format, Pages};
 use crate::io::{label, picture, shell};
 
 /// The number of frames drawn at a time.
@@ -20,8 +20,8 @@ impl Render {
         let drawn = self.recording(&self.source)?;
         let options = self.options(Format::Gif, &drawn.recording, drawn.order)?;
         let figure = self.figure(&drawn, options)?;
-        let scale = self.page_scale(&figure, Format::Png);
-        self.drawing(&figure, Format::Gif, scale)?;
+        let scale = self.scale(Format::Png);
+        let (Drawing { title, .. }, scale) = self.drawing(&figure, Format::Gif, scale)?;
         let times = figure.frame_times(self.walk());
         self.check_duration(&times)?;
         picture::create_folder(folder)?;
@@ -46,13 +46,7 @@ impl Render {
         let _ = writeln!(list, "file {}", name(times.len().saturating_sub(1)));
         let list_path = folder.join("frames.ffconcat");
         picture::write(&list_path, list.as_bytes())?;
-        writeln!(
-            out,
-            "{}: {} frames, {}",
-            label(folder),
-            times.len(),
-            figure.draw().title
-        )?;
+        writeln!(out, "{}: {} frames, {title}", label(folder), times.len())?;
         let mut film = folder.as_os_str().to_owned();
         film.push(".mp4");
         let [list, film] = [list_path.as_os_str(), &film].map(shell::quoted);

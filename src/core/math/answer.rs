@@ -152,6 +152,15 @@ impl Answer {
         }
     }
 
+    /// The least end of an axis of losses: 1 bit; an error has the scale of its targets.
+    pub fn least_axis(self) -> f32 {
+        if self.is_real() {
+            f32::MIN_POSITIVE
+        } else {
+            1.0
+        }
+    }
+
     /// Name of the loss of a step.
     pub fn step_loss(self) -> &'static str {
         if self.is_real() {

@@ -55,6 +55,21 @@ impl Link {
         })
     }
 
+    /// Reads some: see [`Link::parse`].
+    ///
+    /// # Errors
+    /// The first link that is wrong, and what is expected.
+    pub fn parse_all<'a>(
+        links: impl IntoIterator<Item = &'a str>,
+        lengths: [usize; 2],
+        first: usize,
+    ) -> Result<Vec<Self>, String> {
+        let links = links.into_iter();
+        links
+            .map(|link| Self::parse(link, lengths, first))
+            .collect()
+    }
+
     /// The source tokens of each of `count` target tokens, from the first link to the last: of all links, and of the sure
     /// ones, where not all are sure.
     pub fn by_target(links: &[Self], count: usize) -> [Vec<Option<Range<usize>>>; 2] {
@@ -83,6 +98,16 @@ pub struct Links {
 }
 
 impl Links {
+    /// Links between the tokens of a source and of an answer, of which these steps are the tokens.
+    pub fn between_tokens(links: &[Link], tokens: Range<usize>) -> Self {
+        let moved = |link: &Link| Link {
+            ends: [link.ends[0], tokens.start + link.ends[1]],
+            ..*link
+        };
+        let all = links.iter().map(moved).collect();
+        Self { all, tokens }
+    }
+
     /// True where links are known.
     pub fn are_known(&self) -> bool {
         !self.tokens.is_empty()

@@ -83,11 +83,8 @@ impl Pair {
                 return Err(format!("has a {side} of {length} tokens; {problem}"));
             }
         }
-        let links = fields.get(2).map(|links| {
-            let links = Tokens::Words.of(links);
-            let links = links.map(|link| Link::parse(link, lengths, first));
-            links.collect::<Result<Vec<_>, _>>()
-        });
+        let links = fields.get(2);
+        let links = links.map(|links| Link::parse_all(Tokens::Words.of(links), lengths, first));
         Ok(Self {
             texts: texts.map(str::to_owned),
             lengths,
@@ -295,14 +292,8 @@ impl Pairs {
         episode.alignment.clear();
         if let Some(links) = &pair.links {
             let before = source.len() + 1;
-            let moved = |link: &Link| Link {
-                ends: [link.ends[0], before + link.ends[1]],
-                ..*link
-            };
-            episode.set_links(Links {
-                all: links.iter().map(moved).collect(),
-                tokens: before..before + target.len(),
-            });
+            let tokens = before..before + target.len();
+            episode.set_links(Links::between_tokens(links, tokens));
         }
         episode
     }

@@ -138,9 +138,10 @@ impl Statement {
                 arrays.push(array);
                 continue;
             }
+            let [head, _, name] = of_head(array);
             let own = Self {
-                name: of_head(array).2,
-                head: of_head(array).0,
+                name,
+                head,
                 equation: array.equation,
                 parts: vec![part],
                 reads: Vec::new(),
@@ -196,14 +197,13 @@ fn named(all: &[(Statement, Vec<Array>)], name: &str, made: Array) -> Option<usi
 
 /// What stands before the last point of a name, without the number of a head.
 fn kind(array: Array) -> (&'static str, &'static str) {
-    let (head, _, name) = of_head(array);
+    let [head, _, name] = of_head(array);
     (head, name.rsplit_once('.').map_or("", |(owner, _)| owner))
 }
 
 /// The kind and the number of the head in the name of an array, and the rest of the name.
-fn of_head(array: Array) -> (&'static str, &'static str, &'static str) {
-    let [kind, number, rest] = split_head(array.name).unwrap_or(["", "", array.name]);
-    (kind, number, rest)
+fn of_head(array: Array) -> [&'static str; 3] {
+    split_head(array.name).unwrap_or(["", "", array.name])
 }
 
 /// The names right of the sign `=` that are no functions: their places, with the brackets behind them; whether these ask for

@@ -138,6 +138,8 @@ struct Film {
     parts: Table,
     frames: Packed,
     count: usize,
+    /// The colour behind the marks in both themes.
+    ground: Pair,
 }
 
 /// Writes a figure that runs.
@@ -163,6 +165,7 @@ pub(crate) async fn html(
         parts: Table::default(),
         frames: Packed::new(),
         count: 0,
+        ground: [[0; 3]; 2],
     };
     for head in shown {
         for at in &times {
@@ -198,19 +201,22 @@ impl Film {
             dark: Some(is_dark),
         };
         let dark = || {
-            let mut marks = Vec::new();
-            pages.show(&view(true), &mut |(drawing, _)| marks = drawing.marks);
-            marks
+            let mut seen = ([0; 3], Vec::new());
+            pages.show(&view(true), &mut |(drawing, _)| {
+                seen = (drawing.ground, drawing.marks);
+            });
+            seen
         };
         let light = || {
-            let (mut marks, mut parts) = (Vec::new(), Vec::new());
+            let mut seen = ([0; 3], Vec::new(), Vec::new());
             pages.show(&view(false), &mut |(drawing, places)| {
                 let told = places.iter().filter_map(|place| self.part(place, at));
-                (marks, parts) = (drawing.marks, told.collect());
+                seen = (drawing.ground, drawing.marks, told.collect());
             });
-            (marks, parts)
+            seen
         };
-        let ((light, parts), dark) = rayon::join(light, dark);
+        let ((ground, light, parts), (dark_ground, dark)) = rayon::join(light, dark);
+        self.ground = [ground, dark_ground];
         let marks = light.iter().enumerate();
         let marks = marks.map(|(index, mark)| self.mark(mark, dark.get(index).unwrap_or(mark)));
         let marks: Vec<_> = marks.collect();
@@ -228,69 +234,34 @@ impl Film {
         self.frames.add(&text);
     }
 
+    /// A mark in both themes, which differ in colours alone.
     fn mark(&mut self, light: &Mark, dark: &Mark) -> usize {
-        let text = match (light, dark) {
-            (Mark::Rect { area, fill }, other) => {
-                let other = if let Mark::Rect { fill, .. } = other {
-                    *fill
-                } else {
-                    *fill
-                };
-                format!("[0,{},{}]", place(area), self.ink(*fill, other))
-            }
-            (Mark::Edge { area, ink, inside }, other) => {
-                let other = if let Mark::Edge { ink, .. } = other {
-                    *ink
-                } else {
-                    *ink
-                };
+        let ink = light.ink();
+        let ink = ink.map(|ink| self.ink(ink, dark.ink().unwrap_or(ink)));
+        let ink = ink.unwrap_or_default();
+        let text = match light {
+            Mark::Rect { area, .. } => format!("[0,{},{ink}]", place(area)),
+            Mark::Edge { area, inside, .. } => {
                 let by = if *inside { 0.5 } else { -0.5 };
                 let corners = area.inset(by, by).corners();
-                format!("[1,{},{},1]", json(&path(&corners)), self.ink(*ink, other))
+                format!("[1,{},{ink},1]", json(&path(&corners)))
             }
-            (
-                Mark::Line {
-                    points,
-                    ink,
-                    width,
-                    dashes,
-                },
-                other,
-            ) => {
-                let other = if let Mark::Line { ink, .. } = other {
-                    *ink
-                } else {
-                    *ink
-                };
+            Mark::Line {
+                points,
+                width,
+                dashes,
+                ..
+            } => {
                 let dashes: Vec<_> = dashes.iter().map(|length| short(*length)).collect();
-                let (path, ink) = (json(&path(points)), self.ink(*ink, other));
-                format!(
-                    "[1,{path},{ink},{},{}]",
-                    short(*width),
-                    json(&dashes.join(" "))
-                )
+                let (path, dashes) = (json(&path(points)), json(&dashes.join(" ")));
+                format!("[1,{path},{ink},{},{dashes}]", short(*width))
             }
-            (Mark::Shape { points, fill }, other) => {
-                let other = if let Mark::Shape { fill, .. } = other {
-                    *fill
-                } else {
-                    *fill
-                };
-                format!("[2,{},{}]", json(&path(points)), self.ink(*fill, other))
-            }
-            (Mark::Text(text), other) => {
-                let other = if let Mark::Text(other) = other {
-                    other
-                } else {
-                    text
-                };
-                self.text(text, other)
-            }
-            (Mark::Image { area, image }, other) => {
-                let other = if let Mark::Image { image, .. } = other {
-                    image
-                } else {
-                    image
+            Mark::Shape { points, .. } => format!("[2,{},{ink}]", json(&path(points))),
+            Mark::Text(text) => text_json(text, &ink),
+            Mark::Image { area, image } => {
+                let other = match dark {
+                    Mark::Image { image, .. } => image,
+                    _ => image,
                 };
                 format!("[4,{},{}]", place(area), self.image(image, other))
             }
@@ -302,31 +273,6 @@ impl Film {
     fn ink(&mut self, light: Ink, dark: Ink) -> String {
         let number = self.colours.number([light.colour, dark.colour]);
         format!("{number},{}", short(light.opacity))
-    }
-
-    fn text(&mut self, text: &Text, dark: &Text) -> String {
-        let (style, drop) = (text.style, DROP * text.style.size);
-        let [x, y] = match (style.upwards, text.at) {
-            (true, [x, y]) => [x + drop, y],
-            (false, [x, y]) => [x, y + drop],
-        };
-        let [x, y] = [x, y].map(short);
-        let ink = self.ink(style.ink, dark.style.ink);
-        let anchor = match style.anchor {
-            Anchor::Start => 0,
-            Anchor::Middle => 1,
-            Anchor::End => 2,
-        };
-        let weight = match style.weight {
-            Weight::Medium => 0,
-            Weight::Bold => 1,
-            Weight::Mono => 2,
-        };
-        let (size, up) = (short(style.size), u8::from(style.upwards));
-        // Another font takes the same room.
-        let width = short(width_of(&text.text, &style));
-        let text = json(&text.text);
-        format!("[3,{x},{y},{ink},{size},{anchor},{weight},{up},{width},{text}]")
     }
 
     fn image(&mut self, light: &Image, dark: &Image) -> usize {
@@ -345,11 +291,8 @@ impl Film {
     /// A picture to point at: its place, the words for a value, its rows, and its values.
     fn part(&mut self, place_of: &PlacedPanel<'_>, at: FrameTime) -> Option<usize> {
         let panel = &place_of.panel;
-        if panel.alt.is_empty() || matches!(panel.content, Content::Sign(Slot::Sentence)) {
-            return None;
-        }
-        let name = format!("{}: {}  {}", panel.name, panel.alt, panel.value);
-        let name = json(name.trim_end());
+        let is_sentence = matches!(panel.content, Content::Sign(Slot::Sentence));
+        let name = json(&panel.in_words().filter(|_| !is_sentence)?);
         let area = place(&place_of.area);
         let steps = place_of.steps().map_or_else(
             || "null".to_owned(),
@@ -365,15 +308,13 @@ impl Film {
             cells.version,
             rows.iter().map(|row| row.0).collect(),
         );
-        let known = self.known.get(&key).copied();
-        let values = known.unwrap_or_else(|| {
+        let values = *self.known.entry(key).or_insert_with(|| {
             let columns = 0..cells.columns;
             let places = columns.flat_map(|column| rows.iter().map(move |row| (column, row.0)));
             let values = places.map(|(column, row)| value(cells.value(column, row)));
             let values: Vec<_> = values.collect();
             self.values.number(format!("[{}]", values.join(",")))
         });
-        self.known.insert(key, values);
         let whose = if panel.whose.is_empty() {
             &panel.name
         } else {
@@ -418,21 +359,7 @@ impl Film {
         let pairs = self.colours.pairs.iter();
         let pairs = pairs.map(|pair| format!("[\"#{}\",\"#{}\"]", hex(pair[0]), hex(pair[1])));
         let pairs: Vec<_> = pairs.collect();
-        let ground = [false, true].map(|dark| {
-            let mut ground = drawing.ground;
-            let at = pages.frame_times(Walk::Player).first().copied();
-            let at = at.unwrap_or_else(|| FrameTime::new(0, None));
-            let dark = Some(dark);
-            pages.show(
-                &View {
-                    at,
-                    head: None,
-                    dark,
-                },
-                &mut |(drawing, _)| ground = drawing.ground,
-            );
-            format!("\"#{}\"", hex(ground))
-        });
+        let ground = self.ground.map(|ground| format!("\"#{}\"", hex(ground)));
         let opening = pages.opening();
         let number = |place: Option<usize>| {
             place.map_or_else(|| "null".to_owned(), |place| place.to_string())
@@ -475,6 +402,31 @@ impl Film {
         page += rest;
         page.into_bytes()
     }
+}
+
+/// A text whose colour is `ink`.
+fn text_json(text: &Text, ink: &str) -> String {
+    let (style, drop) = (text.style, DROP * text.style.size);
+    let [x, y] = match (style.upwards, text.at) {
+        (true, [x, y]) => [x + drop, y],
+        (false, [x, y]) => [x, y + drop],
+    };
+    let [x, y] = [x, y].map(short);
+    let anchor = match style.anchor {
+        Anchor::Start => 0,
+        Anchor::Middle => 1,
+        Anchor::End => 2,
+    };
+    let weight = match style.weight {
+        Weight::Medium => 0,
+        Weight::Bold => 1,
+        Weight::Mono => 2,
+    };
+    let (size, up) = (short(style.size), u8::from(style.upwards));
+    // Another font takes the same room.
+    let width = short(width_of(&text.text, &style));
+    let text = json(&text.text);
+    format!("[3,{x},{y},{ink},{size},{anchor},{weight},{up},{width},{text}]")
 }
 
 /// A text of JSON.

@@ -136,12 +136,8 @@ impl<'a> TrainingFigure<'a> {
         let chance = task.chance(episode);
         let known = points.iter().map(|[_, bits]| *bits);
         let known = known.filter(|bits| bits.is_finite());
-        let least = if episode.answer.is_real() {
-            f64::MIN_POSITIVE
-        } else {
-            1.0
-        };
-        let most = known.fold(chance.max(least), f64::max) * 1.06;
+        let least = chance.max(episode.answer.least_axis().into());
+        let most = known.fold(least, f64::max) * 1.06;
         let ends = [points.first(), points.last()].map(|end| end.map_or(1.0, |point| point[0]));
         let line = |points: &[[f64; 2]], hue| Line::new("", hue, Form::Whole, points.to_vec());
         let so_far = line(&points[..=now], Hue::Accent);

@@ -73,7 +73,7 @@ pub struct Bars<'a> {
 }
 
 /// A head parameter over its column.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Parameter<'a> {
     text: &'a str,
     size: f32,
@@ -409,10 +409,9 @@ impl<'a> Addressing<'a> {
 
     /// The parameters over their columns: on one line or on two by turns, and without their symbols where that is not enough.
     fn parameters(&self, areas: &[Area]) -> Vec<Parameter<'_>> {
-        let ways = [(false, 1), (false, 2), (true, 1)];
-        let all = ways.map(|(is_short, lines)| self.on_lines(areas, is_short, lines));
-        let fits = |all: &&Vec<Parameter<'_>>| !Parameter::touch(all);
-        let found = all.iter().find(fits).cloned();
+        let ways = [(false, 1), (false, 2), (true, 1)].into_iter();
+        let mut all = ways.map(|(is_short, lines)| self.on_lines(areas, is_short, lines));
+        let found = all.find(|all| !Parameter::touch(all));
         found.unwrap_or_else(|| self.on_lines(areas, true, 2))
     }
 

@@ -204,6 +204,20 @@ pub enum Mark {
     },
 }
 
+impl Mark {
+    /// Its colour; of an image none.
+    pub(crate) fn ink(&self) -> Option<Ink> {
+        match self {
+            Self::Rect { fill: ink, .. }
+            | Self::Edge { ink, .. }
+            | Self::Line { ink, .. }
+            | Self::Shape { fill: ink, .. } => Some(*ink),
+            Self::Text(text) => Some(text.style.ink),
+            Self::Image { .. } => None,
+        }
+    }
+}
+
 /// A page.
 #[derive(Clone, Debug)]
 pub struct Drawing {

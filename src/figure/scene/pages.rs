@@ -4,7 +4,6 @@ use std::path::Path;
 
 use crate::figure::Drawing;
 use crate::figure::scene::layout::Scene;
-use crate::figure::scene::panel::Panel;
 
 /// Extra time of the last frame of an animation, in hundredths of a second.
 pub(crate) const REST: u16 = 100;
@@ -142,16 +141,8 @@ pub trait Pages: Sync {
     /// The page.
     fn draw(&self) -> Drawing {
         let (mut drawing, places) = self.scene();
-        let told = places.iter().filter(|place| !place.panel.alt.is_empty());
-        let told = told.map(|place| {
-            let Panel {
-                name, alt, value, ..
-            } = &place.panel;
-            (
-                place.area,
-                format!("{name}: {alt}  {value}").trim_end().to_owned(),
-            )
-        });
+        let told = places.iter();
+        let told = told.filter_map(|place| Some((place.area, place.panel.in_words()?)));
         drawing.parts.extend(told);
         drawing
     }

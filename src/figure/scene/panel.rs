@@ -332,6 +332,12 @@ impl<'a> Panel<'a> {
         }
     }
 
+    /// Name, description and value for those who cannot see it; none where it says nothing.
+    pub(crate) fn in_words(&self) -> Option<String> {
+        let words = || format!("{}: {}  {}", self.name, self.alt, self.value);
+        (!self.alt.is_empty()).then(|| words().trim_end().to_owned())
+    }
+
     /// Places the picture on a page.
     pub fn at(mut self, area: Area) -> PlacedPanel<'a> {
         let area = match &mut self.content {

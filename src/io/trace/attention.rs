@@ -6,7 +6,7 @@
 //! | text | a matrix: a line for each step, numbers separated by blanks, tabs, commas or semicolons |
 //! | text | links in the Pharaoh format: a line for each pair of sentences, `0-0 1p2`; `p` is a possible link |
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::json;
 
@@ -91,12 +91,12 @@ impl AttentionOptions {
     }
 
     /// Refuses files of tokens that are given with a trace.
-    pub(super) fn check_trace(&self, path: &Path) -> Result<(), Error> {
+    pub(super) fn check_trace(&self, label: &str) -> Result<(), Error> {
         if *self == Self::default() {
             return Ok(());
         }
         let problem = "is a trace, which has its own tokens; files of tokens and links belong to weights: .npy, a matrix, or links";
-        Err(Error::about(path, problem))
+        Err(Error::content(label, "", problem))
     }
 }
 
@@ -109,17 +109,6 @@ fn line_of<'a>(text: &'a str, line: usize, label: &str) -> Result<&'a str, Error
         );
         Error::content(label, format!("line {line}"), problem)
     })
-}
-
-/// Reads links of tokens that are counted from `first`; `lengths` are the numbers of those of source and target.
-fn links<'a>(
-    words: impl Iterator<Item = &'a str>,
-    lengths: [usize; 2],
-    first: usize,
-) -> Result<Vec<Link>, String> {
-    words
-        .map(|word| Link::parse(word, lengths, first))
-        .collect()
 }
 
 /// Reads such a file, already in memory; `label` stands for it in messages.
@@ -157,11 +146,8 @@ pub(super) fn from_bytes(
     let sides = [source, options.words(options.tokens.as_ref(), "tokens")?];
     let lengths = sides.map(|side| side.map(|(_, words)| words.len()));
     let most = lengths.map(|length| length.unwrap_or(UNNAMED));
-    let found = links(
-        line_of(text, line, label)?.split_whitespace(),
-        most,
-        options.first,
-    );
+    let words = line_of(text, line, label)?.split_whitespace();
+    let found = Link::parse_all(words, most, options.first);
     let links = found.map_err(|problem| Error::content(label, format!("line {line}"), problem))?;
     let shown = |side: usize| {
         links
@@ -380,11 +366,8 @@ impl Attention {
             .transpose()?;
         let found = options.words(options.links.as_ref(), "links")?;
         let links = found.map(|(of, words)| {
-            let links = links(
-                words.iter().map(String::as_str),
-                [source, steps],
-                options.first,
-            );
+            let words = words.iter().map(String::as_str);
+            let links = Link::parse_all(words, [source, steps], options.first);
             let place = line.map_or_else(String::new, |line| format!("line {line}"));
             links.map_err(|problem| Error::content(&of, place, problem))
         });
@@ -445,13 +428,8 @@ impl Attention {
             names.retain(|name| !["mean", "maximum"].contains(&&**name));
         }
         if let Some(links) = links {
-            let moved = |link: Link| Link {
-                ends: [link.ends[0], before + link.ends[1]],
-                ..link
-            };
-            let all = links.into_iter().map(moved).collect();
-            let tokens = before..t;
-            recording.episode.set_links(Links { all, tokens });
+            let links = Links::between_tokens(&links, before..t);
+            recording.episode.set_links(links);
         }
         Ok(imported)
     }

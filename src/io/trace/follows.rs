@@ -234,20 +234,12 @@ impl Losses {
         let Recording { trace, episode, .. } = recording;
         let steps = episode.steps();
         let (mut loss, mut slack) = (vec![0.0; steps], vec![0.0; steps]);
-        if is_recorded(recording, "logit") {
+        // A real value is its own logit.
+        if is_recorded(recording, "logit") || episode.answer.is_real() {
             score(episode, trace, &mut loss);
             return Self { loss, slack };
         }
-        let weight = episode.answer.weight(episode.scored_bits());
         for t in (0..steps).filter(|&t| episode.mask[t] > 0.0) {
-            if episode.answer.is_real() {
-                // The output is the logit.
-                let rows = trace.output.row(t).iter().zip(episode.target.row(t));
-                let squares = rows.map(|(y, target)| f64::from(y - target).powi(2));
-                loss[t] = (weight * squares.sum::<f64>()) as f32;
-                slack[t] = f64::from(f32::EPSILON);
-                continue;
-            }
             let mut bits = 0.0;
             for (&y, &target) in trace.output.row(t).iter().zip(episode.target.row(t)) {
                 let y = f64::from(y);

@@ -248,11 +248,7 @@ impl AskedForm {
             let problem = "belongs to episodes without a seed: others have the links of their task";
             return Err(Error::content(label, "task.links", problem));
         }
-        let steps = [episode.steps(); 2];
-        let links = text
-            .split_whitespace()
-            .map(|link| Link::parse(link, steps, 0));
-        let all: Result<Vec<_>, _> = links.collect();
+        let all = Link::parse_all(text.split_whitespace(), [episode.steps(); 2], 0);
         let all = all.map_err(|problem| Error::content(label, "task.links", problem))?;
         let tokens = episode.source()..episode.target_end();
         Ok(Some(Links { all, tokens }))

@@ -27,12 +27,7 @@ pub fn read(path: &Path) -> Result<Imported, Error> {
 /// # Errors
 /// As for [`read`]; options for a trace.
 pub fn read_with(path: &Path, options: &AttentionOptions) -> Result<Imported, Error> {
-    let bytes = file::read(path, LIMIT, begins)?;
-    if file::is_attention(&bytes) {
-        return attention::from_bytes(bytes, options, &file::label(path));
-    }
-    options.check_trace(path)?;
-    from_bytes(bytes, &file::label(path))
+    opened(path, options, &|_, _| ControlFlow::Continue(()))
 }
 
 /// [`read`], as far as `watch` allows.
@@ -40,7 +35,16 @@ pub fn read_with(path: &Path, options: &AttentionOptions) -> Result<Imported, Er
 /// # Errors
 /// As for [`read`]; and that it was given up.
 pub fn read_watched(path: &Path, watch: ReadProgress<'_>) -> Result<Imported, Error> {
-    bytes_watched(file::read(path, LIMIT, begins)?, &file::label(path), watch)
+    opened(path, &AttentionOptions::default(), watch)
+}
+
+fn opened(
+    path: &Path,
+    options: &AttentionOptions,
+    watch: ReadProgress<'_>,
+) -> Result<Imported, Error> {
+    let bytes = file::read(path, LIMIT, begins)?;
+    recorded(bytes, options, &file::label(path), watch)
 }
 
 /// Refuses bytes that are neither JSON nor packed, nor weights.
@@ -60,14 +64,22 @@ fn begins(bytes: &[u8]) -> Result<(), String> {
 /// # Errors
 /// As for [`read`].
 pub fn from_bytes(bytes: Vec<u8>, label: &str) -> Result<Imported, Error> {
-    bytes_watched(bytes, label, &|_, _| ControlFlow::Continue(()))
+    let options = AttentionOptions::default();
+    recorded(bytes, &options, label, &|_, _| ControlFlow::Continue(()))
 }
 
-fn bytes_watched(bytes: Vec<u8>, label: &str, watch: ReadProgress<'_>) -> Result<Imported, Error> {
+/// The recording in these bytes.
+fn recorded(
+    bytes: Vec<u8>,
+    options: &AttentionOptions,
+    label: &str,
+    watch: ReadProgress<'_>,
+) -> Result<Imported, Error> {
     let fail = |problem: String| Error::content(label, "", problem);
     if file::is_attention(&bytes) {
-        return attention::from_bytes(bytes, &AttentionOptions::default(), label);
+        return attention::from_bytes(bytes, options, label);
     }
+    options.check_trace(label)?;
     if bytes.starts_with(b"PK") {
         let mut members = Members::new(&bytes, LIMIT, watch).map_err(fail)?;
         let meta = members

@@ -125,12 +125,7 @@ impl Painting<'_, '_> {
         let loss = &recording.loss[self.of.span.clone()];
         let finite = loss.iter().copied().filter(|loss| loss.is_finite());
         let answer = recording.episode.answer;
-        let least = if answer.is_real() {
-            f32::MIN_POSITIVE
-        } else {
-            1.0
-        };
-        let most = finite.fold(least, f32::max);
+        let most = finite.fold(answer.least_axis(), f32::max);
         let bars = all.down(y.min + 8.0, y.max);
         lanes::bars(&mut self.on, loss, &bars, |loss| loss / most);
         if loss.first().copied().is_some_and(is_absent) {

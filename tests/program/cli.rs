@@ -609,6 +609,10 @@ fn where_a_window_is_to_begin_is_checked_before_it_opens() {
             "--step 11: the episode has steps 0 to 10",
         ),
         ("--step 4000", "--step 4000: the episode has steps 0 to "),
+        (
+            "copy --tokens tokens.txt",
+            "copy is a machine; files of tokens and links belong to attention of another program: ",
+        ),
         ("copy --head W1", "--head W1: the heads are R0, W0"),
         ("copy_lstm --head R0", "--head R0: the machine has no heads"),
         (

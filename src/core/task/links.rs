@@ -64,10 +64,19 @@ impl Link {
         lengths: [usize; 2],
         first: usize,
     ) -> Result<Vec<Self>, String> {
-        let links = links.into_iter();
-        links
-            .map(|link| Self::parse(link, lengths, first))
-            .collect()
+        let links: Vec<&str> = links.into_iter().collect();
+        let from = |first: usize| -> Result<Vec<Self>, String> {
+            let links = links.iter();
+            links
+                .map(|link| Self::parse(link, lengths, first))
+                .collect()
+        };
+        from(first).map_err(|problem| match from(1) {
+            Ok(_) if first == 0 => {
+                format!("{problem}; all links fit if the first token is 1 (--first 1; of a task, `first_token`)")
+            }
+            _ => problem,
+        })
     }
 
     /// The source tokens of each of `count` target tokens, from the first link to the last: of all links, and of the sure

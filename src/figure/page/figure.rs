@@ -479,7 +479,11 @@ impl<'a> Figure<'a> {
             band(of_head(true, weightings), of_head(false, weightings), true),
         ];
         bands.extend(stacked(self.panels(Picture::Patches)));
-        let [large, _] = by_rank(&self.facts.quantities);
+        let [mut large, _] = by_rank(&self.facts.quantities);
+        let over_rows = self.catalogue().over_rows();
+        if !over_rows.is_empty() {
+            large = over_rows;
+        }
         // Tables of one step have no place among pictures over time.
         let large = large.into_iter().filter_map(|own| {
             let picture = if own.is_memory() {
@@ -1014,6 +1018,67 @@ mod tests {
             );
         }
         assert!(slots.contains(&Slot::Title(8)));
+    }
+
+    /// Attention of another program of 3 layers of 5 heads: 4 steps, which attend to 6 tokens.
+    fn imported_attention() -> Recording {
+        use crate::io::trace::{Attention, AttentionOptions};
+        let weights = [0.5, 0.1, 0.1, 0.1, 0.1, 0.1].repeat(3 * 5 * 4);
+        let attention = Attention::new(&[3, 5, 4, 6], weights).unwrap();
+        let imported = attention.imported(&AttentionOptions::default(), "test");
+        imported.unwrap().recording
+    }
+
+    #[test]
+    fn mean_and_maximum_of_all_heads_stand_in_place_of_a_memory_that_was_not_recorded() {
+        let recording = imported_attention();
+        let options = Options {
+            size: Some((1440.0, 900.0)),
+            ..options(Layout::Debug)
+        };
+        let figure = Figure::new(&recording, options);
+        let (drawing, places) = figure.scene();
+        let texts: Vec<_> = texts(&drawing).into_iter().map(|text| &text.text).collect();
+        for word in ["mean", "maximum", "ALL HEADS", "bit, all heads"] {
+            assert!(texts.iter().any(|text| *text == word), "{word}: {texts:?}");
+        }
+        let pictures = |picture| {
+            let of = places
+                .iter()
+                .filter(move |place| place.panel.id.picture == picture);
+            of.map(|place| (place.area, place.axis.count(), place.steps()))
+        };
+        assert_eq!(pictures(Picture::Memory).count(), 0);
+        let all: Vec<_> = pictures(Picture::Quantities).collect();
+        assert_eq!(all.len(), 2);
+        let bars = pictures(Picture::Weightings).next().unwrap().0;
+        for (area, rows, steps) in all {
+            assert_eq!((area.top, area.bottom), (bars.top, bars.bottom));
+            // The steps before the answer have no weights.
+            assert_eq!((rows, steps), (6, Some(4)));
+        }
+    }
+
+    #[test]
+    fn heads_of_a_stack_of_layers_have_a_line_for_each_layer() {
+        let recording = imported_attention();
+        let figure = Figure::new(&recording, options(Layout::Debug));
+        let (drawing, places) = figure.scene();
+        let place = |head: usize| {
+            let slot = Slot::Picture(PanelId::thumbnail(head));
+            let of = places.iter().find(|place| place.slot() == slot);
+            of.unwrap().area
+        };
+        for layer in 0..3 {
+            let name = format!("layer {layer}");
+            assert!(texts(&drawing).iter().any(|text| text.text == name));
+            for head in 1..5 {
+                let own = place(5 * layer + head);
+                assert_eq!(own.top, place(5 * layer + 4).top);
+                assert_eq!(own.left, place(5 + head).left);
+            }
+        }
+        assert!(place(4).top < place(5).top && place(9).top < place(10).top);
     }
 
     #[test]

@@ -342,7 +342,7 @@ impl<'a> Catalogue<'a> {
         })
     }
 
-    fn down(&self) -> Down<'a> {
+    pub(super) fn down(&self) -> Down<'a> {
         Down {
             label: "row",
             rows: Cow::Borrowed(self.rows),

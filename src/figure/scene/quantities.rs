@@ -1,13 +1,14 @@
 //! The quantities of a machine file: over time, at a step, and the norms of the rows of a table.
 
 use crate::figure::facts::gradients::Gradients;
-use crate::figure::facts::quantities::{Quantity, norm};
+use crate::figure::facts::quantities::{Colouring, Quantity, norm};
 use crate::figure::scene::catalogue::{Catalogue, steps_done};
 use crate::figure::scene::cells::Cells;
 use crate::figure::scene::panel::{Across, Content, Down, Panel};
 use crate::figure::{PanelId, Picture, Scale};
 use crate::math::Series;
 use crate::model::Place;
+use crate::model::array::MEMORY;
 
 /// The axes of machine files along which the steps of a source stand.
 const SOURCE_AXES: [&str; 2] = ["source", "from"];
@@ -20,6 +21,21 @@ impl<'a> Catalogue<'a> {
         self.facts.quantities.iter().find(|own| own.part == part)
     }
 
+    /// The quantities from 0 to 1 over the rows of a memory that was not recorded: of attention, mean and maximum of all
+    /// heads.
+    pub fn over_rows(&self) -> Vec<&'a Quantity> {
+        let all = self.facts.quantities.iter();
+        all.filter(|own| self.is_over_rows(own)).collect()
+    }
+
+    fn is_over_rows(&self, own: &Quantity) -> bool {
+        let [rows, _] = self.now.trace().memory_size();
+        let mut absent = self.now.recording.absent.iter();
+        let is_share = matches!(own.colours, Colouring::Weighting | Colouring::Bits);
+        let is_one = is_share && own.axes.len() == 1 && own.axes[0].1 == rows;
+        is_one && absent.any(|name| name == MEMORY.name)
+    }
+
     /// The values of a quantity, or the gradients w.r.t. them, with their scale.
     fn values_of(&self, own: &Quantity) -> Option<(&'a Series<f32>, Scale)> {
         let place = Place::Machine;
@@ -27,7 +43,13 @@ impl<'a> Catalogue<'a> {
             return Some((by.trace.series(place, own.array)?, by.scale(own.array)));
         }
         let series = self.now.trace().series(place, own.array)?;
-        Some((series, own.scale(self.shades[1])))
+        let [bits, weighting] = self.shades;
+        let scale = if self.is_over_rows(own) {
+            bits
+        } else {
+            own.scale(weighting)
+        };
+        Some((series, scale))
     }
 
     /// The names of the entries of an axis, if these are the tokens of a source.
@@ -46,6 +68,7 @@ impl<'a> Catalogue<'a> {
         let (series, scale) = self.values_of(own)?;
         let (steps, step, [rows, columns]) = (self.now.trace().steps(), self.now.step, own.shape());
         let version = self.layer.map_or(0, Gradients::version);
+        let is_over_rows = self.is_over_rows(own);
         let is_norm = id.picture == Picture::Norms;
         let words = own.words();
         let what = self.layer.map_or(words.clone(), |d| d.wrt(&words));
@@ -57,9 +80,13 @@ impl<'a> Catalogue<'a> {
                 equation if self.layer.is_none() && !equation.is_empty() => equation,
                 _ => what.clone(),
             },
-            down: Down {
-                names: self.names_along(own.axis(), down),
-                ..Down::all(own.axis(), down)
+            down: if is_over_rows {
+                self.down()
+            } else {
+                Down {
+                    names: self.names_along(own.axis(), down),
+                    ..Down::all(own.axis(), down)
+                }
             },
             ..Panel::new(id, Content::Cells(cells))
         };

@@ -22,6 +22,8 @@ pub(super) struct Familiar {
     pub memory: Memory,
     /// Layers of a controller.
     pub layers: usize,
+    /// Layers of a stack that have heads each; 1 without one.
+    stack: usize,
     mechanisms: Vec<Mechanism>,
 }
 
@@ -68,7 +70,7 @@ impl Familiar {
         match &self.memory {
             Memory::Written(_) => own,
             Memory::Steps(rows) => Mechanism {
-                layer: head * self.layers.max(1) / self.heads.len().max(1),
+                layer: head * self.stack / self.heads.len().max(1),
                 shift_form: ShiftForm::None,
                 sees: rows.sees(head, source),
                 ..own
@@ -102,10 +104,15 @@ impl Familiar {
 
     /// Finds the heads of a file and gives their arrays their places; none where its heads are others than these pictures know.
     pub(super) fn find(outline: &Outline, all: &mut Vec<Quantity>) -> Option<Self> {
-        let mut placed = assemble(outline, &by_layer(outline, all));
+        let stack = stack_of(outline, all);
+        let mut placed = assemble(outline, &by_layer(all, stack));
         join_tapes(&mut placed);
         let found = Self::place_written(outline, &mut placed);
         let found = found.or_else(|| Self::place(outline, &mut placed));
+        let found = found.map(|found| Self {
+            stack: stack.map_or(1, |(_, count)| count),
+            ..found
+        });
         if found.is_some() {
             *all = placed;
         }
@@ -137,6 +144,7 @@ impl Familiar {
             heads: further_arrays(all, heads),
             memory: Memory::Steps(memory),
             layers,
+            stack: 1,
             mechanisms: vec![attention(outline, score, None).of(0)],
         })
     }
@@ -149,6 +157,7 @@ impl Familiar {
             heads: further_arrays(all, mechanisms.len()),
             memory: Memory::Written(written),
             layers,
+            stack: 1,
             mechanisms,
         })
     }
@@ -308,16 +317,22 @@ fn add_contents(all: &mut Vec<Quantity>) {
     *all = with_contents;
 }
 
+/// The axis of the layers of a stack that have heads each, and their number.
+fn stack_of(outline: &Outline, all: &[Quantity]) -> Option<(Axis, usize)> {
+    let mut all = all.iter();
+    let weighting = all.find(|own| own.array.name == "read0.weighting")?;
+    match weighting.axes[..] {
+        [layers, _] if outline.page.rank(layers).0 == 0 => {
+            Some((layers, outline.page.length(layers)?))
+        }
+        _ => None,
+    }
+}
+
 /// All quantities, but those of heads and states in a stack of layers one for each layer: the heads of the first layer come
 /// first.
-fn by_layer(outline: &Outline, all: &[Quantity]) -> Vec<Quantity> {
-    let weighting = all.iter().find(|own| own.array.name == "read0.weighting");
-    let layers = weighting.and_then(|own| match own.axes[..] {
-        [layers, _] if outline.page.rank(layers).0 == 0 => Some(layers),
-        _ => None,
-    });
-    let count = layers.and_then(|layers| outline.page.length(layers));
-    let Some((layers, count)) = layers.zip(count) else {
+fn by_layer(all: &[Quantity], stack: Option<(Axis, usize)>) -> Vec<Quantity> {
+    let Some((layers, count)) = stack else {
         return all.to_vec();
     };
     let ends = all.iter().filter_map(|own| head_of(own.array.name, "read"));

@@ -268,6 +268,7 @@ fn cut(layout: &mut Layout, axis: Axis, entry: isize) {
 pub(super) fn find(outline: &Outline, text: &str, flat: &Flat) -> Vec<Quantity> {
     let (page, program) = (&outline.page, &outline.program);
     let mut all = Vec::new();
+    let mut ranges = vec![Range::Any; program.series.len()];
     for (index, series) in program.series.iter().enumerate() {
         let range = match series.source {
             Source::Statement(..) => Range::Any,
@@ -326,7 +327,11 @@ pub(super) fn find(outline: &Outline, text: &str, flat: &Flat) -> Vec<Quantity> 
         let mut equations = program.equations.iter();
         let equation = equations.find(|own| own.makes.contains(&index));
         let value = equation.filter(|own| own.makes[0] == index);
-        let range = value.map_or(range, |own| range_of(&own.value, &axes(None)));
+        let range = value.map_or(range, |own| range_of(&own.value, &axes(None), &ranges));
+        // Values before the first step may be any.
+        if blocks.is_empty() {
+            ranges[index] = range;
+        }
         let line = equation.and_then(|own| {
             let place = &page.statements[own.statement].place;
             text.lines().nth(place.line as usize - 1)
@@ -582,9 +587,11 @@ impl Sources {
     }
 }
 
-/// The range of what a function makes.
-fn range_of(value: &Value, axes: &[Axis]) -> Range {
+/// The range of what a function makes of series with these ranges.
+fn range_of(value: &Value, axes: &[Axis], ranges: &[Range]) -> Range {
     match &value.op {
+        Op::Read(series, _) => ranges[*series],
+        Op::Over(Function::Mean | Function::Maximum, _) => range_of(&value.parts[0], axes, ranges),
         Op::Element(Function::Sigmoid) => Range::Within(0.0, 1.0),
         Op::Element(Function::Tanh) => Range::Within(-1.0, 1.0),
         Op::Element(Function::Softplus | Function::Exp | Function::Relu) => Range::AtLeast(0.0),

@@ -11,6 +11,8 @@ use crate::figure::scene::overlap::{BESIDE, LABELS};
 use crate::figure::scene::paint::{Draw, Surface};
 use crate::figure::scene::panel::{Content, Panel, PlacedPanel, shades};
 use crate::figure::{Area, HeadName, PanelId, Picture, Scale, Slot, Style, facts::numbers};
+use crate::math::Series;
+use crate::model::HeadTrace;
 use crate::model::array::{ADD, INPUT, MEMORY, WEIGHTING};
 use crate::train::Quantity;
 
@@ -45,12 +47,18 @@ pub(in crate::figure::page) fn entries(seen: &Catalogue<'_>) -> Vec<Entry> {
     let trace = seen.now.trace();
     let all = 0..trace.heads.len();
     let weightings = all.map(|head| seen.shades[1].of_head(HeadName::of(trace, head)));
-    let mut heads = trace.heads.iter();
-    let bits = if heads.any(|head| head.erase.width() > 0) {
-        "bit, erase"
-    } else {
-        "bit"
+    let has = |series: fn(&HeadTrace) -> &Series<f32>| {
+        let mut heads = trace.heads.iter();
+        heads.any(|head| series(head).width() > 0)
     };
+    let over_rows = !seen.over_rows().is_empty();
+    let bits = match (has(|head| &head.erase), over_rows) {
+        (true, _) => "bit, erase",
+        (false, true) => "bit, all heads",
+        (false, false) => "bit",
+    };
+    let has_vectors = has(|head| &head.key) || has(|head| &head.add);
+    let has_memory = !over_rows || has(|head| &head.read);
     let entries = match seen.layer {
         Some(by) => {
             [WEIGHTING, MEMORY, INPUT, ADD].map(|array| (array.name, vec![by.scale(array)]))
@@ -62,12 +70,15 @@ pub(in crate::figure::page) fn entries(seen: &Catalogue<'_>) -> Vec<Entry> {
             ("key, add", vec![seen.facts.scales.vector]),
         ],
     };
+    let is_there = [true, true, has_memory, has_vectors];
+    let entries = entries.into_iter().zip(is_there);
+    let entries = entries.filter(|(_, is_there)| *is_there || seen.layer.is_some());
     let input = seen.facts.scales.input.map(|scale| ("input", vec![scale]));
     let answer = seen.facts.scales.answer;
     let answer = answer.map(|scale| ("target, output", vec![scale]));
     let both = input.into_iter().chain(answer);
     let both = both.filter(|_| seen.layer.is_none());
-    entries.into_iter().chain(both).collect()
+    entries.map(|(entry, _)| entry).chain(both).collect()
 }
 
 /// The columns of a head that have colours of their own where rows are too low for bars.

@@ -1,11 +1,14 @@
 //! The memory with its heading, and the vectors of the step below it, column under column.
 
+use std::ops::Range;
+
 use super::geometry::Bands;
 use super::{NAME, Painting, area, ends};
 use crate::figure::facts::links::LINKED;
 use crate::figure::facts::rows::{Axis, Span};
+use crate::figure::scene::axes;
 use crate::figure::scene::catalogue::beside_memory;
-use crate::figure::scene::fonts::width_of;
+use crate::figure::scene::fonts::{cut, width_of};
 use crate::figure::scene::paint::Draw;
 use crate::figure::scene::panel::{Panel, shades};
 use crate::figure::{Area, PanelId, Picture, Scale, Slot, Style};
@@ -16,14 +19,19 @@ use crate::model::sam::RECORDED_ROWS;
 const BESIDE: [f32; 2] = [34.0, 20.0];
 /// The room after each of them.
 const APART: f32 = 3.0;
+/// The room between two quantities over the rows.
+const OVER_ROWS: f32 = 8.0;
 
 impl<'a> Painting<'_, 'a> {
     /// The memory, the vectors of the step, the table of the heads, and the legends.
     pub(super) fn memory(&mut self, bands: &Bands, axis: &Axis) {
-        self.memory_heading(bands.ruler.min + 8.0);
         let ([links, usage, x], y) = (self.memory_spans(), ends(axis));
-        if let Some(memory) = self.of.seen.panel(PanelId::new(Picture::Memory)) {
-            self.picture(memory.along(area(x, y), axis.clone()));
+        if !self.over_rows(bands, axis) {
+            self.memory_heading(bands.ruler.min + 8.0);
+            let memory = self.of.seen.panel(PanelId::new(Picture::Memory));
+            if let Some(memory) = memory {
+                self.picture(memory.along(area(x, y), axis.clone()));
+            }
         }
         for (id, x) in beside_memory(self.trace()).into_iter().zip([links, usage]) {
             if let Some(panel) = id.and_then(|id| self.of.seen.panel(id)) {
@@ -38,6 +46,47 @@ impl<'a> Painting<'_, 'a> {
         let words = if has_note { 20.0 } else { 6.0 };
         let below_stages = Span::new(start + words, bottom);
         self.below_stages(below_stages, Span::new(free + 4.0, bottom), axis);
+    }
+
+    /// The quantities over its rows, over time in place of a memory that was not recorded; false where there are none.
+    fn over_rows(&mut self, bands: &Bands, axis: &Axis) -> bool {
+        let seen = &self.of.seen;
+        let all = seen.over_rows();
+        if all.is_empty() {
+            return false;
+        }
+        let (x, y) = (self.columns.memory, ends(axis));
+        let [heading, middle] = [8.0, 24.0].map(|below| bands.ruler.min + below);
+        let title = self.quiet(NAME).bold();
+        self.on.text("ALL HEADS", [x.min, heading], title);
+        // Before the answer no step has a weighting.
+        let Range { start, end } = self.of.span;
+        let source = seen.now.recording.episode.source();
+        let start = if source < end {
+            start.max(source)
+        } else {
+            start
+        };
+        let steps = format!("steps {start} to {}", end - 1);
+        self.on.text(steps, [x.min, middle], self.quiet(NAME));
+        let width = (x.span() + OVER_ROWS) / all.len() as f32;
+        for (index, own) in all.into_iter().enumerate() {
+            let id = PanelId::new(Picture::Quantities).part(own.part);
+            let Some(panel) = seen.panel(id) else {
+                continue;
+            };
+            let left = x.min + index as f32 * width;
+            let place = area(Span::new(left, left + width - OVER_ROWS), y);
+            let style = self.quiet(NAME);
+            let name = cut(own.array.name, &style, place.width());
+            self.on.text(name, [left, y.min - 9.0], style);
+            self.picture(panel.during(start..end).along(place, axis.clone()));
+            if (start..end).contains(&self.step()) {
+                let step = self.step() - start;
+                axes::play_head(&mut self.on, &place, step, end - start);
+            }
+        }
+        true
     }
 
     /// The order of writing, the usage, and the memory right of them; each of the first two may be empty.

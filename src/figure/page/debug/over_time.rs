@@ -2,7 +2,6 @@
 
 use super::geometry::{Bands, PHASES, UNDER_MODES};
 use super::{NAME, Painting, ROWS, SMALL, area, ends};
-use crate::figure::facts::heads::head_layer;
 use crate::figure::facts::links::MODES;
 use crate::figure::facts::rows::{Axis, Span, numbered_every};
 use crate::figure::facts::source::StepSymbol;
@@ -18,6 +17,14 @@ const MODES_BAND: f32 = 9.0;
 /// The least width of a thumbnail with the name of its head, and the height of one without.
 const NAMED: f32 = 34.0;
 const UNNAMED: f32 = 16.0;
+/// The least height of a line of thumbnails of a layer.
+const LEAST_LINE: f32 = 10.0;
+
+/// The place of a thumbnail in a grid, with room around it.
+fn grid_cell([left, top]: [f32; 2], [width, height]: [f32; 2], has_name: bool) -> Area {
+    let [beside, below] = if has_name { [6.0, 5.0] } else { [2.0, 2.0] };
+    Area::new(left, top, width - beside, height - below)
+}
 
 impl Painting<'_, '_> {
     /// Phases and step numbers: the top of the time axis.
@@ -233,9 +240,31 @@ impl Painting<'_, '_> {
         }
     }
 
-    /// The weightings of the other heads over time as a grid of small pictures.
+    /// The weightings of the other heads over time as a grid of small pictures; of a stack of layers a line for each.
     fn thumbnails(&mut self, bands: &Bands, others: &[usize]) {
         let room = area(self.columns.time, bands.others);
+        let heads = &self.trace().heads;
+        let stack = heads.last().map_or(1, |head| head.mechanism.layer + 1);
+        if stack > 1 && room.height() / stack as f32 >= LEAST_LINE {
+            let height = (room.height() + 5.0) / stack as f32;
+            let width = (room.width() + 6.0) * stack as f32 / heads.len() as f32;
+            let first = |layer: usize| heads.iter().position(|head| head.mechanism.layer == layer);
+            let firsts: Vec<usize> = (0..stack).filter_map(first).collect();
+            let has_names = height >= NAMED && width >= NAMED;
+            for &head in others {
+                let layer = self.trace().heads[head].mechanism.layer;
+                let left = room.left + (head - firsts[layer]) as f32 * width;
+                let top = room.top + layer as f32 * height;
+                let cell = grid_cell([left, top], [width, height], has_names);
+                self.thumbnail(head, cell, has_names);
+            }
+            let every = (LEAST_LINE / height).ceil().max(1.0) as usize;
+            for layer in (0..stack).step_by(every) {
+                let middle = room.top + (layer as f32 + 0.5) * height - 2.0;
+                self.gutter_label(&format!("layer {layer}"), middle);
+            }
+            return;
+        }
         let across = |lines: usize| others.len().div_ceil(lines);
         let width = |lines: usize| (room.width() + 6.0) / across(lines) as f32;
         let named = ((room.height() / 46.0) as usize).clamp(1, 4);
@@ -248,11 +277,10 @@ impl Painting<'_, '_> {
         };
         let (across, width) = (across(lines), width(lines));
         let height = (room.height() + 5.0) / others.len().div_ceil(across) as f32;
-        let [beside, below] = if has_names { [6.0, 5.0] } else { [2.0, 2.0] };
         for (index, &head) in others.iter().enumerate() {
             let left = room.left + (index % across) as f32 * width;
             let top = room.top + (index / across) as f32 * height;
-            let cell = Area::new(left, top, width - beside, height - below);
+            let cell = grid_cell([left, top], [width, height], has_names);
             self.thumbnail(head, cell, has_names);
         }
         self.gutter_label("other", room.top + 8.0);
@@ -284,10 +312,7 @@ impl Painting<'_, '_> {
         let middle = name.centre() - 1.0;
         self.head_sign([room.left + 5.0, middle], 10.0, head);
         let style = Style::new(SMALL, self.on.page.colours.text).bold();
-        let right = room.left + 13.0 + width_of(&label, &style);
         self.on.text(label, [room.left + 13.0, middle], style);
-        let layer = head_layer(self.trace(), head);
-        self.on.text(layer, [right, middle], self.quiet(SMALL));
     }
 
     /// The vectors added and read, over time: of the selected head, or of the first head of its kind.

@@ -43,7 +43,7 @@ macro_rules! included {
 }
 
 /// The weights inside the binary: name and file.
-const INCLUDED: [(&str, &[u8]); 28] = included! {
+static INCLUDED: [(&str, &[u8]); 28] = included! {
     "copy" "copy_feedforward" "copy_lstm" "repeat_copy" "associative_recall" "ngrams" "priority_sort"
     "copy_additive" "copy_location" "ngrams_location" "copy_hard" "recall_bayesian_weibull" "recall_four_heads"
     "transduce" "transduce_luong" "transduce_fixed_context" "caption" "frames_local_predictive"

@@ -20,9 +20,9 @@ pub static FONTS: [(&str, &[u8]); 3] = [
     ("Inter SemiBold", BOLD),
     ("JetBrains Mono", MONO),
 ];
-const MEDIUM: &[u8] = include_bytes!("../../../assets/fonts/Inter-Medium.ttf");
-const BOLD: &[u8] = include_bytes!("../../../assets/fonts/Inter-SemiBold.ttf");
-const MONO: &[u8] = include_bytes!("../../../assets/fonts/JetBrainsMono-Medium.ttf");
+static MEDIUM: &[u8] = include_bytes!("../../../assets/fonts/Inter-Medium.ttf");
+static BOLD: &[u8] = include_bytes!("../../../assets/fonts/Inter-SemiBold.ttf");
+static MONO: &[u8] = include_bytes!("../../../assets/fonts/JetBrainsMono-Medium.ttf");
 
 /// From the middle of the capitals down to the line they stand on, of the size of a text.
 pub(crate) const DROP: f32 = 0.36;

@@ -55,7 +55,7 @@ pub const SECTIONS: [&str; 4] = [
 /// The presets inside the binary: for each task three learners (an NTM with an LSTM controller, one with a feedforward
 /// controller, an LSTM without memory), with what converges soonest here, and one that counts further; what other
 /// attentions make of copy, N-grams and recall; encoders and decoders; self-attention; memory that is managed; the learners as in the paper.
-const INCLUDED: &[Group] = included! {
+static INCLUDED: &[Group] = included! {
     "Fastest to converge" =>
         "copy" "copy_feedforward" "copy_lstm"
         "repeat_copy" "repeat_copy_feedforward" "repeat_copy_lstm" "repeat_copy_unary"

@@ -3,7 +3,7 @@
 //! module knows follow from the tables of keys. The tensors of a machine are those that the page lists, with their formulas
 //! reckoned out.
 //!
-//! `UPDATE_TABLES=1 cargo test --test library formats` writes what the table says now into those files.
+//! `UPDATE_TABLES=1 cargo test --test library` writes what the table says now into those files.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -20,7 +20,7 @@ use tapescope::model::{AXES, Axis, NtmConfig, Range, Scoring};
 use tapescope::task::Task;
 
 /// What stands in a file between the line that begins with `first` and the next one that is `last` is `wanted`.
-fn held(file: &str, first: &str, last: &str, wanted: &str) {
+pub(super) fn held(file: &str, first: &str, last: &str, wanted: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
     let found = fs::read_to_string(&path).unwrap();
     let lines: Vec<&str> = found.lines().collect();
@@ -37,7 +37,7 @@ fn held(file: &str, first: &str, last: &str, wanted: &str) {
         return;
     }
     panic!(
-        "{file} is not what the table says; `UPDATE_TABLES=1 cargo test --test library formats` mends it:\n{wanted}"
+        "{file} is not what the table says; `UPDATE_TABLES=1 cargo test --test library` mends it:\n{wanted}"
     );
 }
 

@@ -1,20 +1,22 @@
-//! Checks of the included machines: their skill, and the numbers in RESULTS.md, docs/research.md and assets/README.md
+//! Checks of the included machines: their skill, and the numbers in docs/results, docs/research.md and assets/README.md
 //! against the weights.
+//!
+//! `UPDATE_TABLES=1 cargo test --test library` writes the tables of docs/results that are made from data.
 
 use std::collections::BTreeMap;
 use std::fs;
 
+use serde_json::Value;
 use tapescope::analysis::disassembly::Totals;
 use tapescope::io::{Trained, preset, weights};
 use tapescope::model::Model;
 use tapescope::task::{Measure, Task};
 use tapescope::train::{Measurement, Recording, UNSEEN_SEED, optimum};
 
+use super::formats::held;
+
 fn included(name: &str) -> Trained {
-    let mut machines = weights::all_included().unwrap().into_iter();
-    machines
-        .find(|machine| machine.experiment.name == name)
-        .unwrap()
+    weights::included(name).unwrap().unwrap()
 }
 
 fn text(path: &str) -> String {
@@ -256,19 +258,8 @@ fn assets_page_agrees_with_the_weights_files() {
 }
 
 #[test]
-fn results_of_single_seeds_agree_with_the_histories() {
-    let page = flowing("RESULTS.md");
-    let said = |words: &str| assert!(page.contains(words), "RESULTS.md has not: {words}");
-    for name in ["ngrams", "priority_sort", "copy_lstm"] {
-        let trained = included(name);
-        let last = trained.history.last().unwrap();
-        let (sequences, seconds) = (thousands(last.sequences), last.seconds.round() as u64);
-        let all = thousands(trained.experiment.training.sequences);
-        said(&format!(
-            "| `{name}` | {sequences} of {all} | {} |",
-            thousands(seconds)
-        ));
-    }
+fn priority_sort_passes_the_paper_when_the_page_says() {
+    let page = flowing("docs/results/learning.md");
     let history = included("priority_sort").history;
     let is_below = |index: &usize| history[*index].validation.bits_per_sequence < 18.0;
     let first = (0..history.len()).find(is_below).unwrap();
@@ -277,17 +268,184 @@ fn results_of_single_seeds_agree_with_the_histories() {
         .take_while(is_below)
         .last()
         .unwrap();
-    said(&format!(
+    let words = format!(
         "first below the 18 bits of the paper after {} sequences, permanently from {}",
         thousands(history[first].sequences),
         thousands(history[permanently].sequences)
-    ));
+    );
+    assert!(page.contains(&words), "the page has not: {words}");
 }
 
-/// Returns the rows of the suite table in RESULTS.md, 15 cells each.
+/// Returns the lines of a file of docs/results/data, as `tapescope eval --format json` writes them.
+fn data(file: &str) -> Vec<Value> {
+    let text = text(&format!("docs/results/data/{file}.jsonl"));
+    let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
+    lines.collect()
+}
+
+/// Returns a table in Markdown; an alignment is `---` or `---:`.
+fn table(columns: &[(&str, &str)], rows: impl IntoIterator<Item = Vec<String>>) -> String {
+    let heads = columns.iter().map(|(name, _)| *name).collect::<Vec<_>>();
+    let rules = columns.iter().map(|(_, rule)| *rule).collect::<Vec<_>>();
+    let mut lines = vec![
+        format!("| {} |", heads.join(" | ")),
+        format!("|{}|", rules.join("|")),
+    ];
+    let rows = rows.into_iter();
+    lines.extend(rows.map(|row| format!("| {} |", row.join(" | "))));
+    lines.join("\n")
+}
+
+/// Formats a number of a line of data; `-` if it has none.
+fn decimals(line: &Value, key: &str, digits: usize) -> String {
+    let number = line.get(key).and_then(Value::as_f64);
+    number.map_or("-".to_owned(), |number| format!("{number:.digits$}"))
+}
+
+/// Formats the size of a line of data, such as "length 5, 10 repeats".
+fn at(line: &Value) -> String {
+    let size = |key: &str| line[key].get(1).and_then(Value::as_u64);
+    let length = size("length").map(|length| format!("length {length}"));
+    let items = size("items").map(|items| format!("{items} items"));
+    let repeats = size("repeats").map(|repeats| format!("{repeats} repeats"));
+    let parts = [length, items, repeats].into_iter().flatten();
+    parts.collect::<Vec<_>>().join(", ")
+}
+
+/// The columns that every table of errors has.
+const ERRORS: [(&str, &str); 10] = [
+    ("machine", "---"),
+    ("at", "---"),
+    ("rows", "---:"),
+    ("episodes", "---:"),
+    ("wrapped", "---:"),
+    ("bits", "---:"),
+    ("±", "---:"),
+    ("median", "---:"),
+    ("wrong", "---:"),
+    ("perfect", "---:"),
+];
+
+/// Returns the cells of `ERRORS` for a line of data.
+fn errors(line: &Value) -> Vec<String> {
+    let perfect = line["perfect"].as_f64().unwrap();
+    vec![
+        line["machine"].as_str().unwrap().to_owned(),
+        at(line),
+        decimals(line, "rows", 0),
+        decimals(line, "episodes", 0),
+        decimals(line, "wrapped_episodes", 0),
+        decimals(line, "bits_per_sequence", 3),
+        decimals(line, "bits_half_width", 3),
+        decimals(line, "bits_median", 3),
+        decimals(line, "wrong_bits", 2),
+        format!("{:.1}%", 100.0 * perfect),
+    ]
+}
+
+/// Returns the table that `tapescope eval --suite --format markdown` prints.
+fn whole_suite() -> String {
+    let others = [
+        ("chance", "---:"),
+        ("optimum", "---:"),
+        ("paper", "---"),
+        ("redundancy", "---:"),
+        ("divergence", "---:"),
+    ];
+    let row = |line: &Value| {
+        let optimum = line["optimum"].as_f64();
+        let mut cells = errors(line);
+        cells.extend([
+            decimals(line, "chance", 0),
+            optimum.map_or("0".to_owned(), |bits| format!("{bits:.1}")),
+            line["paper"].as_str().unwrap_or("-").to_owned(),
+            decimals(line, "redundancy", 4),
+            decimals(line, "divergence", 4),
+        ]);
+        cells
+    };
+    let columns = [&ERRORS[..], &others[..]].concat();
+    table(&columns, data("suite").iter().map(row))
+}
+
+/// Returns the errors of machines from the largest size, or number of repeats, of their training on.
+fn beyond(machines: &[&str]) -> String {
+    let size = |line: &Value| {
+        let sizes = [&line["length"][1], &line["items"][1]];
+        sizes.into_iter().find_map(Value::as_u64).unwrap()
+    };
+    let place = |line: &Value| {
+        let [repeats, rows] = [&line["repeats"][1], &line["rows"]].map(Value::as_u64);
+        (size(line), repeats, rows)
+    };
+    let lines = [data("suite"), data("beyond")].concat();
+    let mut rows = Vec::new();
+    for name in machines {
+        let task = included(name).experiment.task;
+        let longest = *task.size().end() as u64;
+        let most_repeats = task.repeats().map(|repeats| *repeats.end() as u64);
+        let is_shown = |line: &&Value| {
+            let (size, repeats, _) = place(line);
+            line["machine"] == *name && (size >= longest || repeats > most_repeats)
+        };
+        let mut found: Vec<&Value> = lines.iter().filter(is_shown).collect();
+        found.sort_by_key(|line| place(line));
+        rows.extend(found.into_iter().map(errors));
+    }
+    table(&ERRORS, rows)
+}
+
+/// Returns when the best weights of the presets with one seed were reached.
+fn single_seeds() -> String {
+    let columns = [
+        ("preset", "---"),
+        ("best weights after sequences", "---:"),
+        ("seconds", "---:"),
+    ];
+    let row = |name: &str| {
+        let trained = included(name);
+        let last = trained.history.last().unwrap();
+        let all = thousands(trained.experiment.training.sequences);
+        vec![
+            format!("`{name}`"),
+            format!("{} of {all}", thousands(last.sequences)),
+            thousands(last.seconds.round() as u64),
+        ]
+    };
+    table(&columns, ["ngrams", "priority_sort", "copy_lstm"].map(row))
+}
+
+#[test]
+fn generated_tables_agree_with_their_data() {
+    let mut checked = 0;
+    for entry in fs::read_dir("docs/results").unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "md") {
+            continue;
+        }
+        let path = path.to_str().unwrap();
+        for line in text(path).lines() {
+            let name = line.strip_prefix("<!-- generated: ");
+            let Some(name) = name.and_then(|name| name.strip_suffix(" -->")) else {
+                continue;
+            };
+            let table = match name.split(' ').collect::<Vec<_>>()[..] {
+                ["suite"] => whole_suite(),
+                ["single-seeds"] => single_seeds(),
+                ["beyond", ref machines @ ..] => beyond(machines),
+                _ => panic!("{path}: no table `{name}` is generated"),
+            };
+            held(path, line, "<!-- end -->", &format!("\n{table}\n"));
+            checked += 1;
+        }
+    }
+    assert!(checked >= 5, "{checked}");
+}
+
+/// Returns the rows of the suite table in docs/results/suite.md, 15 cells each.
 fn suite_rows() -> Vec<Vec<String>> {
     let names: Vec<&str> = weights::included_names().collect();
-    let mut rows = rows_of(&text("RESULTS.md"));
+    let mut rows = rows_of(&text("docs/results/suite.md"));
     rows.retain(|row| row.len() == 15 && names.contains(&row[0].as_str()));
     rows
 }
@@ -308,16 +466,13 @@ fn suite() -> BTreeMap<(String, String, String), [f64; 3]> {
 #[test]
 fn excerpts_of_the_suite_agree_with_the_whole_table() {
     let whole = suite_rows();
-    let excerpts = rows_of(&text("RESULTS.md"))
-        .into_iter()
-        .filter(|row| row.len() == 10 && row[9] == "`tapescope eval --suite`");
     let mut checked = 0;
-    for row in excerpts {
-        let name = row[0].trim_matches('`');
-        let agrees = |line: &Vec<String>| {
-            line[0] == name && line[1..3] == row[1..3] && line[4..10] == row[3..9]
+    for row in rows_of(&text("docs/results/generalisation.md")) {
+        let is_same = |line: &&Vec<String>| row.len() == 10 && line[..3] == row[..3];
+        let Some(line) = whole.iter().find(is_same) else {
+            continue;
         };
-        assert!(whole.iter().any(agrees), "{row:?}");
+        assert_eq!(line[3..10], row[3..], "{row:?}");
         checked += 1;
     }
     assert!(checked >= 20, "{checked}");
@@ -347,6 +502,11 @@ fn suite_table_is_of_the_included_machines() {
         ("copy", "length 50", 50, "128"),
         ("copy_lstm", "length 20", 20, "-"),
         ("associative_recall", "6 items", 6, "128"),
+        ("transduce", "length 10", 10, "-"),
+        ("frames_local_predictive", "length 12", 12, "-"),
+        ("span_attention_over_attention", "length 20", 20, "-"),
+        ("graph_dnc", "12 items", 12, "32"),
+        ("copy_sam", "length 30", 30, "128"),
     ] {
         let trained = included(name);
         let task = trained.experiment.task.clone().with_size(size);

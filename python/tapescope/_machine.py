@@ -202,7 +202,8 @@ class Machine:
 
     def __repr__(self) -> str:
         found = self.validation
-        validated = "" if found is None else f"; {found['bits_per_sequence']:.3g} bits per sequence in validation"
+        is_real = self.preset["task"].get("answer") == "values"
+        validated = "" if found is None else f"; {loss(found['bits_per_sequence'], '.3g', is_real)} per sequence in validation"
         stopped = "" if self.stopped_after is None else f"; stopped after {self.stopped_after:,} sequences"
         stopped = "; untrained" if self.stopped_after == 0 else stopped
         return f"<Machine {self.name}: {self.words()}{validated}{stopped}>"

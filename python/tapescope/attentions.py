@@ -20,7 +20,7 @@ MOST_BYTES = 1 << 31
 
 
 def attention(tokens: Optional[Words], attentions: Any, *, source: Optional[Words] = None, links: Union[str, Words, None] = None,
-              average: bool = False, line: Optional[int] = None, first: int = 0) -> Trace:
+              average: bool = False, line: Optional[int] = None, first: int = 0, links_first: Optional[int] = None) -> Trace:
     """Returns a trace with the attention of another program, to be viewed, drawn or saved.
 
         output = model(**inputs, output_attentions=True)                  # of the library transformers
@@ -42,6 +42,7 @@ def attention(tokens: Optional[Words], attentions: Any, *, source: Optional[Word
     line        the line of each text file, from 1, where each of its lines is a sentence. Default: 1 with links, otherwise a
                 file is one text
     first       the number of the first token in links: 0 or 1
+    links_first that of the known links. Default: the same
 
     The heads are read0, read1, ... from the first layer to the last; the arrays mean and maximum are over all of them. A memory
     row is a token. All heads together may be up to 2048, and their weights 2048 MB. Needs the extension. Raises RecordError with
@@ -56,7 +57,7 @@ def attention(tokens: Optional[Words], attentions: Any, *, source: Optional[Word
     if isinstance(attentions, os.PathLike):
         if average:
             raise RecordError("belongs to arrays", place="`average`", expected="attentions as an array: numpy.load(path)")
-        return Trace.of_native(native().Episode.of_attention(os.fspath(attentions), beside, line, first))
+        return Trace.of_native(native().Episode.of_attention(os.fspath(attentions), beside, line, first, links_first))
     layers = _layers(attentions)
     layers = [layer.mean(0, keepdims=True, dtype=np.float32) for layer in layers] if average else layers
     shapes = {layer.shape for layer in layers}
@@ -64,7 +65,7 @@ def attention(tokens: Optional[Words], attentions: Any, *, source: Optional[Word
         raise RecordError(f"have layers of the shapes {sorted(map(list, shapes))}", place="`attentions`",
                           expected="the same number of heads, steps and tokens in all; or average=True for another number of heads")
     try:
-        return Trace.of_native(native().Episode.of_attention(np.stack(layers), beside, line, first))
+        return Trace.of_native(native().Episode.of_attention(np.stack(layers), beside, line, first, links_first))
     except FormatError as error:
         if error.file in ("attentions", "tokens", "source", "links"):
             place = ": ".join(filter(None, (f"`{error.file}`", error.place and error.place.strip("`"))))
@@ -76,7 +77,8 @@ def _words(words: Any, what: str) -> Union[str, List[str]]:
     if isinstance(words, os.PathLike):
         return str(os.fspath(words))
     if not all(isinstance(word, str) for word in words):
-        raise RecordError("is not a list of texts", place=f"`{what}`", expected="a token for each step: [\"the\", \"cat\"]")
+        expected = "\"0-0 1p2\", or a list of such texts" if what == "links" else "a token for each step: [\"the\", \"cat\"]"
+        raise RecordError("is not a list of texts", place=f"`{what}`", expected=expected)
     return list(words)
 
 
@@ -110,7 +112,8 @@ def _of_generated(attentions: List[Any]) -> List[Array]:
         raise RecordError(f"has {sorted(counts)} layers", place="`attentions`", expected="as many for each token")
     layers = []
     for index in range(counts.pop()):
-        parts = [_layer(token[index], f"`attentions[{step}][{index}]`") for step, token in enumerate(attentions)]
+        one = "[[layer[:1] for layer in token] for token in attentions]"
+        parts = [_layer(token[index], f"`attentions[{step}][{index}]`", one) for step, token in enumerate(attentions)]
         tokens = max(part.shape[-1] for part in parts)
         whole = [np.pad(part, ((0, 0), (0, 0), (0, tokens - part.shape[-1]))) for part in parts]
         if len({len(part) for part in whole}) > 1:
@@ -119,13 +122,13 @@ def _of_generated(attentions: List[Any]) -> List[Array]:
     return layers
 
 
-def _layer(layer: Any, place: str) -> Array:
+def _layer(layer: Any, place: str, one: str = "[layer[:1] for layer in attentions]") -> Array:
     """Returns the weights of a layer as [heads, steps, tokens]."""
     weights = float32(layer, place)
     if weights.ndim == 4:
         if len(weights) != 1:
             raise RecordError(f"is a batch of {len(weights)}", place=place,
-                              expected="one sequence: [layer[:1] for layer in attentions], without its padding")
+                              expected=f"one sequence, without its padding: {one}")
         weights = weights[0]
     if weights.ndim == 2:
         weights = weights[None]

@@ -434,7 +434,7 @@ def load(path: Path) -> Trace:
         if not is_built():
             raise
         # Weights, or what the program refuses as well.
-        return Trace.of_native(native().Episode.of_attention(path, [None, None, None], None, 0))
+        return Trace.of_native(native().Episode.of_attention(path, [None, None, None], None, 0, None))
     trace = _load_npz(path, data) if data.startswith(b"PK") else _load_json(path, data)
     for name, dims in trace.dims.items():
         shape, steps = trace[name].shape, trace.steps

@@ -69,6 +69,9 @@ pub(super) struct AttentionArgs {
     /// Number of the first token in links, 0 or 1.
     #[arg(long, help_heading = ATTENTION, value_name = "0|1", default_value = "0", value_parser = first, allow_negative_numbers = true)]
     first: usize,
+    /// Number of the first token in the known links, where they count otherwise.
+    #[arg(long, help_heading = ATTENTION, value_name = "0|1", value_parser = first, allow_negative_numbers = true)]
+    links_first: Option<usize>,
 }
 
 fn first(text: &str) -> Result<usize, String> {
@@ -98,6 +101,7 @@ impl AttentionArgs {
             links,
             line: self.line,
             first: self.first,
+            links_first: self.links_first,
         }
     }
 }

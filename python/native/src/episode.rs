@@ -61,6 +61,7 @@ impl Episode {
         beside: [Option<Given>; 3],
         line: Option<usize>,
         first: usize,
+        links_first: Option<usize>,
     ) -> PyResult<Self> {
         let [tokens, source, links] = beside.map(|given| given.map(Into::into));
         let options = AttentionOptions {
@@ -69,6 +70,7 @@ impl Episode {
             links,
             line,
             first,
+            links_first,
         };
         let read = match weights {
             Weights::Array(weights) => {

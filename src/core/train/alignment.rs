@@ -56,14 +56,15 @@ impl AlignmentScore {
             }
         }
         let tokens = links.tokens.clone().filter(|t| steps.contains(t));
-        self.count([tokens.count(), 0, 0, 0]);
+        let found = tokens.map(|t| named(weights(t)).count()).sum();
+        self.count([found, 0, 0, 0]);
         for Link {
             ends: [from, t],
             is_sure,
         } in &links.all
         {
             if steps.contains(t) {
-                let hit = usize::from(best(*t) == Some(*from));
+                let hit = usize::from(named(weights(*t)).any(|step| step == *from));
                 let sure = usize::from(*is_sure);
                 self.count([0, sure, hit * sure, hit]);
             }
@@ -89,8 +90,9 @@ impl AlignmentScore {
     }
 
     /// The alignment error rate 1 − (|A ∩ S| + |A ∩ P|) / (|A| + |S|), 0 to 1 (Och and Ney 2003). A has the source step of the
-    /// largest weight of each token of the answer, S the sure links, P these and the possible ones. Where no links are known, but
-    /// the source steps of each answer are, each of these counts as one link.
+    /// largest weight of each token of the answer, or all links of one whose weights are those of links: equal or 0. S has the
+    /// sure links, P these and the possible ones. Where no links are known, but the source steps of each answer are, each of
+    /// these counts as one link.
     pub fn error_rate(&self) -> f64 {
         let [found, sure, sure_hits, hits] = self.links;
         1.0 - (sure_hits + hits) as f64 / (found + sure).max(1) as f64
@@ -119,6 +121,18 @@ impl AlignmentScore {
         best.map(|index| OFFSETS[index])
             .filter(|offset| offset.abs() == 1)
     }
+}
+
+/// The source steps that weights name: that of the largest, or all of which the weights are equal where the others are 0.
+fn named(weights: &[f32]) -> impl Iterator<Item = usize> {
+    let (best, most) = peak(weights).filter(|(_, most)| *most > 0.0).unzip();
+    let are_links = weights
+        .iter()
+        .all(|weight| *weight == 0.0 || Some(*weight) == most);
+    let is_named =
+        move |step: usize, weight: f32| Some(step) == best || are_links && Some(weight) == most;
+    let all = weights.iter().enumerate();
+    all.filter_map(move |(step, weight)| is_named(step, *weight).then_some(step))
 }
 
 /// Steps from the nearest right one: 0 inside, negative before.
@@ -185,6 +199,37 @@ mod tests {
             score.add_steps(|t| &rows[t - 5], &episode.alignment, &episode.links, steps);
             let rate = score.error_rate();
             assert!((rate - wanted).abs() < 1e-12, "{links}: {rate}");
+        }
+    }
+
+    #[test]
+    fn all_links_of_another_aligner_count() {
+        // Links found and known of three tokens, and the rate by hand.
+        for (found, known, wanted) in [
+            ("0-0 2-0 1-1", "0-0 2-0 1-1", 0.0),
+            ("0-0 1-1", "0-0 1-1", 0.0),
+            ("0-0 1-0 2-2", "0-0 1-0 2-2 1-1", 1.0 - 6.0 / 7.0),
+            ("0-0 1-0 2-0 1-1 2-2", "0-0 2-2 1-1", 1.0 - 6.0 / 8.0),
+            ("", "0-0", 1.0),
+        ] {
+            let parse = |links: &str| Link::parse_all(links.split_whitespace(), [3, 3], 0).unwrap();
+            let mut rows = [[0.0_f32; 3]; 3];
+            for Link {
+                ends: [from, to], ..
+            } in parse(found)
+            {
+                rows[to][from] = 1.0;
+            }
+            for row in &mut rows {
+                let count = row.iter().sum::<f32>().max(1.0);
+                row.iter_mut().for_each(|weight| *weight /= count);
+            }
+            let links = Links::between_tokens(&parse(known), 0..3);
+            let [alignment, _] = links.by_step(3);
+            let mut score = AlignmentScore::default();
+            score.add_steps(|t| &rows[t], &alignment, &links, 0..3);
+            let rate = score.error_rate();
+            assert!((rate - wanted).abs() < 1e-12, "{found}, {known}: {rate}");
         }
     }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::figure::facts::heads::{offset, signed};
 use crate::figure::facts::links::{LinkCache, TemporalLinks};
 use crate::figure::facts::numbers;
+use crate::figure::scene::paint::NOT_RECORDED;
 use crate::math::Series;
 use crate::model::attention::Weighting;
 use crate::model::dnc::{
@@ -211,6 +212,9 @@ fn perturbed(at: &InStep<'_>, row: usize) -> Option<f32> {
 /// Returns the equation of wᶜ of a row. The largest exponent is subtracted to avoid overflow.
 pub(crate) fn content(at: &InStep<'_>, row: usize) -> String {
     let scores = at.row(&at.head.similarity);
+    if scores.is_empty() {
+        return NOT_RECORDED.to_owned();
+    }
     let window = at.window();
     let rows = window.map_or(0..scores.len(), |window| window.rows(scores.len()));
     if !rows.contains(&row) {

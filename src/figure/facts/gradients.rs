@@ -42,6 +42,7 @@ impl Gradients {
     /// Computes the gradients with the machine that recorded the episode; `None` where the bit does not exist.
     pub fn new(machine: &Model<f32>, recording: &Recording, of: Quantity) -> Option<Self> {
         let mut trace = recording.derivatives(machine, of)?;
+        trace.setting.answer = recording.episode.answer;
         fill_absent(&mut trace, &recording.trace);
         let mut most: Vec<(Array, f32)> = Vec::new();
         for (_, array, series) in trace.everything() {

@@ -64,7 +64,8 @@ pub fn find_head(trace: &Trace<f32>, label: &str) -> Result<usize, String> {
         match known.len() {
             0 if trace.is_file() => "heads of a machine file are not chosen by name; --layout quantities draws every quantity".to_owned(),
             0 => "the machine has no heads".to_owned(),
-            _ => format!("the heads are {}", known.join(", ")),
+            1..=12 => format!("the heads are {}", known.join(", ")),
+            count => format!("the {count} heads are {}, …, {}", known[..3].join(", "), known[count - 1]),
         }
     })
 }

@@ -270,6 +270,10 @@ impl SourceSteps {
         let is_it = |end: usize| !text[end..].starts_with(|c: char| c.is_ascii_digit());
         let mut found = text.match_indices(&number).map(|(at, _)| at + number.len());
         match (name_of(&self.names, row), found.find(|end| is_it(*end))) {
+            // A token such as [CLS] has brackets of its own.
+            (Some(name), Some(end)) if name.starts_with('[') && name.ends_with(']') => {
+                format!("{} {name}{}", &text[..end], &text[end..])
+            }
             (Some(name), Some(end)) => format!("{} [{name}]{}", &text[..end], &text[end..]),
             _ => text.to_owned(),
         }

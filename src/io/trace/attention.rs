@@ -67,6 +67,8 @@ pub struct AttentionOptions {
     pub line: Option<usize>,
     /// The number of the first token in links, 0 or 1.
     pub first: usize,
+    /// That of the known links [default: the same].
+    pub links_first: Option<usize>,
 }
 
 impl AttentionOptions {
@@ -84,9 +86,30 @@ impl AttentionOptions {
                 let text = file::without_mark(&text);
                 let text = self
                     .line
-                    .map_or(Ok(text), |line| line_of(text, line, &label))?;
+                    .map_or(Ok(text), |line| self.line_of(text, line, &label))?;
                 Some((label, text.split_whitespace().map(str::to_owned).collect()))
             }
+        })
+    }
+
+    /// The line with this number, from 1, of a file with as many lines as the others.
+    fn line_of<'a>(&self, text: &'a str, line: usize, label: &str) -> Result<&'a str, Error> {
+        let count = text.lines().count();
+        for file in [&self.tokens, &self.source, &self.links] {
+            if let Some(Words::File(path)) = file {
+                let other = file::read_text(path, TEXT_LIMIT)?.lines().count();
+                if other != count {
+                    let other_file = file::label(path);
+                    let problem = format!(
+                        "has {count} lines, but {other_file} has {other}; expected one for each pair of sentences, an empty one of a sentence without links"
+                    );
+                    return Err(Error::content(label, "", problem));
+                }
+            }
+        }
+        text.lines().nth(line.wrapping_sub(1)).ok_or_else(|| {
+            let problem = format!("is missing; the file has {count} lines, numbered from 1");
+            Error::content(label, format!("line {line}"), problem)
         })
     }
 
@@ -98,17 +121,6 @@ impl AttentionOptions {
         let problem = "is a trace, which has its own tokens; files of tokens and links belong to weights: .npy, a matrix, or links";
         Err(Error::content(label, "", problem))
     }
-}
-
-/// The line with this number, from 1.
-fn line_of<'a>(text: &'a str, line: usize, label: &str) -> Result<&'a str, Error> {
-    text.lines().nth(line.wrapping_sub(1)).ok_or_else(|| {
-        let problem = format!(
-            "is missing; the file has {} lines, numbered from 1",
-            text.lines().count()
-        );
-        Error::content(label, format!("line {line}"), problem)
-    })
 }
 
 /// Reads such a file, already in memory; `label` stands for it in messages.
@@ -146,7 +158,7 @@ pub(super) fn from_bytes(
     let sides = [source, options.words(options.tokens.as_ref(), "tokens")?];
     let lengths = sides.map(|side| side.map(|(_, words)| words.len()));
     let most = lengths.map(|length| length.unwrap_or(UNNAMED));
-    let words = line_of(text, line, label)?.split_whitespace();
+    let words = options.line_of(text, line, label)?.split_whitespace();
     let found = Link::parse_all(words, most, options.first);
     let links = found.map_err(|problem| Error::content(label, format!("line {line}"), problem))?;
     let shown = |side: usize| {
@@ -321,6 +333,28 @@ impl Attention {
         Ok(())
     }
 
+    /// Refuses tokens at the end without weight in any head: masked padding. One head alone may be rounded.
+    fn check_padding(&self) -> Result<(), Fault> {
+        let [layers, heads, _, source] = self.shape;
+        let is_weighted = |token: &usize| {
+            let mut steps = self.weights.chunks(source);
+            steps.any(|weights| weights[*token] > 0.0)
+        };
+        let tokens = (0..source)
+            .rev()
+            .find(is_weighted)
+            .map_or(0, |last| last + 1);
+        if tokens < source && layers * heads > 1 {
+            return Err(Fault {
+                within: format!("token {tokens}"),
+                problem: format!(
+                    "has no weight in any head, nor has a later one; expected a sequence without its padding: the weights [.., :{tokens}]"
+                ),
+            });
+        }
+        Ok(())
+    }
+
     /// Checks that a trace of `t` steps is not too large to be shown.
     fn check_memory(&self, t: usize, label: &str) -> Result<(), Error> {
         let [layers, heads, steps, source] = self.shape;
@@ -345,7 +379,8 @@ impl Attention {
     /// # Errors
     /// Weights that are no shares of 1; numbers of tokens that differ; links to others; too many different tokens; not enough memory.
     pub fn imported(mut self, options: &AttentionOptions, label: &str) -> Result<Imported, Error> {
-        self.normalize().map_err(|fault| fault.of(label))?;
+        let checked = self.normalize().and_then(|()| self.check_padding());
+        checked.map_err(|fault| fault.of(label))?;
         let [layers, heads, steps, source] = self.shape;
         let line = options.line.or(options.links.is_some().then_some(1));
         let options = AttentionOptions {
@@ -367,7 +402,8 @@ impl Attention {
         let found = options.words(options.links.as_ref(), "links")?;
         let links = found.map(|(of, words)| {
             let words = words.iter().map(String::as_str);
-            let links = Link::parse_all(words, [source, steps], options.first);
+            let first = options.links_first.unwrap_or(options.first);
+            let links = Link::parse_all(words, [source, steps], first);
             let place = line.map_or_else(String::new, |line| format!("line {line}"));
             links.map_err(|problem| Error::content(&of, place, problem))
         });
@@ -462,7 +498,7 @@ impl Side {
         let count = words.len();
         if count != length {
             return fail(format!(
-                "has {count} tokens; {label} has weights of {length} {each}; expected one for each, those of padding and of special tokens, too"
+                "has {count} tokens; {label} has weights of {length} {each}; expected one for each, special tokens too; of a text with a sentence in each line, --line N chooses one"
             ));
         }
         let mut all = Self {

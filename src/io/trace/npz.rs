@@ -94,7 +94,7 @@ impl<'a> Members<'a> {
     pub(super) fn meta(&mut self) -> Result<String, String> {
         let file = self.archive.by_name(META);
         let file = file.map_err(|error| {
-            format!("{error}; expected a member with the description of a trace")
+            format!("{error}; expected a member with the description of a trace; attention alone is read from numpy.save, .npy")
         })?;
         let mut text = String::new();
         let read = file.take(META_LIMIT + 1).read_to_string(&mut text);

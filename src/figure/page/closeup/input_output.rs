@@ -190,12 +190,12 @@ impl<'a> CloseUp<'a, '_> {
         let symbol = self.symbol_out();
         let is_missing = self.now.recording.is_missing(self.now.step);
         let not = if is_missing { "missing" } else { "wrong" };
+        let recording = self.now.recording;
+        let is_unknown = recording.lacks_target() || !recording.knows("target");
         let words = ["right", not, "right answer not known"];
         let [right, not, unknown] = words.map(|word| format!("{symbol}, {word}"));
         let (texts, ink) = match (self.is_scored(), come, wrong) {
-            (true, true, _) if self.now.recording.lacks_target() => {
-                ([&*unknown, &symbol], colours.subdued)
-            }
+            (true, true, _) if is_unknown => ([&*unknown, &symbol], colours.subdued),
             (true, true, 0) if !symbol.is_empty() => ([&*right, &symbol], colours.text),
             (true, true, _) if !symbol.is_empty() => ([&*not, &symbol], colours.warning),
             (false, ..) => (["not scored", "–"], colours.subdued),

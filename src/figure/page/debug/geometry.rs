@@ -10,7 +10,7 @@ use crate::train::Recording;
 const MINIMAP: f32 = 14.0;
 const GUTTER: f32 = 68.0;
 const MARKS: f32 = 46.0;
-const BETWEEN: f32 = 34.0;
+pub(super) const BETWEEN: f32 = 34.0;
 const MARGIN: f32 = 12.0;
 
 /// The horizontal positions: one time axis, then the columns that share the address axis.

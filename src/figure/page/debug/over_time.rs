@@ -1,6 +1,6 @@
 //! Pictures over time: ruler, input, target and output, the weightings of every head, adds and reads.
 
-use super::geometry::{Bands, PHASES, UNDER_MODES};
+use super::geometry::{BETWEEN, Bands, PHASES, UNDER_MODES};
 use super::{NAME, Painting, ROWS, SMALL, area, ends};
 use crate::figure::facts::links::MODES;
 use crate::figure::facts::rows::{Axis, Span, numbered_every};
@@ -225,14 +225,15 @@ impl Painting<'_, '_> {
         let (time, stages, memory) = (columns.time.min, columns.stages.min, columns.memory.min);
         for (x, axis, room) in [
             (time, all, columns.gutter.span() - 8.0),
-            (stages, shown, axes::NAMES),
-            (memory, shown, axes::NAMES),
+            (stages, shown, BETWEEN - 8.0),
+            (memory, shown, BETWEEN - 8.0),
         ] {
             for (row, place) in axis.numbered() {
                 let is_free = x > time || place.center() > free;
-                let room = if is_free { room } else { axes::NAMES };
+                let beside = columns.gutter.span() - 8.0 - 22.0 - 8.0 * name as f32;
+                let room = if is_free { room } else { beside.max(0.0) };
                 let number = axes::row_name(names, row, &style, room);
-                let has_room = is_free || name + number.chars().count() <= 5;
+                let has_room = is_free || width_of(&number, &style) <= room;
                 if has_room {
                     self.on.text(number, [x - 6.0, place.center()], style);
                 }

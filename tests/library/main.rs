@@ -5,6 +5,7 @@
 mod every_kind;
 mod formats;
 mod layering;
+mod numbers;
 #[path = "../numpy/mod.rs"]
 mod numpy;
 mod presets;

@@ -4,6 +4,7 @@
 #[cfg(feature = "test-machine")]
 mod every_kind;
 mod formats;
+mod how;
 mod layering;
 mod numbers;
 #[path = "../numpy/mod.rs"]

@@ -71,8 +71,10 @@ pub fn machine_loop(on: &mut Surface<'_>, trace: &Trace, scales: &Scales, step: 
     }
     for (word, arrays, [x, y]) in WORDS {
         on.text(word, at([x, y]), Style::new(12.0, colours.text).middle());
-        let style = Style::new(10.0, colours.subdued).mono().middle();
-        on.text(arrays, at([x, y + 14.0]), style);
+        if !arrays.is_empty() {
+            let style = Style::new(10.0, colours.subdued).mono().middle();
+            on.text(arrays, at([x, y + 14.0]), style);
+        }
     }
     let quiet = mix(colours.line, colours.subdued, 0.5);
     for line in ARROWS {

@@ -45,7 +45,7 @@ const ABOVE: f32 = 10.0;
 const BETWEEN: f32 = 3.0;
 pub const GAP: f32 = 16.0;
 /// The least width of the picture of the loop, whose words would overlap in a narrower one.
-const LEAST_LOOP: f32 = 800.0;
+const LEAST_LOOP: f32 = 900.0;
 /// Share of a picture that the answer has.
 pub const ANSWER: f32 = 0.28;
 

@@ -64,7 +64,7 @@ pub fn machine_loop(on: &mut Surface<'_>, trace: &Trace, scales: &Scales, step: 
         let value = |column: usize, row: usize| values[column * by_column + row * by_row];
         let mut cells = Cells::new([across, down], scale, value);
         cells.version = (step, 0);
-        let rows = Rows::of([0..down.min(16)], down);
+        let rows = Rows::of(std::iter::once(0..down.min(16)), down);
         let axis = &rows.place(Span::new(top, bottom), WITHOUT_GAPS);
         on.paint.cells(&cells, At { id, area, axis }, on.page, 1.0);
         on.frame(*area, colours.line);

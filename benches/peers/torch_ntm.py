@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+"""A Neural Turing Machine in PyTorch, in as few operations as it takes.
+
+    python torch_ntm.py --check
+    python torch_ntm.py --controller lstm --batch 1 --threads 1
+
+Prints one JSON object with sequences per second of training (`--mode forward`: of the forward pass).
+Needs `pip install torch`. The time is that of starting operations, so all heads are addressed together, products take their
+sums with them (`addmm`, `baddbmm`), and inputs and outputs are one product each for all steps.
+"""
+
+import sys
+
+import machines
+import peer
+import torch_peer
+from peer import measure
+from torch_peer import F, torch
+
+
+class Ntm(torch_peer.Machine):
+    def address(self, memory, key, strength, gate, shift, sharpness, before):
+        """Weightings [batch, heads, rows]; memory [batch, rows, columns], keys [batch, heads, columns]."""
+        norms = key.norm(dim=2, keepdim=True) * memory.norm(dim=2).unsqueeze(1)
+        cosine = torch.bmm(key, memory.mT) / (norms + self.sizes.epsilon)
+        gated = torch.lerp(before, torch.softmax(strength * cosine, 2), gate)
+        back, stay, on = shift.split(1, 2)
+        shifted = torch.addcmul(stay * gated, back, gated.roll(-1, 2)).addcmul(on, gated.roll(1, 2))
+        return torch.softmax(sharpness * torch.log(shifted + self.sizes.least), 2)
+
+    def control(self, drive, read, hidden, cell):
+        if hidden is None or self.sizes.controller == "ff":
+            return torch.tanh(torch.addmm(drive, read, self.p["recurrent"])), None
+        z = torch.addmm(drive, torch.cat((read, hidden), 1), self.p["recurrent"])
+        split = 3 * self.sizes.units
+        i, f, o = torch.sigmoid(z[:, :split]).chunk(3, 1)
+        cell = torch.addcmul(f * cell, i, torch.tanh(z[:, split:]))
+        return o * torch.tanh(cell), cell
+
+    def step(self, drive, memory, weighting, read, hidden, cell):
+        sizes = self.sizes
+        heads, batch = sizes.heads, len(drive)
+        hidden, cell = self.control(drive, read, hidden, cell)
+        raw = torch.addmm(self.p["heads_bias"], hidden, self.p["heads_weight"])
+        vectors, positive, unit, shift = raw.tensor_split(sizes.cuts, 1)
+        vectors = (torch.tanh(vectors) if sizes.bounded else vectors).view(batch, -1, sizes.columns)
+        positive, unit = F.softplus(positive).unsqueeze(2), torch.sigmoid(unit)
+        weighting = self.address(memory, vectors[:, :heads], positive[:, :heads], unit[:, :heads, None],
+                                 torch.softmax(shift.view(batch, heads, 3), 2), 1 + positive[:, heads:], weighting)
+        read = torch.bmm(weighting[:, : sizes.reads], memory).flatten(1)
+        write, erase = weighting[:, sizes.reads :].mT, unit[:, heads:].view(batch, -1, sizes.columns)
+        for head in range(sizes.writes):
+            memory = torch.addcmul(memory, memory, write[:, :, head, None] * erase[:, head, None], value=-1)
+        return torch.baddbmm(memory, write, vectors[:, heads:]), weighting, read, hidden, cell
+
+    def forward(self, inputs, targets):
+        batch, p = inputs.shape[1], self.p
+        first = [p["memory_start"] if "memory_start" in p else torch.full((self.sizes.rows, self.sizes.columns), 1e-6),
+                 torch.softmax(p["weighting_start"], 1), p["read_start"]]
+        is_lstm = self.sizes.controller == "lstm"
+        first += [p["hidden_start"], p["cell_start"]] if is_lstm else []
+        state = [value.expand(batch, *value.shape) for value in first] + ([] if is_lstm else [None, None])
+        drives = torch.addmm(p["input_bias"], inputs.flatten(0, 1), p["input_weight"]).view(*inputs.shape[:2], -1)
+        answer = []
+        for drive in drives.unbind(0):
+            state = self.step(drive, *state)
+            answer += [state[3], state[2]]
+        answer = torch.cat(answer[-2 * len(targets) :], 1).view(batch * len(targets), -1)
+        return torch.addmm(p["output_bias"], answer, p["output_weight"]).view(batch, len(targets), -1).transpose(0, 1)
+
+
+def main():
+    options = peer.read_options(__doc__, {"n": 128, "m": 20, "hidden": 100}, {"controller": ["lstm", "ff"]})
+    if options.check:
+        sys.exit(torch_peer.check(machines.ntm_golden(), Ntm))
+    sizes = machines.Ntm(options.controller, options.hidden, options.n, options.m)
+    torch_peer.time_program(options, lambda: Ntm(sizes, machines.ntm_start(sizes, options.seed)),
+                            peer.episodes(options, blank_steps=True), measure)
+
+
+if __name__ == "__main__":
+    main()

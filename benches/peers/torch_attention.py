@@ -50,8 +50,9 @@ class Attention(torch_peer.Machine):
             energies = torch.tanh(keys + (hidden @ p["query"]).unsqueeze(1)) @ p["score"]
             context = torch.bmm(torch.softmax(energies, 1).unsqueeze(1), rows).squeeze(1)
             z = torch.addmm(drive, torch.cat((context, hidden), 1), p["decoder"])
-            i, f, o = torch.sigmoid(z[:, : 3 * units]).chunk(3, 1)
-            cell = torch.addcmul(f * cell, i, torch.tanh(z[:, 3 * units :]))
+            gates, candidate = z.split((3 * units, units), 1)
+            i, f, o = torch.sigmoid(gates).chunk(3, 1)
+            cell = torch.addcmul(f * cell, i, torch.tanh(candidate))
             hidden = o * torch.tanh(cell)
             answer += [hidden, context]
         answer = torch.cat(answer, 1).view(batch * len(targets), -1)

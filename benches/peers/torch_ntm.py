@@ -29,12 +29,12 @@ class Ntm(torch_peer.Machine):
         return torch.softmax(sharpness * torch.log(shifted + self.sizes.least), 2)
 
     def control(self, drive, read, hidden, cell):
-        if hidden is None or self.sizes.controller == "ff":
+        if self.sizes.controller == "ff":
             return torch.tanh(torch.addmm(drive, read, self.p["recurrent"])), None
         z = torch.addmm(drive, torch.cat((read, hidden), 1), self.p["recurrent"])
-        split = 3 * self.sizes.units
-        i, f, o = torch.sigmoid(z[:, :split]).chunk(3, 1)
-        cell = torch.addcmul(f * cell, i, torch.tanh(z[:, split:]))
+        gates, candidate = z.split((3 * self.sizes.units, self.sizes.units), 1)
+        i, f, o = torch.sigmoid(gates).chunk(3, 1)
+        cell = torch.addcmul(f * cell, i, torch.tanh(candidate))
         return o * torch.tanh(cell), cell
 
     def step(self, drive, memory, weighting, read, hidden, cell):
@@ -44,14 +44,16 @@ class Ntm(torch_peer.Machine):
         raw = torch.addmm(self.p["heads_bias"], hidden, self.p["heads_weight"])
         vectors, positive, unit, shift = raw.tensor_split(sizes.cuts, 1)
         vectors = (torch.tanh(vectors) if sizes.bounded else vectors).view(batch, -1, sizes.columns)
-        positive, unit = F.softplus(positive).unsqueeze(2), torch.sigmoid(unit)
-        weighting = self.address(memory, vectors[:, :heads], positive[:, :heads], unit[:, :heads, None],
-                                 torch.softmax(shift.view(batch, heads, 3), 2), 1 + positive[:, heads:], weighting)
-        read = torch.bmm(weighting[:, : sizes.reads], memory).flatten(1)
-        write, erase = weighting[:, sizes.reads :].mT, unit[:, heads:].view(batch, -1, sizes.columns)
-        for head in range(sizes.writes):
-            memory = torch.addcmul(memory, memory, write[:, :, head, None] * erase[:, head, None], value=-1)
-        return torch.baddbmm(memory, write, vectors[:, heads:]), weighting, read, hidden, cell
+        key, add = vectors.split((heads, sizes.writes), 1)
+        strength, sharpness = F.softplus(positive).unsqueeze(2).chunk(2, 1)
+        gate, erase = torch.sigmoid(unit).split((heads, sizes.writes * sizes.columns), 1)
+        shift = torch.softmax(shift.view(batch, heads, 3), 2)
+        weighting = self.address(memory, key, strength, gate.unsqueeze(2), shift, 1 + sharpness, weighting)
+        look, write = weighting.split((sizes.reads, sizes.writes), 1)
+        read, write = torch.bmm(look, memory).flatten(1), write.mT
+        for at, erased in zip(write.unbind(2), erase.view(batch, -1, sizes.columns).unbind(1)):
+            memory = torch.addcmul(memory, memory, at.unsqueeze(2) * erased.unsqueeze(1), value=-1)
+        return torch.baddbmm(memory, write, add), weighting, read, hidden, cell
 
     def forward(self, inputs, targets):
         batch, p = inputs.shape[1], self.p

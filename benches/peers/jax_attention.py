@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
-"""An encoder-decoder with additive attention (Bahdanau 2015) in JAX, as fast as JAX made it here.
+"""An encoder-decoder with additive attention (Bahdanau 2015) in JAX, tuned for a processor without a graphics card.
 
     python jax_attention.py --check
     python jax_attention.py --batch 1 --threads 1
 
 Prints one JSON object with sequences per second of training (`--mode forward`: of the forward pass). Needs `pip install jax`.
 The encoder is an LSTM in both directions; the decoder is an LSTM that sees the target of the step before and the context.
-Measured and kept: both directions take a step together; inputs, keys and outputs are one product each; gradients of weights
-are made after the scan; the backward pass of an LSTM is written by hand, so that activations are saved and not
-pre-activations.
+For speed, both directions take a step together, and inputs, keys and outputs are one product each. Gradients of weights are
+made after the scan. The backward pass of an LSTM is written by hand: it saves activations, not pre-activations.
 """
 
 import sys
@@ -18,6 +17,10 @@ import machines
 import peer
 from jax_peer import jax, jnp, lax
 from peer import measure
+
+
+# The weights that every step multiplies by.
+PRODUCTS = ("encoder.recurrent", "decoder", "query")
 
 
 def lstm_kept(z, cell):
@@ -49,11 +52,11 @@ lstm.defvjp(lstm_kept, lstm_back)
 def program(sizes, loss_of=jax_peer.cross_entropy):
     """Returns loss_and_gradients and forward of a machine of these sizes."""
 
-    def encode(p, drives):
+    def encode(times, drives):
         """-> rows of the source [batch, source, both], the first hidden state of the second direction, what was seen."""
         def step(state, drive):
             hidden, cell = state
-            state = lstm(drive + jnp.einsum("dbe,deg->dbg", hidden, p["encoder.recurrent"]), cell)
+            state = lstm(drive + times["encoder.recurrent"](hidden), cell)
             return state, (state[0], hidden)
 
         zero = jnp.zeros((2, drives.shape[2], sizes.encoder), drives.dtype)
@@ -61,16 +64,16 @@ def program(sizes, loss_of=jax_peer.cross_entropy):
         rows = jnp.concatenate([hidden[:, 0], hidden[::-1, 1]], 2).transpose(1, 0, 2)
         return rows, hidden[-1, 1], seen
 
-    def decode(p, drives, rows, first):
+    def decode(p, times, drives, rows, first):
         keys = rows @ p["key"]
 
         def step(state, drive):
             hidden, cell = state
-            query = drive["query"] + hidden @ p["query"]
+            query = drive["query"] + times["query"](hidden)
             weights = jax.nn.softmax(jnp.tanh(keys + query[:, None]) @ p["score"], 1)
             context = jnp.einsum("bn,bnh->bh", weights, rows)
             seen = jnp.concatenate([context, hidden], 1)
-            after, cell = lstm(drive["decoder"] + seen @ p["decoder"], cell)
+            after, cell = lstm(drive["decoder"] + times["decoder"](seen), cell)
             return (after, cell), (after, context, seen, hidden)
 
         hidden = jnp.tanh(first @ p["start"])
@@ -84,15 +87,16 @@ def program(sizes, loss_of=jax_peer.cross_entropy):
                 "query": jnp.zeros((*targets.shape[:2], sizes.score), encoder.dtype)}
 
     def run(p, drives, inputs, targets):
-        rows, first, seen = encode(p, drives["encoder.recurrent"])
-        hidden, context, decoder_seen, before = decode(p, drives, rows, first)
+        times = jax_peer.products(p, PRODUCTS)
+        rows, first, seen = encode(times, drives["encoder.recurrent"])
+        hidden, context, decoder_seen, before = decode(p, times, drives, rows, first)
         logits = jnp.concatenate([hidden, context], 2) @ p["output.weight"] + p["output.bias"]
         return logits, {"encoder.recurrent": seen, "decoder": decoder_seen, "query": before}
 
     def forward(p, inputs, targets):
         return run(p, drives_of(p, inputs, targets), inputs, targets)[0]
 
-    return jax_peer.after_the_scan(drives_of, run, ("encoder.recurrent", "decoder", "query"), loss_of), forward
+    return jax_peer.after_the_scan(drives_of, run, PRODUCTS, loss_of), forward
 
 
 def softmax_loss(logits, targets):

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""A Differentiable Neural Computer in JAX, as fast as JAX made it here.
+"""A Differentiable Neural Computer in JAX, tuned for a processor without a graphics card.
 
     python jax_dnc.py --check
     python jax_dnc.py --reads 1 --batch 1 --threads 1
 
 Prints one JSON object with sequences per second of training (`--mode forward`: of the forward pass).
-Needs `pip install jax`. A step is written for one episode, and `vmap` makes it one of a batch. As in jax_ntm.py, gradients of
-weights are made after the scan, and the scan saves the pre-activations alone.
+Needs `pip install jax`. A step is written for one episode; `vmap` turns it into one of a batch. As in jax_ntm.py, gradients
+of weights are made after the scan, and the scan saves pre-activations only.
 """
 
 import sys
@@ -18,6 +18,10 @@ import peer
 from jax_peer import jax, jnp, lax
 from jax.ad_checkpoint import checkpoint_name
 from peer import measure
+
+
+# The weights that every step multiplies by.
+PRODUCTS = ("recurrent", "interface.weight")
 
 
 def program(sizes):
@@ -40,15 +44,15 @@ def program(sizes):
         earlier = jnp.concatenate([jnp.ones_like(product[:1]), product[:-1]])
         return jnp.zeros_like(usage).at[order].set((1 - ascending) * earlier, unique_indices=True)
 
-    def step(p, state, drives):
+    def step(times, state, drives):
         hidden, cell, read, memory, usage, link, precedence, write, weightings = state
         seen = jnp.concatenate([read, hidden])
-        z = checkpoint_name(drives["recurrent"] + seen @ p["recurrent"], "saved")
+        z = checkpoint_name(drives["recurrent"] + times["recurrent"](seen), "saved")
         i, f, o = jnp.split(jax.nn.sigmoid(z[: 3 * units]), 3)
         cell = f * cell + i * jnp.tanh(z[3 * units :])
         hidden = o * jnp.tanh(cell)
 
-        raw = checkpoint_name(drives["interface.weight"] + hidden @ p["interface.weight"], "saved")
+        raw = checkpoint_name(drives["interface.weight"] + times["interface.weight"](hidden), "saved")
         parts = jnp.split(raw, np.cumsum(sizes.widths)[:-1])
         read_keys, read_strengths, write_key, write_strength, erase, add, free, allocate, gate, modes = parts
         erase, free, allocate, gate = map(jax.nn.sigmoid, (erase, free, allocate, gate))
@@ -79,8 +83,9 @@ def program(sizes):
                 "interface.weight": jnp.broadcast_to(p["interface.bias"], (*inputs.shape[:2], sum(sizes.widths)))}
 
     def run(p, drives, inputs, targets):
+        times = jax_peer.products(p, PRODUCTS)
         policy = jax.checkpoint_policies.save_only_these_names("saved")
-        of_batch = jax.vmap(lambda state, at: step(p, state, at))
+        of_batch = jax.vmap(lambda state, at: step(times, state, at))
         body = jax.checkpoint(of_batch, prevent_cse=False, policy=policy)
         seen, hidden, read = lax.scan(body, start(p, inputs), drives)[1]
         answer = jnp.concatenate([hidden, read], 2)[-len(targets) :]
@@ -89,7 +94,7 @@ def program(sizes):
     def forward(p, inputs, targets):
         return run(p, drives_of(p, inputs, targets), inputs, targets)[0]
 
-    return jax_peer.after_the_scan(drives_of, run, ("recurrent", "interface.weight")), forward
+    return jax_peer.after_the_scan(drives_of, run, PRODUCTS), forward
 
 
 def main():

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""A Neural Turing Machine in JAX, as fast as JAX made it here.
+"""A Neural Turing Machine in JAX, tuned for a processor without a graphics card.
 
     python jax_ntm.py --check
     python jax_ntm.py --controller lstm --batch 1 --threads 1
 
 Prints one JSON object with sequences per second of training (`--mode forward`: of the forward pass).
-Needs `pip install jax`. Measured and kept: gradients of weights after the scan; the scan saves the pre-activations alone and
-computes the rest of a step again; the memory as [columns, rows], and products with it as sums of a broadcast product, which
-XLA fuses. With many wide rows, `--layout nm --content vjp` is faster: rows first, products as such.
+Needs `pip install jax`. For speed, gradients of weights are made after the scan. The scan saves pre-activations only; the
+backward pass computes the rest of a step again. The memory is [columns, rows], and products with it are sums of broadcast
+products, which XLA fuses. With many wide rows, `--layout nm --content vjp` is faster: rows first, matrix products.
 """
 
 import sys
@@ -18,6 +18,10 @@ import peer
 from jax_peer import jax, jnp, lax
 from jax.ad_checkpoint import checkpoint_name
 from peer import measure
+
+
+# The weights that every step multiplies by.
+PRODUCTS = ("recurrent", "heads.weight")
 
 
 def contract(a, memory, axis):
@@ -49,7 +53,7 @@ def matrix_contract(a, memory, axis):
     return function(a, memory)
 
 
-def program(sizes, layout="mn", content="mulsum", remat=True):
+def program(sizes, layout="mn", content="mulsum"):
     """Returns loss_and_gradients and forward of a machine of these sizes."""
     column_axis, row_axis = (1, 2) if layout == "mn" else (2, 1)
     product = contract if content == "mulsum" else matrix_contract
@@ -59,12 +63,12 @@ def program(sizes, layout="mn", content="mulsum", remat=True):
     def per_head(array):
         return array.reshape(len(array), -1, columns)
 
-    def controller(p, drive, read, state):
+    def controller(times, drive, read, state):
         if not is_lstm:
-            return read, jnp.tanh(checkpoint_name(drive + read @ p["recurrent"], "saved")), ()
+            return read, jnp.tanh(checkpoint_name(drive + times["recurrent"](read), "saved")), ()
         hidden, cell = state
         seen = jnp.concatenate([read, hidden], 1)
-        z = checkpoint_name(drive + seen @ p["recurrent"], "saved")
+        z = checkpoint_name(drive + times["recurrent"](seen), "saved")
         i, f, o = jnp.split(jax.nn.sigmoid(z[:, : 3 * units]), 3, 1)
         cell = f * cell + i * jnp.tanh(z[:, 3 * units :])
         hidden = o * jnp.tanh(cell)
@@ -79,10 +83,10 @@ def program(sizes, layout="mn", content="mulsum", remat=True):
         shifted = sum(shift[:, :, by + 1, None] * jnp.roll(gated, by, 2) for by in (-1, 0, 1))
         return jax.nn.softmax(sharpness * jnp.log(shifted + sizes.least), 2)
 
-    def step(p, state, drives):
+    def step(times, state, drives):
         memory, weighting, read, *rest = state
-        seen, hidden, rest = controller(p, drives["recurrent"], read, rest)
-        raw = checkpoint_name(drives["heads.weight"] + hidden @ p["heads.weight"], "saved")
+        seen, hidden, rest = controller(times, drives["recurrent"], read, rest)
+        raw = checkpoint_name(drives["heads.weight"] + times["heads.weight"](hidden), "saved")
         vectors, positive, unit, shift = jnp.split(raw, sizes.cuts, 1)
         vectors = per_head(jnp.tanh(vectors) if sizes.bounded else vectors)
         positive, unit = jax.nn.softplus(positive)[..., None], jax.nn.sigmoid(unit)
@@ -109,8 +113,9 @@ def program(sizes, layout="mn", content="mulsum", remat=True):
                 "heads.weight": jnp.broadcast_to(p["heads.bias"], (steps, batch, sizes.head_width))}
 
     def run(p, drives, inputs, targets):
+        times = jax_peer.products(p, PRODUCTS)
         policy = jax.checkpoint_policies.save_only_these_names("saved")
-        body = jax.checkpoint(lambda state, at: step(p, state, at), prevent_cse=False, policy=policy)
+        body = jax.checkpoint(lambda state, at: step(times, state, at), prevent_cse=False, policy=policy)
         seen, hidden, read = lax.scan(body, start(p, inputs.shape[1]), drives)[1]
         answer = jnp.concatenate([hidden, read], 2)[-len(targets) :]
         return answer @ p["output.weight"] + p["output.bias"], {"recurrent": seen, "heads.weight": hidden}
@@ -118,7 +123,7 @@ def program(sizes, layout="mn", content="mulsum", remat=True):
     def forward(p, inputs, targets):
         return run(p, drives_of(p, inputs, targets), inputs, targets)[0]
 
-    return jax_peer.after_the_scan(drives_of, run, ("recurrent", "heads.weight")), forward
+    return jax_peer.after_the_scan(drives_of, run, PRODUCTS), forward
 
 
 def main():

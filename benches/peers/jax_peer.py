@@ -1,16 +1,15 @@
-"""What the JAX programs share: the settings of XLA, the loss, gradients of weights after a scan, RMSProp, the clock.
+"""What the JAX programs share: settings of XLA, the loss, gradients of weights after a scan, RMSProp, timing, the check.
 
 Import it before JAX: it sets the flags of XLA.
 """
 
-import itertools
 import os
 import time
 
 import peer
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
-# On kernels as small as these, both passes take more time than they save. XLA_FLAGS= keeps them.
+# Kernels are small here: rewritten reductions and YNNPACK fusions cost more than they save. `XLA_FLAGS=` keeps both.
 os.environ.setdefault("XLA_FLAGS", "--xla_disable_hlo_passes=tree-reduction-rewriter,tree_reduction_rewriter "
                                    "--xla_cpu_experimental_ynn_fusion_type=")
 
@@ -25,15 +24,35 @@ def cross_entropy(logits, targets):
     return (jax.nn.softplus(logits) - targets * logits).sum() / logits.shape[1]
 
 
+@jax.custom_vjp
+def _times(inputs, weight, _transposed):
+    return inputs @ weight
+
+
+def _back(kept, d):
+    weight, transposed = kept
+    return d @ transposed, jnp.zeros_like(weight), jnp.zeros_like(transposed)
+
+
+_times.defvjp(lambda inputs, weight, transposed: (inputs @ weight, (weight, transposed)), _back)
+
+
+def products(parameters, names):
+    """Returns {name: inputs -> inputs times the weight}. The backward pass transposes each weight once, before its scan."""
+    # The barrier keeps the transposed weight outside the scan.
+    pairs = {name: (parameters[name], lax.optimization_barrier(parameters[name].mT)) for name in names}
+    return {name: lambda inputs, pair=pair: _times(inputs, *pair) for name, pair in pairs.items()}
+
+
 def flat(array):
     return array.reshape(-1, array.shape[-1])
 
 
 def after_the_scan(drives_of, run, products, loss_of=cross_entropy):
-    """Returns (parameters, inputs, targets) -> loss, gradients; weights named in `products` get theirs in one product each.
+    """Returns (parameters, inputs, targets) -> loss, gradients. Weights named in `products` get theirs in one product each.
 
-    A scan that differentiates a weight adds to its whole gradient in every step. Here the scan adds a `drive` to each
-    product instead: the derivative with respect to the drives of all steps, times the inputs of all steps, is the gradient.
+    A scan that differentiates a weight adds to its whole gradient in every step. Here each product of the scan has a
+    summand, its `drive`. The gradient w.r.t. the drives of all steps, times the inputs of all steps, is that of the weight.
     drives_of(parameters, inputs, targets) -> {name: [steps, batch, outputs]}
     run(parameters, drives, inputs, targets) -> logits, {name: [steps, batch, inputs]}
     """
@@ -61,7 +80,7 @@ def after_the_scan(drives_of, run, products, loss_of=cross_entropy):
 
 
 def rmsprop(parameters, gradients, state, lr, alpha, momentum, eps, centered):
-    """torch.optim.RMSprop with clipped gradients, whose moments are flat vectors: a few large kernels, not some for each tensor."""
+    """torch.optim.RMSprop with clipped gradients, whose moments are flat vectors: few large kernels instead of a few per tensor."""
     square, mean, velocity = state
     gradient, by_name = ravel_pytree(gradients)
     gradient = jnp.clip(gradient, -peer.CLIP, peer.CLIP)

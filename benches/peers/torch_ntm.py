@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""A Neural Turing Machine in PyTorch, in as few operations as it takes.
+"""A Neural Turing Machine in PyTorch, written with few operations.
 
     python torch_ntm.py --check
     python torch_ntm.py --controller lstm --batch 1 --threads 1
 
 Prints one JSON object with sequences per second of training (`--mode forward`: of the forward pass).
-Needs `pip install torch`. The time is that of starting operations, so all heads are addressed together, products take their
-sums with them (`addmm`, `baddbmm`), and inputs and outputs are one product each for all steps.
+Needs `pip install torch`. Starting an operation takes longer than computing it. So all heads are addressed together, sums are
+part of products (`addmm`, `baddbmm`), and inputs and outputs are one product each for all steps.
 """
 
 import sys

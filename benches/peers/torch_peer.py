@@ -1,9 +1,8 @@
 """What the PyTorch programs share: the loss, the update, the clock and the comparison with golden values."""
 
-import itertools
-
 import peer
 
+# After peer, which sets the number of threads.
 import torch
 import torch.nn.functional as F
 

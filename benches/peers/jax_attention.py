@@ -7,7 +7,8 @@
 Prints one JSON object with sequences per second of training (`--mode forward`: of the forward pass). Needs `pip install jax`.
 The encoder is an LSTM in both directions; the decoder is an LSTM that sees the target of the step before and the context.
 For speed, both directions take a step together, and inputs, keys and outputs are one product each. Gradients of weights are
-made after the scan. The backward pass of an LSTM is written by hand: it saves activations, not pre-activations.
+made after the scan. The backward passes of the LSTM and of the decoder are written by hand: they save activations, not
+pre-activations, and make every sum over steps after the scan.
 """
 
 import sys
@@ -24,11 +25,12 @@ PRODUCTS = ("encoder.recurrent", "decoder", "query")
 
 
 def lstm_kept(z, cell):
-    i, f, o = jnp.split(jax.nn.sigmoid(z[..., : 3 * cell.shape[-1]]), 3, -1)
-    candidate = jnp.tanh(z[..., 3 * cell.shape[-1] :])
+    units = cell.shape[-1]
+    gates, candidate = jax.nn.sigmoid(z[..., : 3 * units]), jnp.tanh(z[..., 3 * units :])
+    i, f, o = jnp.split(gates, 3, -1)
     after = f * cell + i * candidate
     squashed = jnp.tanh(after)
-    return (o * squashed, after), (i, f, o, candidate, squashed, cell)
+    return (o * squashed, after), (gates, candidate, squashed, cell)
 
 
 @jax.custom_vjp
@@ -38,12 +40,12 @@ def lstm(z, cell):
 
 
 def lstm_back(kept, d):
-    i, f, o, candidate, squashed, cell = kept
+    gates, candidate, squashed, cell = kept
+    i, f, o = jnp.split(gates, 3, -1)
     d_hidden, d_cell = d
     d_cell = d_cell + d_hidden * o * (1 - squashed**2)
-    parts = (d_cell * candidate * i * (1 - i), d_cell * cell * f * (1 - f), d_hidden * squashed * o * (1 - o),
-             d_cell * i * (1 - candidate**2))
-    return jnp.concatenate(parts, -1), d_cell * f
+    d_gates = jnp.concatenate([d_cell * candidate, d_cell * cell, d_hidden * squashed], -1) * gates * (1 - gates)
+    return jnp.concatenate([d_gates, d_cell * i * (1 - candidate**2)], -1), d_cell * f
 
 
 lstm.defvjp(lstm_kept, lstm_back)
@@ -53,31 +55,67 @@ def program(sizes, loss_of=jax_peer.cross_entropy):
     """Returns loss_and_gradients and forward of a machine of these sizes."""
 
     def encode(times, drives):
-        """-> rows of the source [batch, source, both], the first hidden state of the second direction, what was seen."""
+        """-> hidden states [steps, 2, batch, units], the second direction from the end of the source."""
         def step(state, drive):
             hidden, cell = state
             state = lstm(drive + times["encoder.recurrent"](hidden), cell)
-            return state, (state[0], hidden)
+            return state, state[0]
 
         zero = jnp.zeros((2, drives.shape[2], sizes.encoder), drives.dtype)
-        hidden, seen = lax.scan(step, (zero, zero), drives)[1]
-        rows = jnp.concatenate([hidden[:, 0], hidden[::-1, 1]], 2).transpose(1, 0, 2)
-        return rows, hidden[-1, 1], seen
+        return lax.scan(step, (zero, zero), drives)[1]
 
-    def decode(p, times, drives, rows, first):
-        keys = rows @ p["key"]
+    def decoder(p, times):
+        """A function with a derivative by hand, whose sums over steps are made after the scan."""
+        query_back, decoder_back = (jax_peer.transposed(p[name]) for name in ("query", "decoder"))
 
-        def step(state, drive):
-            hidden, cell = state
-            query = drive["query"] + times["query"](hidden)
-            weights = jax.nn.softmax(jnp.tanh(keys + query[:, None]) @ p["score"], 1)
-            context = jnp.einsum("bn,bnh->bh", weights, rows)
-            seen = jnp.concatenate([context, hidden], 1)
-            after, cell = lstm(drive["decoder"] + times["decoder"](seen), cell)
-            return (after, cell), (after, context, seen, hidden)
+        def scan(rows, keys, score, first, drives):
+            def step(state, drive):
+                hidden, cell = state
+                query = drive["query"] + times["query"](hidden)
+                activations = jnp.tanh(keys + query[:, None])
+                weights = jax.nn.softmax(activations @ score, 1)
+                context = jnp.einsum("bn,bnh->bh", weights, rows)
+                z = drive["decoder"] + times["decoder"](jnp.concatenate([context, hidden], 1))
+                state, kept = lstm_kept(z, cell)
+                return state, ((state[0], context), (kept, weights, activations))
 
-        hidden = jnp.tanh(first @ p["start"])
-        return lax.scan(step, (hidden, jnp.zeros_like(hidden)), {name: drives[name] for name in ("query", "decoder")})[1]
+            return lax.scan(step, (first, jnp.zeros_like(first)), drives)[1]
+
+        @jax.custom_vjp
+        def decode(*inputs):
+            """Rows, keys, score, first hidden state and drives -> hidden states and contexts of all steps."""
+            return scan(*inputs)[0]
+
+        def keep(rows, keys, score, first, drives):
+            answer, kept = scan(rows, keys, score, first, drives)
+            return answer, (rows, score, kept)
+
+        def back(saved, d_answer):
+            rows, score, (lstm_saved, weights, activations) = saved
+
+            def summed(d_energies, activations, axis):
+                return score * (d_energies[..., None] * (1 - activations**2)).sum(axis)
+
+            def step(d_state, at):
+                (d_hidden, d_cell), ((d_later, d_context), kept, weights, activations) = d_state, at
+                d_z, d_cell = lstm_back(kept, (d_hidden + d_later, d_cell))
+                d_seen = d_z @ decoder_back
+                d_context = d_context + d_seen[:, : rows.shape[2]]
+                d_weights = jnp.einsum("bh,bnh->bn", d_context, rows)
+                d_energies = weights * (d_weights - (weights * d_weights).sum(1, keepdims=True))
+                d_query = summed(d_energies, activations, 1)
+                d_hidden = d_seen[:, rows.shape[2] :] + d_query @ query_back
+                return (d_hidden, d_cell), ({"query": d_query, "decoder": d_z}, d_context, d_energies)
+
+            zero = jnp.zeros_like(d_answer[0][0])
+            steps = (d_answer, lstm_saved, weights, activations)
+            (d_first, _), (d_drives, d_contexts, d_energies) = lax.scan(step, (zero, zero), steps, reverse=True)
+            d_rows = jnp.einsum("tbn,tbh->bnh", weights, d_contexts)
+            d_score = jnp.einsum("tbn,tbna->a", d_energies, activations)
+            return d_rows, summed(d_energies, activations, 0), d_score, d_first, d_drives
+
+        decode.defvjp(keep, back)
+        return decode
 
     def drives_of(p, inputs, targets):
         both = jnp.stack([inputs, inputs[::-1]], 1)
@@ -88,10 +126,15 @@ def program(sizes, loss_of=jax_peer.cross_entropy):
 
     def run(p, drives, inputs, targets):
         times = jax_peer.products(p, PRODUCTS)
-        rows, first, seen = encode(times, drives["encoder.recurrent"])
-        hidden, context, decoder_seen, before = decode(p, times, drives, rows, first)
+        encoded = encode(times, drives["encoder.recurrent"])
+        rows = jnp.concatenate([encoded[:, 0], encoded[::-1, 1]], 2).transpose(1, 0, 2)
+        first = jnp.tanh(encoded[-1, 1] @ p["start"])
+        decoder_drives = {name: drives[name] for name in ("query", "decoder")}
+        hidden, context = decoder(p, times)(rows, rows @ p["key"], p["score"], first, decoder_drives)
+        before = jax_peer.shifted(first, hidden)
         logits = jnp.concatenate([hidden, context], 2) @ p["output.weight"] + p["output.bias"]
-        return logits, {"encoder.recurrent": seen, "decoder": decoder_seen, "query": before}
+        return logits, {"encoder.recurrent": jax_peer.shifted(jnp.zeros_like(encoded[0]), encoded),
+                        "decoder": jnp.concatenate([context, before], 2), "query": before}
 
     def forward(p, inputs, targets):
         return run(p, drives_of(p, inputs, targets), inputs, targets)[0]

@@ -24,6 +24,10 @@ from peer import measure
 PRODUCTS = ("recurrent", "interface.weight")
 
 
+def save(value):
+    return checkpoint_name(value, "saved")
+
+
 def program(sizes):
     """Returns loss_and_gradients and forward of a machine of these sizes."""
     rows, columns, reads, units = sizes.rows, sizes.columns, sizes.reads, sizes.units
@@ -33,12 +37,12 @@ def program(sizes):
         """Cosines of keys [heads, columns] with the rows, as weightings [heads, rows]."""
         def length(vectors):
             return jnp.sqrt((vectors**2).sum(-1) + sizes.epsilon)
-        cosine = keys @ memory.T / (length(keys)[:, None] * length(memory))
+        cosine = save(keys @ memory.T) / (length(keys)[:, None] * length(memory))
         return jax.nn.softmax(strengths[:, None] * cosine, -1)
 
     def allocation(usage):
         """Weights of free rows: the least used first. Their order has no derivative."""
-        order = jnp.argsort(lax.stop_gradient(usage))
+        order = save(jnp.argsort(lax.stop_gradient(usage)))
         ascending = usage[order]
         product = jnp.cumprod(ascending)
         earlier = jnp.concatenate([jnp.ones_like(product[:1]), product[:-1]])
@@ -47,12 +51,12 @@ def program(sizes):
     def step(times, state, drives):
         hidden, cell, read, memory, usage, link, precedence, write, weightings = state
         seen = jnp.concatenate([read, hidden])
-        z = checkpoint_name(drives["recurrent"] + times["recurrent"](seen), "saved")
+        z = save(drives["recurrent"] + times["recurrent"](seen))
         i, f, o = jnp.split(jax.nn.sigmoid(z[: 3 * units]), 3)
         cell = f * cell + i * jnp.tanh(z[3 * units :])
         hidden = o * jnp.tanh(cell)
 
-        raw = checkpoint_name(drives["interface.weight"] + times["interface.weight"](hidden), "saved")
+        raw = save(drives["interface.weight"] + times["interface.weight"](hidden))
         parts = jnp.split(raw, np.cumsum(sizes.widths)[:-1])
         read_keys, read_strengths, write_key, write_strength, erase, add, free, allocate, gate, modes = parts
         erase, free, allocate, gate = map(jax.nn.sigmoid, (erase, free, allocate, gate))
@@ -66,10 +70,10 @@ def program(sizes):
         precedence = (1 - write.sum()) * precedence + write
 
         found = content(memory, read_keys.reshape(reads, columns), 1 + jax.nn.softplus(read_strengths))
-        backward, forward = weightings @ link, weightings @ link.T
+        backward, forward = save(weightings @ link), save(weightings @ link.T)
         weightings = modes[:, :1] * backward + modes[:, 1:2] * found + modes[:, 2:] * forward
         read = (weightings @ memory).ravel()
-        return (hidden, cell, read, memory, usage, link, precedence, write, weightings), (seen, hidden, read)
+        return (hidden, cell, read, memory, usage, link, precedence, write, weightings), (hidden, read)
 
     def start(p, inputs):
         zeros = lambda *shape: jnp.zeros(shape, inputs.dtype)
@@ -87,7 +91,9 @@ def program(sizes):
         policy = jax.checkpoint_policies.save_only_these_names("saved")
         of_batch = jax.vmap(lambda state, at: step(times, state, at))
         body = jax.checkpoint(of_batch, prevent_cse=False, policy=policy)
-        seen, hidden, read = lax.scan(body, start(p, inputs), drives)[1]
+        first = start(p, inputs)
+        hidden, read = lax.scan(body, first, drives)[1]
+        seen = jnp.concatenate([jax_peer.shifted(first[2], read), jax_peer.shifted(first[0], hidden)], 2)
         answer = jnp.concatenate([hidden, read], 2)[-len(targets) :]
         return answer @ p["output.weight"] + p["output.bias"], {"recurrent": seen, "interface.weight": hidden}
 

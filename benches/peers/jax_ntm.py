@@ -65,14 +65,14 @@ def program(sizes, layout="mn", content="mulsum"):
 
     def controller(times, drive, read, state):
         if not is_lstm:
-            return read, jnp.tanh(checkpoint_name(drive + times["recurrent"](read), "saved")), ()
+            return jnp.tanh(checkpoint_name(drive + times["recurrent"](read), "saved")), ()
         hidden, cell = state
         seen = jnp.concatenate([read, hidden], 1)
         z = checkpoint_name(drive + times["recurrent"](seen), "saved")
         i, f, o = jnp.split(jax.nn.sigmoid(z[:, : 3 * units]), 3, 1)
         cell = f * cell + i * jnp.tanh(z[:, 3 * units :])
         hidden = o * jnp.tanh(cell)
-        return seen, hidden, (hidden, cell)
+        return hidden, (hidden, cell)
 
     def address(memory, key, strength, gate, shift, sharpness, before):
         norms = jnp.sqrt((memory**2).sum(column_axis) + 1e-30)[:, None]
@@ -85,7 +85,7 @@ def program(sizes, layout="mn", content="mulsum"):
 
     def step(times, state, drives):
         memory, weighting, read, *rest = state
-        seen, hidden, rest = controller(times, drives["recurrent"], read, rest)
+        hidden, rest = controller(times, drives["recurrent"], read, rest)
         raw = checkpoint_name(drives["heads.weight"] + times["heads.weight"](hidden), "saved")
         vectors, positive, unit, shift = jnp.split(raw, sizes.cuts, 1)
         vectors = per_head(jnp.tanh(vectors) if sizes.bounded else vectors)
@@ -99,7 +99,7 @@ def program(sizes, layout="mn", content="mulsum"):
             at = slice(head, head + 1)
             memory = memory * (1 - outer(write[:, at], erase[:, at], row_axis))
         memory = memory + outer(write, add, row_axis)
-        return (memory, weighting, read, *rest), (seen, hidden, read)
+        return (memory, weighting, read, *rest), (hidden, read)
 
     def start(p, batch):
         memory = p.get("memory.start", jnp.full((sizes.rows, columns), 1e-6, jnp.float32))
@@ -116,9 +116,11 @@ def program(sizes, layout="mn", content="mulsum"):
         times = jax_peer.products(p, PRODUCTS)
         policy = jax.checkpoint_policies.save_only_these_names("saved")
         body = jax.checkpoint(lambda state, at: step(times, state, at), prevent_cse=False, policy=policy)
-        seen, hidden, read = lax.scan(body, start(p, inputs.shape[1]), drives)[1]
+        first = start(p, inputs.shape[1])
+        hidden, read = lax.scan(body, first, drives)[1]
+        seen = [jax_peer.shifted(first[2], read)] + ([jax_peer.shifted(first[3], hidden)] if is_lstm else [])
         answer = jnp.concatenate([hidden, read], 2)[-len(targets) :]
-        return answer @ p["output.weight"] + p["output.bias"], {"recurrent": seen, "heads.weight": hidden}
+        return answer @ p["output.weight"] + p["output.bias"], {"recurrent": jnp.concatenate(seen, 2), "heads.weight": hidden}
 
     def forward(p, inputs, targets):
         return run(p, drives_of(p, inputs, targets), inputs, targets)[0]

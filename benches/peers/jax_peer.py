@@ -3,7 +3,9 @@
 Import it before JAX: it sets the flags of XLA.
 """
 
+import ctypes
 import os
+import sys
 import time
 
 import peer
@@ -12,6 +14,11 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 # Kernels are small here: rewritten reductions and YNNPACK fusions cost more than they save. `XLA_FLAGS=` keeps both.
 os.environ.setdefault("XLA_FLAGS", "--xla_disable_hlo_passes=tree-reduction-rewriter,tree_reduction_rewriter "
                                    "--xla_cpu_experimental_ynn_fusion_type=")
+
+if sys.platform == "linux":
+    # XLA allocates its buffers in every call: let glibc keep the pages, with M_MMAP_THRESHOLD and M_TRIM_THRESHOLD of 1 GiB.
+    for threshold in (-3, -1):
+        getattr(ctypes.CDLL(None), "mallopt", lambda *_: 0)(threshold, 1 << 30)
 
 import jax
 import jax.numpy as jnp
@@ -37,10 +44,19 @@ def _back(kept, d):
 _times.defvjp(lambda inputs, weight, transposed: (inputs @ weight, (weight, transposed)), _back)
 
 
+def transposed(weight):
+    """The barrier keeps it outside the scan."""
+    return lax.optimization_barrier(weight.mT)
+
+
+def shifted(first, later):
+    """Every value of the step before."""
+    return jnp.concatenate([first[None], later[:-1]])
+
+
 def products(parameters, names):
     """Returns {name: inputs -> inputs times the weight}. The backward pass transposes each weight once, before its scan."""
-    # The barrier keeps the transposed weight outside the scan.
-    pairs = {name: (parameters[name], lax.optimization_barrier(parameters[name].mT)) for name in names}
+    pairs = {name: (parameters[name], transposed(parameters[name])) for name in names}
     return {name: lambda inputs, pair=pair: _times(inputs, *pair) for name, pair in pairs.items()}
 
 

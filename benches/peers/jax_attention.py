@@ -71,19 +71,21 @@ def program(sizes, loss_of=jax_peer.cross_entropy):
         def scan(rows, keys, score, first, drives):
             def step(state, drive):
                 hidden, cell = state
-                query = drive["query"] + times["query"](hidden)
-                activations = jnp.tanh(keys + query[:, None])
+                activations = jnp.tanh(keys + times["query"](hidden)[:, None])
                 weights = jax.nn.softmax(activations @ score, 1)
                 context = jnp.einsum("bn,bnh->bh", weights, rows)
-                z = drive["decoder"] + times["decoder"](jnp.concatenate([context, hidden], 1))
+                z = drive + times["decoder"](jnp.concatenate([context, hidden], 1))
                 state, kept = lstm_kept(z, cell)
                 return state, ((state[0], context), (kept, weights, activations))
 
-            return lax.scan(step, (first, jnp.zeros_like(first)), drives)[1]
+            return lax.scan(step, (first, jnp.zeros_like(first)), drives["decoder"])[1]
 
         @jax.custom_vjp
         def decode(*inputs):
-            """Rows, keys, score, first hidden state and drives -> hidden states and contexts of all steps."""
+            """Rows, keys, score, first hidden state and drives -> hidden states and contexts of all steps.
+
+            The drive of the query is zero, so it is not added; it has a gradient nevertheless.
+            """
             return scan(*inputs)[0]
 
         def keep(rows, keys, score, first, drives):
@@ -111,7 +113,7 @@ def program(sizes, loss_of=jax_peer.cross_entropy):
             steps = (d_answer, lstm_saved, weights, activations)
             (d_first, _), (d_drives, d_contexts, d_energies) = lax.scan(step, (zero, zero), steps, reverse=True)
             d_rows = jnp.einsum("tbn,tbh->bnh", weights, d_contexts)
-            d_score = jnp.einsum("tbn,tbna->a", d_energies, activations)
+            d_score = d_energies.ravel() @ jax_peer.flat(activations)
             return d_rows, summed(d_energies, activations, 0), d_score, d_first, d_drives
 
         decode.defvjp(keep, back)

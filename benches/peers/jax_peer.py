@@ -15,11 +15,6 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ.setdefault("XLA_FLAGS", "--xla_disable_hlo_passes=tree-reduction-rewriter,tree_reduction_rewriter "
                                    "--xla_cpu_experimental_ynn_fusion_type=")
 
-if sys.platform == "linux":
-    # XLA allocates its buffers in every call: let glibc keep the pages, with M_MMAP_THRESHOLD and M_TRIM_THRESHOLD of 1 GiB.
-    for threshold in (-3, -1):
-        getattr(ctypes.CDLL(None), "mallopt", lambda *_: 0)(threshold, 1 << 30)
-
 import jax
 import jax.numpy as jnp
 from jax import lax
@@ -113,9 +108,18 @@ def moments(parameters):
     return tuple(jnp.zeros_like(ravel_pytree(parameters)[0]) for _ in range(3))
 
 
+def keep_pages():
+    """XLA allocates its buffers in every call: lets glibc keep their pages (M_MMAP_THRESHOLD and M_TRIM_THRESHOLD, 1 GiB)."""
+    if sys.platform == "linux":
+        for threshold in (-3, -1):
+            getattr(ctypes.CDLL(None), "mallopt", lambda *_: 0)(threshold, 1 << 30)
+
+
 def time_program(options, parameters, loss_and_gradients, forward, batches, measure):
     """Compiles an update or a forward pass, times it and prints the rates; forward(parameters, inputs, targets) -> logits."""
     os.environ["PJRT_NPROC"] = str(options.threads)  # read by XLA when it starts, at the first array
+    if options.threads == 1:  # with two threads it is no faster
+        keep_pages()
     parameters = jax.tree.map(jnp.array, parameters)
 
     def update(state, inputs, targets):

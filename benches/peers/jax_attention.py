@@ -19,7 +19,6 @@ import peer
 from jax_peer import jax, jnp, lax
 from peer import measure
 
-
 # The weights that every step multiplies by.
 PRODUCTS = ("encoder.recurrent", "decoder", "query")
 

@@ -19,7 +19,6 @@ from jax_peer import jax, jnp, lax
 from jax.ad_checkpoint import checkpoint_name
 from peer import measure
 
-
 # The weights that every step multiplies by.
 PRODUCTS = ("recurrent", "interface.weight")
 

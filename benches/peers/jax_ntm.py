@@ -19,7 +19,6 @@ from jax_peer import jax, jnp, lax
 from jax.ad_checkpoint import checkpoint_name
 from peer import measure
 
-
 # The weights that every step multiplies by.
 PRODUCTS = ("recurrent", "heads.weight")
 
@@ -36,7 +35,7 @@ def outer(a, b, axis):
 
 
 def matrix_contract(a, memory, axis):
-    """The same as a matrix product; the derivative with respect to the memory remains broadcast products, which fuse."""
+    """The same as one matrix product. The gradient w.r.t. the memory is still a sum of broadcast products, which XLA fuses."""
 
     def product(a, memory):
         return jnp.einsum("bhk,bkn->bhn" if axis == 1 else "bhk,bnk->bhn", a, memory)

@@ -40,12 +40,12 @@ _times.defvjp(lambda inputs, weight, transposed: (inputs @ weight, (weight, tran
 
 
 def transposed(weight):
-    """The barrier keeps it outside the scan."""
+    """Transposes a weight before a scan, in which the barrier keeps XLA from doing it at every step."""
     return lax.optimization_barrier(weight.mT)
 
 
 def shifted(first, later):
-    """Every value of the step before."""
+    """Returns the value of the step before, for every step; `first` stands before the first."""
     return jnp.concatenate([first[None], later[:-1]])
 
 
@@ -59,8 +59,8 @@ def flat(array):
     return array.reshape(-1, array.shape[-1])
 
 
-def after_the_scan(drives_of, run, products, loss_of=cross_entropy):
-    """Returns (parameters, inputs, targets) -> loss, gradients. Weights named in `products` get theirs in one product each.
+def after_the_scan(drives_of, run, names, loss_of=cross_entropy):
+    """Returns (parameters, inputs, targets) -> loss, gradients. Weights in `names` get theirs in one product each.
 
     A scan that differentiates a weight adds to its whole gradient in every step. Here each product of the scan has a
     summand, its `drive`. The gradient w.r.t. the drives of all steps, times the inputs of all steps, is that of the weight.
@@ -69,7 +69,7 @@ def after_the_scan(drives_of, run, products, loss_of=cross_entropy):
     """
 
     def loss_and_gradients(parameters, inputs, targets):
-        constant = {name: parameters[name] for name in products}
+        constant = {name: parameters[name] for name in names}
 
         def loss(parameters, drives):
             logits, seen = run({**parameters, **constant}, drives, inputs, targets)
@@ -79,7 +79,7 @@ def after_the_scan(drives_of, run, products, loss_of=cross_entropy):
         value, back, seen = jax.vjp(loss, parameters, drives, has_aux=True)
         direct, d_drives = back(jnp.ones_like(value))
         gradients = jax.tree.map(jnp.add, direct, back_to_parameters(d_drives)[0])
-        return value, gradients | {name: product(seen[name], d_drives[name]) for name in products}
+        return value, gradients | {name: product(seen[name], d_drives[name]) for name in names}
 
     def product(seen, d_drive):
         # [steps, batch, …]; with directions: [steps, directions, batch, …]
@@ -91,7 +91,7 @@ def after_the_scan(drives_of, run, products, loss_of=cross_entropy):
 
 
 def rmsprop(parameters, gradients, state, lr, alpha, momentum, eps, centered):
-    """torch.optim.RMSprop with clipped gradients, whose moments are flat vectors: few large kernels instead of a few per tensor."""
+    """torch.optim.RMSprop with clipped gradients. The moments are flat vectors: a few large kernels, not a few per tensor."""
     square, mean, velocity = state
     gradient, by_name = ravel_pytree(gradients)
     gradient = jnp.clip(gradient, -peer.CLIP, peer.CLIP)
@@ -148,7 +148,10 @@ def time_program(options, parameters, loss_and_gradients, forward, batches, meas
 
 
 def check(cases, program):
-    """Compares outputs, loss and gradients with golden values; program(sizes) -> loss_and_gradients, forward. Returns an exit code."""
+    """Compares outputs, loss and gradients with golden values and returns an exit code.
+
+    program(sizes) -> loss_and_gradients, forward
+    """
     jax.config.update("jax_enable_x64", True)
     found = peer.Check()
     for case in cases:

@@ -3,6 +3,7 @@
 All of them stay alive and take turns on one processor, so that whatever else the machine does falls on all
 of them, and compiling and importing is paid once. `compare.py` and `growth.py` use this; run as a program,
 it is a peer: `beside.py SCRIPT <options of the peer's script>`, such as `jax_ntm`, in the folder with that script.
+Other folders of peers than `benches/peers` have scripts of the same names, whose `main` times with `measure`.
 """
 
 import argparse
@@ -16,6 +17,7 @@ import sys
 import time
 
 PEERS = ("jax", "torch")
+OWN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "peers")
 
 
 class Runner:
@@ -87,7 +89,7 @@ def bench_binary():
 
 def parser(description, seconds):
     parser = argparse.ArgumentParser(description=description.splitlines()[0])
-    parser.add_argument("--peers", default="../shared/peers", help="the folder with torch_ntm.py, jax_ntm.py and others")
+    parser.add_argument("--peers", default=OWN, help="the folder with torch_ntm.py, jax_ntm.py and others; default: benches/peers")
     parser.add_argument("--python", default=sys.executable, help="a Python with jax and torch")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=seconds, help="length of a window")
@@ -106,8 +108,12 @@ def start(a, options, forward=False, special=None, work="ntm", peers=None):
     return runners
 
 
-def on_request(one, seconds, _need, _most, sync=lambda: None):
-    """Stands in for `quiet.measure` in a peer's script: one() does work and says how many sequences it was."""
+def on_request(one, seconds, *rest):
+    """Stands in for `measure` in a peer's script: one() does work and says how many sequences it was.
+
+    The last argument waits until the work is done, where that is not so when one() returns.
+    """
+    sync = rest[-1] if callable(rest[-1]) else lambda: None
     clock, calls, begin = time.perf_counter, 1, time.perf_counter()
     one()
     sync()

@@ -2,7 +2,7 @@
 """Tapescope beside PyTorch and JAX on the same work, in turns, as ratios.
 
     cargo bench --no-default-features --bench throughput --no-run
-    python3 benches/compare.py --peers ../shared/peers [--rounds 5] [--cpu 1] [--work attention|dnc]
+    python3 benches/compare.py [--peers benches/peers] [--rounds 5] [--cpu 1] [--work attention|dnc]
 
 Needs `pip install jax torch`. The table holds sequences per second, medians over the rounds with the
 spread, and the median of the ratios within each round. The work is a Neural Turing Machine, an

@@ -16,7 +16,7 @@ use super::disk::{Disk, Files};
 use super::keys;
 use super::link::Link;
 use super::options::{Options, StartError};
-use super::state::{Dialog, LiveTraining, OpenedFile, Outcome, Settings, State, Subject};
+use super::state::{Dialog, LiveTraining, OpenedFile, Outcome, Parts, Settings, State, Subject};
 use crate::figure::head_label;
 use crate::io::{memory_files, weights};
 use crate::platform;
@@ -124,20 +124,27 @@ impl Page {
         app.is_some_and(|app| app.would_lose())
     }
 
-    /// Shows a step, a stage of it by its name, and a head by its label, and plays or pauses: what is not given stays.
+    /// Shows a step, a stage of it by its name, a head by its label, and parts by their names, and plays or pauses: what
+    /// is not given stays. Returns a sentence about parts that are not known or not there.
     pub fn show(
         &self,
         step: Option<usize>,
         stage: Option<String>,
         head: Option<String>,
         play: Option<bool>,
-    ) {
-        let Some(mut app) = self.runner.app_mut::<App>() else {
-            return;
-        };
-        let commands = app.asked_for(step, stage.as_deref(), head.as_deref(), play);
+        parts: Option<String>,
+    ) -> Option<String> {
+        let mut app = self.runner.app_mut::<App>()?;
+        let mut commands = app.asked_for(step, stage.as_deref(), head.as_deref(), play);
+        let parts = parts.map(|names| app.parts_asked_for(&names)).transpose();
+        let problem = parts.as_ref().err().cloned();
+        commands.extend(match parts {
+            Ok(parts) => parts,
+            Err(sentence) => Some(Command::Done(Outcome::Failed(sentence))),
+        });
         app.apply(&self.context, commands);
         self.context.request_repaint();
+        problem
     }
 
     /// The state on screen as a JavaScript object; `undefined` while a frame is drawn. `step`, `steps`, `stage` and
@@ -187,6 +194,14 @@ fn shown(state: &State) -> Object {
         ("stage", (player.stage() as f64).into()),
         ("stage_name", state.stage_name().into()),
         ("embedded", state.embedded.into()),
+        (
+            "parts",
+            state
+                .parts
+                .as_ref()
+                .map_or_else(String::new, Parts::to_string)
+                .into(),
+        ),
         ("playing", player.playing().into()),
         ("layout", state.layout().name().into()),
         ("head", head.into()),

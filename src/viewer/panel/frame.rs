@@ -8,7 +8,7 @@ use egui::{
 use super::branch::branch_ui;
 use super::compare::compare_ui;
 use super::family::family_ui;
-use super::paper::{close_up_ui, paper_ui};
+use super::paper::{close_up_ui, paper_ui, parts_ui};
 use super::top::{top_ui, under_way_ui};
 use super::welcome::welcome_ui;
 use super::{
@@ -316,6 +316,7 @@ fn centre_panel_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
         WindowLayout::Debug => centre::centre_ui(ui, columns, view),
         WindowLayout::Compare => compare_ui(ui, columns, view),
         WindowLayout::Paper | WindowLayout::PaperDown => paper_ui(ui, view),
+        WindowLayout::Parts => parts_ui(ui, view),
         WindowLayout::Train => learn::train_ui(ui, view),
     });
 }

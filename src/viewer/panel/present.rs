@@ -22,7 +22,8 @@ const STAYS: [f32; 2] = [2.0, 0.3];
 /// Returns the described heads; in the close-up the picture itself describes the first.
 fn narrated_heads(state: &State) -> impl Iterator<Item = usize> + use<> {
     let (near, focus) = (is_near(state), state.view.focus);
-    let heads = if state.presenting { state.heads() } else { 0 };
+    let is_told = state.presenting && state.shows_sentences();
+    let heads = if is_told { state.heads() } else { 0 };
     // The one looked at is always among them.
     let first = TOLD - usize::from(focus >= TOLD);
     let is_told = move |head: &usize| {
@@ -94,7 +95,7 @@ fn line_ui(ui: &mut Ui, sentence: &Sentence, view: &View<'_>) {
 /// The transport over the pictures, while the pointer moves; during the opening a word on how to end it.
 pub fn floating_ui(ctx: &Context, state: &State) {
     let id = Id::unique("floating");
-    if !state.is_folded() {
+    if !state.is_folded() || !state.shows_player() {
         ctx.data_mut(|data| data.remove::<f64>(id));
         return;
     }

@@ -69,14 +69,19 @@ pub async fn start(
 async fn begun(link: &str, trace: Option<String>) -> Result<Options, String> {
     let link = Link::parse(link)?;
     if let Some(address) = trace {
-        let begin = link.place_in(&address)?;
+        if address.is_empty() {
+            link.place_in(&address)?;
+        }
         memory_files::insert(address.clone().into(), platform::fetched(&address).await?);
         let mut opened = Disk.open(Path::new(&address), &|_, _| ControlFlow::Continue(()))?;
         if let OpenedFile::Trace(open) = &mut opened {
             Arc::make_mut(&mut open.shown).address = Some(address.clone());
         }
         let mut options = Options::included(Some((address.into(), Some(opened))));
-        options.begin = begin;
+        options.begin = match &options.open {
+            Some((_, Some(OpenedFile::Machine(machine)))) => link.beginning(machine)?,
+            _ => link.place_in(&address)?,
+        };
         return checked(options);
     }
     let first = link.first()?;

@@ -1,4 +1,4 @@
-// The page, its one-file form and a figure in headless Firefox, over WebDriver BiDi: `web/test` calls it. Where Firefox has
+// The page, its one-file form and a figure in Firefox, on a display in memory, over WebDriver BiDi: `web/test` calls it. Where Firefox has
 // no WebGL, what runs is the figure that stands in for the page. Names given choose some of the tests.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -10,7 +10,7 @@ import { pathToFileURL } from "node:url";
 import { program } from "./program.mjs";
 import { serve } from "./server.mjs";
 
-const { FIREFOX, TARGET } = process.env;
+const { FIREFOX, TARGET, WINDOW } = process.env;
 const puppeteer = createRequire(join(TARGET, "tools", "x.js"))("puppeteer-core");
 const [pages, screens] = [join(TARGET, "page"), join(TARGET, "page-screens")];
 mkdirSync(screens, { recursive: true });
@@ -23,7 +23,7 @@ const PATIENCE = 120_000;
 const browser = await puppeteer.launch({
   browser: "firefox",
   executablePath: FIREFOX,
-  headless: true,
+  headless: !WINDOW,
   timeout: PATIENCE,
   protocolTimeout: PATIENCE,
   // No network but this computer: everything else goes to a proxy that is not there.

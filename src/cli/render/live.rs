@@ -87,7 +87,7 @@ impl Render {
             trace: (!self.is_included()).then_some(name),
             files,
         };
-        let contents = serde_json::to_string(&contents)?;
+        let contents = serde_json::to_string(&contents)?.replace('<', "\\u003c");
         let figure = String::from_utf8_lossy(figure);
         let figure = figure.replace('&', "&amp;").replace('"', "&quot;");
         let page = format!(

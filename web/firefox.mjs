@@ -128,8 +128,8 @@ const tests = {
     await send({ tapescope: 1, step: 5 });
     await told("step", 5);
     if (!hasWebGL) return page;
-    await send({ tapescope: 1, parts: "momery" });
-    await until(page, "an error", () => window.news.some((one) => one.error?.startsWith("parts=momery; the parts are input")));
+    await send({ tapescope: 1, parts: "notes" });
+    await until(page, "an error", () => window.news.some((one) => one.error?.startsWith("parts=notes; the parts are input")));
     return page;
   },
 

@@ -387,8 +387,8 @@ const tests = {
     }
     await send({ tapescope: 1, parts: "input,output" });
     await told("parts", "input,output");
-    await send({ tapescope: 1, parts: "input,momery" });
-    await told("error", "parts=momery; the parts are input, target, output,");
+    await send({ tapescope: 1, parts: "input,notes" });
+    await told("error", "parts=notes; the parts are input, target, output,");
     // A machine without pictures of this kind.
     await send({ tapescope: 1, parts: "patches" });
     await told("error", "parts=patches; the parts are input, target, output,");

@@ -387,8 +387,8 @@ mod tests {
             ("flip=3", "STEP.CHANNEL"),
             ("layout=round", "close-up, debug, paper"),
             (
-                "embed=1&parts=memory,momery",
-                "parts=momery; the parts are input, ",
+                "embed=1&parts=memory,notes",
+                "parts=notes; the parts are input, ",
             ),
             ("parts=memory", "parts=memory; it needs embed=1."),
             ("page=results", "page=results; the only page is attention."),

@@ -269,6 +269,11 @@ fn episode_panels_ui(ui: &mut Ui, view: &mut View<'_>) {
     let columns = &columns_of(state, window.x);
     if state.is_folded() {
         present::words_ui(ui, view);
+        if state.parts.is_some() && state.shows_player() {
+            let height = phone::transport_height(state);
+            let panel = fixed(ui, Panel::bottom("player"), height, 0);
+            panel.show(ui, |ui| phone::transport_ui(ui, view));
+        }
         return centre_panel_ui(ui, columns, view);
     }
     if status(state) > 0.0 {

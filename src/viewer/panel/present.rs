@@ -95,7 +95,8 @@ fn line_ui(ui: &mut Ui, sentence: &Sentence, view: &View<'_>) {
 /// The transport over the pictures, while the pointer moves; during the opening a word on how to end it.
 pub fn floating_ui(ctx: &Context, state: &State) {
     let id = Id::unique("floating");
-    if !state.is_folded() || !state.shows_player() {
+    // Among chosen parts the player has a place of its own.
+    if !state.is_folded() || state.parts.is_some() {
         ctx.data_mut(|data| data.remove::<f64>(id));
         return;
     }
@@ -119,8 +120,10 @@ pub fn floating_ui(ctx: &Context, state: &State) {
                     keys_ui(ui, &state.player);
                     ui.add_space(8.0);
                     paces_ui(ui, state);
-                    ui.add_space(8.0);
-                    icon_button(ui, Icon::Close, Window::TogglePresent, false);
+                    if !state.embedded {
+                        ui.add_space(8.0);
+                        icon_button(ui, Icon::Close, Window::TogglePresent, false);
+                    }
                 });
             });
         });

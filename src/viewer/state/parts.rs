@@ -101,10 +101,7 @@ mod tests {
         assert_eq!(parts.to_string(), "memory,weightings,player");
         assert_eq!(parts.pictures(), [Picture::Memory, Picture::Weightings]);
         for (text, words) in [
-            (
-                "memory,notes",
-                "parts=notes; the parts are input, target,",
-            ),
+            ("memory,notes", "parts=notes; the parts are input, target,"),
             ("", "parts=; the parts are "),
             ("player", "parts=player; name at least one picture: input,"),
         ] {

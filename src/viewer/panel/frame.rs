@@ -19,7 +19,7 @@ use crate::figure::facts::rows::Span;
 use crate::figure::page::compare::page_columns;
 use crate::figure::page::debug::geometry::Columns;
 use crate::figure::page::debug::timeline::{TIMELINE, scalars_height};
-use crate::viewer::state::{LiveTraining, PendingJob, State, WindowLayout};
+use crate::viewer::state::{LiveTraining, Parts, PendingJob, State, WindowLayout};
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::{Textures, readout_ui, toasts_ui};
 
@@ -269,7 +269,7 @@ fn episode_panels_ui(ui: &mut Ui, view: &mut View<'_>) {
     let columns = &columns_of(state, window.x);
     if state.is_folded() {
         present::words_ui(ui, view);
-        if state.parts.is_some() && state.shows_player() {
+        if state.parts.as_ref().is_some_and(Parts::has_player) {
             let height = phone::transport_height(state);
             let panel = fixed(ui, Panel::bottom("player"), height, 0);
             panel.show(ui, |ui| phone::transport_ui(ui, view));

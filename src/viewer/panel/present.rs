@@ -8,7 +8,7 @@ use super::{View, fixed};
 use crate::figure::HeadName;
 use crate::figure::narrate::Sentence;
 use crate::viewer::command::Window;
-use crate::viewer::state::{State, WindowLayout};
+use crate::viewer::state::{Parts, State, WindowLayout};
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::{Icon, head_sign, icon_button, one_line, words};
 
@@ -22,7 +22,7 @@ const STAYS: [f32; 2] = [2.0, 0.3];
 /// Returns the described heads; in the close-up the picture itself describes the first.
 fn narrated_heads(state: &State) -> impl Iterator<Item = usize> + use<> {
     let (near, focus) = (is_near(state), state.view.focus);
-    let is_told = state.presenting && state.shows_sentences();
+    let is_told = state.presenting && state.parts.as_ref().is_none_or(Parts::has_sentences);
     let heads = if is_told { state.heads() } else { 0 };
     // The one looked at is always among them.
     let first = TOLD - usize::from(focus >= TOLD);

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use super::{Open, State};
+use super::Open;
 use crate::figure::{self, Figure, Layout, Picture};
 
 /// The player below the pictures.
@@ -46,6 +46,16 @@ impl Parts {
         pictures.map(|(_, picture)| picture).collect()
     }
 
+    /// True if the player is among them.
+    pub fn has_player(&self) -> bool {
+        self.0.contains(&PLAYER)
+    }
+
+    /// True if the sentences are among them.
+    pub fn has_sentences(&self) -> bool {
+        self.0.contains(&SENTENCE)
+    }
+
     /// Checks that this episode has the pictures.
     ///
     /// # Errors
@@ -72,23 +82,6 @@ impl Display for Parts {
 fn not_among(name: &str, pictures: &[&str]) -> String {
     let pictures = pictures.join(", ");
     format!("parts={name}; the parts are {pictures}, {PLAYER} and {SENTENCE}.")
-}
-
-impl State {
-    /// True unless parts are chosen and the player is not among them.
-    pub fn shows_player(&self) -> bool {
-        self.has_part(PLAYER)
-    }
-
-    /// True unless parts are chosen and the sentences are not among them.
-    pub fn shows_sentences(&self) -> bool {
-        self.has_part(SENTENCE)
-    }
-
-    fn has_part(&self, name: &str) -> bool {
-        let mut parts = self.parts.iter();
-        parts.all(|parts| parts.0.contains(&name))
-    }
 }
 
 #[cfg(test)]

@@ -77,11 +77,12 @@ async fn begun(link: &str, trace: Option<String>) -> Result<Options, String> {
         if let OpenedFile::Trace(open) = &mut opened {
             Arc::make_mut(&mut open.shown).address = Some(address.clone());
         }
-        let mut options = Options::included(Some((address.into(), Some(opened))));
-        options.begin = match &options.open {
-            Some((_, Some(OpenedFile::Machine(machine)))) => link.beginning(machine)?,
+        let begin = match &opened {
+            OpenedFile::Machine(machine) => link.beginning(machine)?,
             _ => link.place_in(&address)?,
         };
+        let mut options = Options::included(Some((address.into(), Some(opened))));
+        options.begin = begin;
         return checked(options);
     }
     let first = link.first()?;

@@ -79,5 +79,13 @@ mod tests {
         assert_eq!(asked, std::slice::from_ref(&seek), "nothing is open");
         let plays = state.asked_for(Some(3), None, None, Some(true));
         assert_eq!(plays, [seek, Play::Toggle.into()]);
+        let unknown = state.parts_asked_for("notes").unwrap_err();
+        assert!(unknown.starts_with("parts=notes; the parts are input, "));
+        assert_eq!(state.parts_asked_for(""), Ok(Command::Parts(None)));
+        let parts = Parts::parse("memory,player").ok();
+        assert_eq!(
+            state.parts_asked_for("memory,player"),
+            Ok(Command::Parts(parts))
+        );
     }
 }

@@ -42,7 +42,11 @@ pub async fn start(
     let runner = eframe::WebRunner::new();
     let (begun, problem) = match begun(&link, trace).await {
         Ok(options) => (options, None),
-        Err(sentence) => (begun("", None).await?, Some(sentence)),
+        Err(sentence) => {
+            // A page in one file has no other machine.
+            let options = begun("", None).await.map_err(|_| sentence.clone())?;
+            (options, Some(sentence))
+        }
     };
     let options = eframe::WebOptions {
         renderer: eframe::Renderer::Glow,

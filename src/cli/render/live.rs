@@ -125,36 +125,34 @@ impl Render {
 
     /// The link to the episode, its step, head and pictures.
     fn place(&self, of: &Recording) -> anyhow::Result<String> {
-        let mut link = String::new();
+        let mut parts = Vec::new();
         if self.is_included() {
-            link += &format!("&machine={}", self.source);
+            parts.push(format!("machine={}", self.source));
         }
         if !io::is_trace(Path::new(&self.source)) || self.episode.weights.is_some() {
             let numbers = self.numbers(of).ok_or_else(|| {
                 anyhow!("--live: opens an episode by its seed; omit --input and --episode")
             })?;
-            link += &numbers;
-            for intervention in &self.episode.intervene {
-                link += &format!("&intervene={}", encoded(intervention));
-            }
+            parts.push(numbers.trim_start_matches('&').to_owned());
+            let changes = self.episode.intervene.iter();
+            parts.extend(changes.map(|change| format!("intervene={}", encoded(change))));
         }
-        link += &format!("&step={}", self.step.unwrap_or(0));
-        if let Some(head) = self.head.first() {
-            link += &format!("&head={}", encoded(head));
-        }
-        link += &match self.layout.as_ref().unwrap_or(&Layout::Debug) {
-            Layout::Paper => "&layout=paper".to_owned(),
-            Layout::Debug => "&layout=debug".to_owned(),
-            Layout::CloseUp => "&layout=close-up".to_owned(),
+        parts.push(format!("step={}", self.step.unwrap_or(0)));
+        let head = self.head.first();
+        parts.extend(head.map(|head| format!("head={}", encoded(head))));
+        parts.push(match self.layout.as_ref().unwrap_or(&Layout::Debug) {
+            Layout::Paper => "layout=paper".to_owned(),
+            Layout::Debug => "layout=debug".to_owned(),
+            Layout::CloseUp => "layout=close-up".to_owned(),
             Layout::Pictures(pictures) => {
                 let there = Figure::new(of, Options::new(Layout::Pictures(Vec::new()))).pictures();
                 let named = |picture: &Picture| Picture::NAMES.iter().find(|own| own.1 == *picture);
                 let names = pictures.iter().filter_map(named).map(|(name, _)| *name);
                 let names: Vec<_> = names.filter(|name| there.contains(name)).collect();
-                format!("&embed=1&parts={},player", names.join(","))
+                format!("embed=1&parts={},player", names.join(","))
             }
-        };
-        Ok(link.trim_start_matches('&').to_owned())
+        });
+        Ok(parts.join("&"))
     }
 }
 

@@ -55,7 +55,7 @@ class Machine:
 
     @property
     def preset(self) -> Dict[str, Any]:
-        """Preset that the machine was trained with, with every default, as a dictionary; see docs/formats.md."""
+        """Preset that the machine was trained with, with every default, as a dictionary; see docs/formats/presets.md."""
         return copy.deepcopy(self._preset)
 
     @property
@@ -112,7 +112,7 @@ class Machine:
                   shape: the derivative of the loss (bits) or of the logit of that bit with respect to it
         intervene values that are changed while the episode runs: a dictionary {"12:read0.gate": 1}, with STEP, FROM-TO or
                   FROM- before the name of an array, and a number, a list, "row(5)", "swap(3,4)", "negate" or
-                  "from(FILE)"; see "Interventions" in docs/formats.md. A function (step, arrays so far) is called in each
+                  "from(FILE)"; see "Interventions" in docs/formats/traces.md. A function (step, arrays so far) is called in each
                   of its steps; it returns the new value, or None for no change. The trace lists all of them as values
 
         The arrays of the trace are read-only and share the memory of the recording; nothing is copied. Warns if the
@@ -174,7 +174,7 @@ class Machine:
         `bits_half_width` half of its 95 % interval, and `bits_median` the median. `wrong_bits` counts the answer bits on the
         wrong side of one half, out of `scored_bits`. `perfect` is the fraction of episodes without a wrong bit. If the
         machine attends to a source whose true alignment is known, `alignment` compares the two.
-        docs/formats.md lists all keys. `pandas.DataFrame` accepts the list. Ctrl-C stops the evaluation between two
+        docs/formats/tables.md lists all keys. `pandas.DataFrame` accepts the list. Ctrl-C stops the evaluation between two
         episodes (KeyboardInterrupt). Raises ArgumentError for sizes that the task does not allow.
         """
         asked = options(lengths=lengths, items=items, repeats=repeats, episodes=episodes, seed=seed, rows=rows,

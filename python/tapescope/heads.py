@@ -1,4 +1,4 @@
-"""Heads that differ from the paper: `heads.attention` of a preset or a trace; see docs/formats.md."""
+"""Heads that differ from the paper: `heads.attention` of a preset or a trace; see docs/formats/weights.md."""
 
 from __future__ import annotations
 

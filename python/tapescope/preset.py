@@ -1,4 +1,4 @@
-"""Presets, and what the extension knows of them; see docs/formats.md."""
+"""Presets, and what the extension knows of them; see docs/formats/presets.md."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def channels(task: Mapping[str, Any]) -> Tuple[int, int]:
 def tensor_shapes(preset: Union[Path, Preset]) -> Dict[str, Shape]:
     """Returns the name and the shape of every tensor of the machine of a preset.
 
-    `preset`: a name, a JSON file, or a dictionary. Linear maps are [inputs, outputs], biases [outputs]; docs/formats.md
+    `preset`: a name, a JSON file, or a dictionary. Linear maps are [inputs, outputs], biases [outputs]; docs/formats/weights.md
     lists their columns. Raises FormatError for an unknown key or a value out of range. Needs the extension.
 
         tensor_shapes({"task": {"kind": "copy", "bits": 8, "length": [1, 20]}})["output.bias"]     # (8,)

@@ -5,7 +5,7 @@
     module(torch.tensor(trace["input"]))    # [T, Y]
     module.machine()                        # a tapescope.Machine again
 
-Tensors have the names and shapes of a weights file (docs/formats.md).
+Tensors have the names and shapes of a weights file (docs/formats/weights.md).
 """
 
 from __future__ import annotations

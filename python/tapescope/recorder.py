@@ -127,7 +127,7 @@ class Recorder:
     attention   heads that differ from the paper, as `heads.attention` of a preset: {"score": "additive"},
                 {"weighting": ["hard", "soft"]}
     shift_form  "softmax", "scalar", or "none" if weightings are not shifted
-    learned     learned tensors of the heads, by head and name: {"read0": {"bilinear": W}}; see docs/formats.md
+    learned     learned tensors of the heads, by head and name: {"read0": {"bilinear": W}}; see docs/formats/weights.md
     sampling    how noise was used: "mean", not at all; "drawn", sampled; "expected", hard heads attended to all rows
     similarity, epsilon
                 how the cosine avoids division by 0: one of SIMILARITIES; or another name, and recorded similarities are

@@ -64,7 +64,7 @@ class Trace:
 
     `arrays`: arrays by name. `meta`: everything else in the file. `dims`: the axes of every array, such as ("t", "n"):
     t steps, n memory rows, m memory columns, x inputs, y outputs, c controller units, l layers, s shifts.
-    docs/formats.md lists the arrays. Arrays of a machine file have the names and axes of the file; `meta["axes"]` has the
+    docs/formats/traces.md lists the arrays. Arrays of a machine file have the names and axes of the file; `meta["axes"]` has the
     sizes of all axes.
     """
 

@@ -1,4 +1,4 @@
-"""Weights files: safetensors with the names and shapes of Tapescope; see docs/formats.md. Needs NumPy only."""
+"""Weights files: safetensors with the names and shapes of Tapescope; see docs/formats/weights.md. Needs NumPy only."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ MANAGED = ({}, {"links": "off"}, {"allocation": "off"}, {"free_gates": "off"})
 
 
 def managed(heads=(), steps=6, leave_out=(), **options):
-    """Records an invented episode of a Differentiable Neural Computer with two read heads, as docs/formats.md has its equations;
+    """Records an invented episode of a Differentiable Neural Computer with two read heads, as docs/formats/traces.md has its equations;
     `leave_out`: arrays that are not given."""
     heads, random, n, m = dict(heads), np.random.default_rng(7), 5, 3
     memory, u = random.normal(size=(n, m)), random.uniform(size=n)

@@ -23,7 +23,7 @@ Examples:
 
 A condition compares numbers with <, <=, >, >=, = and !=, and joins comparisons with `and`, `or`, `not` and parentheses. \
 Numbers are computed with +, -, * and /. An array has its name in traces, and its values in the step: read0.weighting[5], \
-memory[5][0]; docs/formats.md lists all. Functions, with `a` an array, `x` anything and `i` a row:
+memory[5][0]; docs/formats/traces.md lists all. Functions, with `a` an array, `x` anything and `i` a row:
 ";
 
 /// The help after the options: examples, and every function.

@@ -80,7 +80,7 @@ Exit codes: 0 success, 1 runtime failure or difference found, 2 invalid input or
 /// A controller network drives read and write heads over a memory matrix. Train one, measure it,
 /// watch every stage of its addressing, step by step, forwards and backwards.
 #[derive(Debug, Parser)]
-#[command(name = NAME, version, after_help = EXAMPLES, max_term_width = 100)]
+#[command(name = NAME, version = env!("TAPESCOPE_VERSION"), after_help = EXAMPLES, max_term_width = 100)]
 struct Cli {
     /// Without one: view; `tapescope copy` is `tapescope view copy`.
     #[command(subcommand)]

@@ -30,7 +30,8 @@ const EXAMPLES: &str = r#"Examples:
 
 bits.json contains rows of 0 and 1, such as [[0,1,1,0,1,0,0,1]], or an object with further inputs of
 the task: {"bits": [[…]], "repeats": 3}, or "query": 0, or "priorities": [0.5, …].
-Three lines of Python load the trace: see docs/formats.md. The same command writes the same bytes."#;
+Three lines of Python load the trace: see docs/formats/traces.md. The same command writes the same
+bytes."#;
 
 /// Record one episode and write it as JSON: every array of every stage of every step.
 #[derive(Debug, Args)]

@@ -3,7 +3,7 @@
 //!
 //! A configuration enters its keys into a [`Table`], one after the other. Each use of a table takes from every
 //! entry what it needs: the reader of a preset sets the field, its writer gets it, [`check`] holds it to its
-//! range, `tapescope tasks --keys` and docs/formats.md print it. A field that is a choice
+//! range, `tapescope tasks --keys` and docs/formats/presets.md print it. A field that is a choice
 //! ([`Words`]) is entered before what depends on it: a configuration of another kind has other keys.
 
 use std::fmt::Display;

@@ -1,4 +1,4 @@
-//! Interventions as text, such as `12:read0.gate=1`: see "Interventions" in `docs/formats.md`.
+//! Interventions as text, such as `12:read0.gate=1`: see "Interventions" in `docs/formats/traces.md`.
 
 use super::{Error, trace};
 use crate::model::{Intervention, Model, Trace};

@@ -23,7 +23,7 @@
 //! [`recovery`] keeps runs of the window that were not saved. [`shell`] writes command lines for messages and logs. [`memory_limit`] tells how much memory is available; whatever
 //! is large asks it first.
 //!
-//! `docs/formats.md` is the page for those who write such files: every key, every array with its symbol,
+//! The pages of `docs/formats` are for those who write such files: every key, every array with its symbol,
 //! shape, range and equation. A file may come from anyone: sizes are checked before room is made, and
 //! `tests/fuzz` throws millions of damaged files at every reader of this table.
 

@@ -249,7 +249,7 @@ impl<'a> Opened<'a> {
     fn experiment(&self) -> Result<Experiment, Error> {
         let label = self.label;
         let source = self.get("experiment").ok_or_else(|| {
-            let problem = "the entry `experiment` is missing: it holds the preset the weights belong to, as JSON (see docs/formats.md)";
+            let problem = "the entry `experiment` is missing: it holds the preset the weights belong to, as JSON (see docs/formats/weights.md)";
             Error::content(label, METADATA, problem)
         })?;
         Experiment::from_json(source, label, &[])

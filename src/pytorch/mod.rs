@@ -63,8 +63,7 @@ pub fn module(config: &EquationsConfig, task: Option<OfTask>) -> Result<String, 
     module.result();
     let body = module.take();
     module.head();
-    let head = module.take();
-    let forward = head + &body;
+    let forward = module.take() + &body;
     module.constructor(task, &forward);
     let class = module.take() + &forward;
     Ok(whole(&page.title, &page.file, &class))
@@ -72,6 +71,7 @@ pub fn module(config: &EquationsConfig, task: Option<OfTask>) -> Result<String, 
 
 /// The file: imports, the functions that the class needs, and the class.
 fn whole(title: &str, file: &str, class: &str) -> String {
+    let [title, file] = [title, file].map(|text| text.replace(['"', '\\'], "'"));
     let calls = |text: &str, name: &str| {
         let call = format!("{name}(");
         let mut found = text.match_indices(&call).map(|found| found.0);

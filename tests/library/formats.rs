@@ -1,7 +1,7 @@
 //! What is published about the arrays of a trace follows from the program's own table of them: the list in
-//! docs/formats.md, the arrays of the JSON Schema, and what the Python module knows of them. The tasks that the Python
-//! module knows follow from the tables of keys. The tensors of a machine are those that the page lists, with their formulas
-//! reckoned out.
+//! docs/formats/traces.md, the arrays of the JSON Schema, and what the Python module knows of them. The tasks that the
+//! Python module knows follow from the tables of keys, the layouts of docs/formats/presets.md from the sources of the tasks.
+//! The tensors of a machine are those that docs/formats/weights.md lists, with their formulas reckoned out.
 //!
 //! `UPDATE_TABLES=1 cargo test --test library` writes what the table says now into those files.
 
@@ -71,7 +71,7 @@ fn the_page_lists_every_array() {
     };
     let rows: Vec<_> = trace::arrays().iter().map(row).collect();
     let rows = ["|---|---|---|---|---|".to_owned(), rows.join("\n")].join("\n");
-    held("docs/formats.md", "| array | dims |", "", &rows);
+    held("docs/formats/traces.md", "| array | dims |", "", &rows);
 }
 
 #[test]
@@ -180,12 +180,33 @@ fn every_axis_is_on_the_page() {
             assert!(Axis::named(axis).is_some(), "{}: {axis}", array.name);
         }
     }
-    let page = include_str!("../../docs/formats.md").replace('\n', " ");
+    let page = include_str!("../../docs/formats/traces.md").replace('\n', " ");
     let axes = AXES
         .iter()
         .map(|axis| format!("{} {}", axis.name, axis.meaning));
     let told = axes.collect::<Vec<_>>().join(", ");
-    assert!(page.contains(&told), "docs/formats.md wants: {told}");
+    assert!(page.contains(&told), "docs/formats/traces.md wants: {told}");
+}
+
+#[test]
+fn the_page_has_the_layout_of_every_task() {
+    let names = Task::WORDS.iter().map(|(name, _)| *name);
+    for name in names.filter(|name| *name != "episodes") {
+        let source = fs::read_to_string(format!("src/core/task/{name}.rs")).unwrap();
+        let lines = source
+            .lines()
+            .map_while(|line| line.strip_prefix("//!"))
+            .map(|line| line.strip_prefix(' ').unwrap_or(line));
+        let picture = lines
+            .skip_while(|line| *line != "```text")
+            .skip(1)
+            .take_while(|line| *line != "```");
+        let picture = picture.collect::<Vec<_>>().join("\n");
+        assert!(picture.lines().count() > 2, "{name}");
+        let page = "docs/formats/presets.md";
+        let block = format!("```text\n{picture}\n```");
+        held(page, &format!("<!--{name}-->"), "", &block);
+    }
 }
 
 /// A pair of a JSON object, on a line of its own.
@@ -261,7 +282,7 @@ fn the_schema_has_every_key_of_a_model() {
 
 #[test]
 fn every_word_of_a_similarity_is_on_the_page_and_in_the_schema() {
-    let page = include_str!("../../docs/formats.md");
+    let page = include_str!("../../docs/formats/traces.md");
     let schema = include_str!("../../docs/ntm-trace-2.0.schema.json");
     let recorder = include_str!("../../python/tapescope/recorder.py");
     for (word, _) in Scoring::WORDS {
@@ -359,7 +380,7 @@ fn tensors(row: &str, ntm: &NtmConfig) -> Vec<(String, Vec<usize>)> {
 
 #[test]
 fn the_page_lists_every_tensor() {
-    let page = include_str!("../../docs/formats.md");
+    let page = include_str!("../../docs/formats/weights.md");
     let (_, rows) = page
         .split_once("| tensor | shape | |\n|---|---|---|\n")
         .unwrap();
@@ -408,7 +429,7 @@ fn the_page_lists_every_tensor() {
 
 #[test]
 fn the_page_lists_what_is_recomputed() {
-    let page = include_str!("../../docs/formats.md");
+    let page = include_str!("../../docs/formats/traces.md");
     let (_, told) = page
         .split_once("`tapescope verify TRACE` recomputes")
         .unwrap();
@@ -422,7 +443,7 @@ fn the_page_lists_what_is_recomputed() {
 
 #[test]
 fn the_page_lists_every_tensor_of_attention_mechanisms() {
-    let page = include_str!("../../docs/formats.md");
+    let page = include_str!("../../docs/formats/weights.md");
     let (_, rows) = page
         .split_once("| tensor | shape | with |\n|---|---|---|\n")
         .unwrap();

@@ -4,7 +4,9 @@
 #[cfg(feature = "test-machine")]
 mod every_kind;
 mod formats;
+mod how;
 mod layering;
+mod numbers;
 #[path = "../numpy/mod.rs"]
 mod numpy;
 mod presets;

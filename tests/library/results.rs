@@ -8,7 +8,7 @@ use std::fs;
 
 use serde_json::Value;
 use tapescope::analysis::disassembly::Totals;
-use tapescope::io::{Trained, preset, weights};
+use tapescope::io::{Trained, weights};
 use tapescope::model::Model;
 use tapescope::task::{Measure, Task};
 use tapescope::train::{Measurement, Recording, UNSEEN_SEED, optimum};
@@ -551,28 +551,4 @@ fn research_page_agrees_with_the_suite_table() {
         checked += 1;
     }
     assert!(checked >= 12, "{checked}");
-}
-
-#[test]
-fn formats_page_has_the_layout_of_every_task() {
-    let formats = text("docs/formats.md");
-    let others = |name: &&str| !name.starts_with("copy_") && preset::section(name).is_none();
-    let names = weights::included_names().filter(others);
-    for name in names.chain(["transduce", "caption", "frames", "aspects", "span", "text"]) {
-        let source = text(&format!("src/core/task/{name}.rs"));
-        let lines = source
-            .lines()
-            .map_while(|line| line.strip_prefix("//!"))
-            .map(|line| line.strip_prefix(' ').unwrap_or(line));
-        let picture = lines
-            .skip_while(|line| *line != "```text")
-            .skip(1)
-            .take_while(|line| *line != "```");
-        let picture = picture.collect::<Vec<_>>().join("\n");
-        assert!(picture.lines().count() > 2, "{name}");
-        assert!(
-            formats.contains(&picture),
-            "{name}: docs/formats.md has not\n{picture}"
-        );
-    }
 }

@@ -380,7 +380,7 @@ fn the_python_of_the_documentation_writes_a_file_that_loads() {
     let Some(python) = numpy::python() else {
         return;
     };
-    let page = include_str!("../../docs/formats.md");
+    let page = include_str!("../../docs/formats/weights.md");
     let script = page
         .split("```python\n")
         .nth(1)

@@ -301,6 +301,22 @@ fn help_that_cannot_be_printed_is_an_error() {
     }
 }
 
+#[test]
+#[cfg(unix)]
+fn a_file_name_ends_no_string_of_the_module_for_pytorch() {
+    let folder = tempfile::tempdir().unwrap();
+    let (name, shown) = ("a\"\"\"+b\\.machine", "a'''+b'.machine");
+    let machine = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/src/core/machines/bahdanau.machine"
+    );
+    std::fs::copy(machine, folder.path().join(name)).unwrap();
+    let done = tapescope(folder.path(), &["pytorch", name]);
+    let module = String::from_utf8(done.stdout).unwrap();
+    let begins = format!("\"\"\"Translation with attention, as in {shown}.\n");
+    assert!(module.starts_with(&begins), "{module}");
+}
+
 /// Progress, report and table say what the log and the weights hold.
 #[test]
 #[cfg(unix)]

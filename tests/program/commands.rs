@@ -208,9 +208,9 @@ fn every_command_of_the_pages_and_of_help_runs() {
     let mut pages: Vec<_> = ["README.md", "CONTRIBUTING.md", "python/README.md"]
         .map(|page| root.join(page))
         .into();
-    let docs = fs::read_dir(root.join("docs"))
-        .unwrap()
-        .map(|entry| entry.unwrap().path());
+    let folders = ["docs", "docs/formats"].map(|folder| fs::read_dir(root.join(folder)).unwrap());
+    let docs = folders.into_iter().flatten();
+    let docs = docs.map(|entry| entry.unwrap().path());
     pages.extend(docs.filter(|path| path.extension().is_some_and(|end| end == "md")));
     pages.sort();
     let mut sources: Vec<Vec<String>> = pages

@@ -363,10 +363,10 @@ fn python_loads_it_with_three_lines() {
     let Some(python) = crate::numpy::python() else {
         return;
     };
-    let page = include_str!("../../docs/formats.md");
+    let page = include_str!("../../docs/formats/traces.md");
     let lines = page
         .split("```python\n")
-        .nth(2)
+        .nth(1)
         .and_then(|rest| rest.split("```").next())
         .unwrap();
     assert_eq!(lines.lines().count(), 3);

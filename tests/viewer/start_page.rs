@@ -2,7 +2,7 @@
 
 use super::*;
 use tapescope::figure::head_named;
-use tapescope::io::preset::{FAMILY, Mechanism, UNCERTAINTY};
+use tapescope::io::preset::{FAMILY, FIRST, FIRST_STEP, Mechanism, UNCERTAINTY};
 
 fn included_with(settings: Settings, size: Vec2) -> Screen {
     let options = Options {
@@ -47,6 +47,25 @@ fn every_machine_has_a_card_that_opens_it() {
         // Back without choosing.
         press(&mut harness, Key::Escape);
         harness.get_by_label("Go to next step");
+    }
+}
+
+#[test]
+fn picture_of_the_loop_opens_its_step_and_is_not_on_a_phone() {
+    let name = "Show one step of a machine";
+    for (size, is_shown) in [(LARGE, true), (SMALL, true), (phone::PHONE, false)] {
+        let mut harness = included_with(Settings::default(), size);
+        act(&mut harness, Window::ToggleWelcome);
+        harness.run_steps(3);
+        assert_eq!(has(&harness, name), is_shown);
+        if is_shown {
+            let picture = harness.state().welcome.pictures.get(FIRST.link);
+            assert!(matches!(picture, Some(Some(_))));
+            click(&mut harness, name);
+            let state = harness.state();
+            assert_eq!(state.session.machine().unwrap().name, FIRST.machine());
+            assert_eq!(state.player.step(), FIRST_STEP);
+        }
     }
 }
 

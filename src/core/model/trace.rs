@@ -2,7 +2,7 @@
 //! in any order, and the exporter unchanged.
 //!
 //! Every array is defined here once, as a field with its [`ArraySpec`]. Making room, counting bytes,
-//! finding what is not finite, writing, reading, comparing, verifying, the schema, `docs/formats.md` and the
+//! finding what is not finite, writing, reading, comparing, verifying, the schema, `docs/formats/traces.md` and the
 //! Python module follow from that; an array that a machine does not have is of width 0.
 
 use std::collections::VecDeque;

@@ -5,4 +5,5 @@ pub mod compare;
 pub mod debug;
 pub mod figure;
 pub mod learning;
+pub mod machine_loop;
 pub mod sentence;

@@ -46,6 +46,11 @@ pub const FAMILY_ABOUT: &str = "Attention reads a memory. A head compares its qu
      with the sum 1, and the head reads r\u{a0}=\u{a0}Σ\u{a0}w(i)\u{a0}·\u{a0}M(i). Mechanisms differ in the rows that they attend to, in the score, \
      and in the way from scores to weights.";
 
+/// The first mechanism, with the episode and the step that docs/how.md explains.
+pub static FIRST: &Mechanism = &FAMILY[0].mechanisms[0];
+/// The step of its link.
+pub const FIRST_STEP: usize = 13;
+
 /// The mechanisms, by the rows that they attend to.
 #[rustfmt::skip] // Four lines for each.
 pub static FAMILY: [MechanismGroup; 5] = [

@@ -16,7 +16,7 @@ pub use ablation::{Ablation, Ablations, WHOLE, ablations, stages};
 pub use change::fixed;
 pub(in crate::io) use difference::changes;
 pub use experiment::{EvaluationConfig, Experiment, Override};
-pub use family::{FAMILY, FAMILY_ABOUT, Mechanism, MechanismGroup, UNCERTAINTY};
+pub use family::{FAMILY, FAMILY_ABOUT, FIRST, FIRST_STEP, Mechanism, MechanismGroup, UNCERTAINTY};
 pub use form::{channels, check_model, known_channels};
 pub(in crate::io) use keys::{at, flatten, last, visit};
 pub use keys::{of_every_kind, table, table_of};

@@ -498,7 +498,7 @@ impl Side {
         let count = words.len();
         if count != length {
             return fail(format!(
-                "has {count} tokens; {label} has weights of {length} {each}; expected one for each, special tokens too; of a text with a sentence in each line, --line N chooses one"
+                "has {count} tokens; {label} has weights of {length} {each}; expected one for each, special tokens too; of a file with a sentence in each line, the option `line` chooses one"
             ));
         }
         let mut all = Self {

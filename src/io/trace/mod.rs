@@ -1,6 +1,6 @@
 //! One episode as JSON (also gzipped) or npz, complete enough to redraw every frame and recompute every stage.
 //!
-//! The format is described in `docs/formats.md`.
+//! The format is described in `docs/formats/traces.md`.
 //!
 //! # Writing
 //!

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::io::preset::{FAMILY, UNCERTAINTY};
+use crate::io::preset::{FAMILY, FIRST, UNCERTAINTY};
 use crate::platform::HAS_FILES;
 use crate::viewer::command::{Command, DialogCommand, Play, Subject, Window};
 use crate::viewer::narration;
@@ -78,8 +78,9 @@ impl State {
     /// that other requests do not wait for them.
     pub(super) fn record_cards(&mut self) {
         let groups = FAMILY.iter().chain([&UNCERTAINTY]);
-        let links = groups.filter(|_| self.welcome.family);
-        let links = links.flat_map(|group| group.mechanisms);
+        let links = groups.flat_map(|group| group.mechanisms);
+        // The start page shows the first one in its picture of the loop.
+        let links = links.filter(|of| self.welcome.family || of.link == FIRST.link);
         // A look at the episode of a link copies the session.
         let missing = links.filter(|of| !self.welcome.pictures.contains_key(of.link));
         let links = missing.filter_map(|of| {

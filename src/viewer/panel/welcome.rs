@@ -13,10 +13,11 @@ use crate::figure::facts::quantities::by_rank;
 use crate::figure::facts::rows::Rows;
 use crate::figure::narrate::failure::first_wrong;
 use crate::figure::page::debug::WITHOUT_GAPS;
+use crate::figure::page::machine_loop::{HEIGHT, machine_loop};
 use crate::figure::scene::cells::Cells;
 use crate::figure::scene::paint::Page;
-use crate::figure::{At, Paint, PanelId, Picture, narrate};
-use crate::io::preset::{self, Mechanism};
+use crate::figure::{At, Paint, PanelId, Picture, Surface, narrate};
+use crate::io::preset::{self, FIRST, FIRST_STEP, Mechanism};
 use crate::math::Series;
 use crate::model::Place;
 use crate::viewer::command::{DialogCommand, Episode, File, Learn, Subject, Tour, Window};
@@ -43,6 +44,8 @@ const INSIDE: f32 = 12.0;
 const ABOVE: f32 = 10.0;
 const BETWEEN: f32 = 3.0;
 pub const GAP: f32 = 16.0;
+/// The least width of the picture of the loop, whose words would overlap in a narrower one.
+const LEAST_LOOP: f32 = 900.0;
 /// Share of a picture that the answer has.
 pub const ANSWER: f32 = 0.28;
 
@@ -58,6 +61,7 @@ pub fn welcome_ui(ui: &mut Ui, state: &State, textures: &mut Textures) {
     page_ui(ui, "start page", |ui| {
         words_ui(ui, state);
         ui.add_space(GAP);
+        loop_ui(ui, state, textures);
         cards_ui(ui, state, textures);
         ui.add_space(GAP);
         files_ui(ui, &state.welcome.recent);
@@ -112,6 +116,36 @@ fn words_ui(ui: &mut Ui, state: &State) {
             named_button(ui, DialogCommand::For(Subject::Keys));
         }
     });
+}
+
+/// Shows the loop of a machine at one step, and while the pointer is over it, at all; a click opens the step.
+fn loop_ui(ui: &mut Ui, state: &State, textures: &mut Textures) {
+    let picture = state.welcome.pictures.get(FIRST.link);
+    let Some(picture) = picture.filter(|_| ui.available_width() >= LEAST_LOOP) else {
+        return;
+    };
+    let size = vec2(ui.available_width(), HEIGHT + 2.0 * INSIDE);
+    let (rect, response) = ui.allocate_exact_size(size, Sense::click());
+    let name = "Show one step of a machine";
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, name));
+    ground_ui(ui, &response, false);
+    if let Some(open) = picture {
+        let (trace, scales) = (&open.shown.recording.trace, &open.facts.scales);
+        let last = (trace.steps() - 1) as f32;
+        let step = played(ui, &response, false).map(|share| (share * last) as usize);
+        let palette = Palette::with_map(ui.visuals().dark_mode, state.settings.look.map);
+        let page = Page::on_screen(palette.data, ui.pixels_per_point());
+        let mut canvas = Canvas::new(ui.painter(), textures, open.serial).of(name);
+        let on = &mut Surface::new(&mut canvas, &page);
+        let (step, inside) = (step.unwrap_or(FIRST_STEP), rect.shrink(INSIDE));
+        machine_loop(on, trace, scales, step, area(inside));
+    }
+    focus_ring(ui, &response);
+    if response.gained_focus() {
+        response.scroll_to_me(None);
+    }
+    on_click(&response, Episode::Link(FIRST.link));
+    ui.add_space(GAP);
 }
 
 /// A card with a picture.

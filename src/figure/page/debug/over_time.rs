@@ -247,6 +247,8 @@ impl Painting<'_, '_> {
         let heads = &self.trace().heads;
         let stack = heads.last().map_or(1, |head| head.mechanism.layer + 1);
         if stack > 1 && room.height() / stack as f32 >= LEAST_LINE {
+            // Below the symbols of the steps.
+            let room = room.down(room.top + 6.0, room.bottom);
             let height = (room.height() + 5.0) / stack as f32;
             let width = (room.width() + 6.0) * stack as f32 / heads.len() as f32;
             let first = |layer: usize| heads.iter().position(|head| head.mechanism.layer == layer);

@@ -43,7 +43,14 @@ impl Painting<'_, '_> {
     pub(super) fn table(&mut self, x: Span, y: Span) {
         let count = self.trace().heads.len();
         let line = (y.span() / (count + 1) as f32).clamp(LEAST_LINE, LINE);
-        let fits = ((y.span() / line) as usize).saturating_sub(1).min(count);
+        let mut fits = ((y.span() / line) as usize).saturating_sub(1).min(count);
+        // The last line says what is left out.
+        if fits < count {
+            fits = fits.saturating_sub(1);
+            let at = [x.min + 14.0, y.min + (fits as f32 + 1.5) * line];
+            let words = format!("{} more heads", count - fits);
+            self.on.text(words, at, self.quiet(SMALL));
+        }
         let style = self.quiet(SMALL).end();
         for (cell, emitted) in table_cells(x).into_iter().zip(&EMITTED) {
             let at = [cell.max, y.min + line / 2.0];

@@ -49,7 +49,7 @@ export function reducesMotion() {
 }
 
 export function here() {
-  return location.origin + location.pathname;
+  return location.href.replace(/[?#].*/, "");
 }
 
 export function pick() {
@@ -67,6 +67,11 @@ export function pick() {
 }
 
 export async function load(address) {
+  // A page in one file has all that it can open in itself.
+  if (globalThis.ownFile) {
+    const file = globalThis.ownFile(address);
+    return file ? new Uint8Array(await new Response(file).arrayBuffer()) : `${address} is not in this file.`;
+  }
   try {
     if (new URL(address, location.href).origin !== location.origin) return `${address} is on another site; only files of this site can be opened by a link.`;
     const response = await fetch(address);

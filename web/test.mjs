@@ -1,11 +1,13 @@
 // The page in headless Chromium: `web/test` calls it. Every test loads the page anew; names given choose some of them.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { copyFileSync, createReadStream, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { extname, join, normalize } from "node:path";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { program } from "./program.mjs";
+import { serve } from "./server.mjs";
 
 const { CHROMIUM, TARGET } = process.env;
 const { chromium } = createRequire(join(TARGET, "tools", "x.js"))("playwright-core");
@@ -13,27 +15,7 @@ const pages = join(TARGET, "page");
 const screens = join(TARGET, "page-screens");
 mkdirSync(screens, { recursive: true });
 
-const kinds = { ".html": "text/html", ".js": "text/javascript", ".wasm": "application/wasm", ".png": "image/png" };
-const asked = [];
-const server = createServer((request, response) => {
-  const path = normalize(decodeURIComponent(new URL(request.url, "http://x").pathname));
-  asked.push(path);
-  if (path === "/around.html") {
-    response.writeHead(200, { "content-type": "text/html" });
-    const link = decodeURIComponent(new URL(request.url, "http://x").search.slice(1));
-    return response.end(`<!doctype html><title>Around</title><button id="before">before</button>
-      <iframe width="390" height="600" src="${link}"></iframe><button id="after">after</button>`);
-  }
-  const file = join(pages, path.endsWith("/") ? path + "index.html" : path);
-  const stream = createReadStream(file);
-  stream.on("error", () => response.writeHead(404).end());
-  stream.on("open", () => {
-    response.writeHead(200, { "content-type": kinds[extname(file)] ?? "application/octet-stream" });
-    stream.pipe(response);
-  });
-});
-await new Promise((ready) => server.listen(0, "127.0.0.1", ready));
-const { port } = server.address();
+const { server, asked, port } = await serve(pages);
 const address = `http://127.0.0.1:${port}/`;
 // The same over plain http by a name of which a browser does not know that it is this computer.
 const insecure = `http://example.test:${port}/`;
@@ -144,13 +126,12 @@ async function command(page, name) {
   await until(page, (now) => now.dialog !== "commands");
 }
 
-// The native program, which is there where its own tests have run.
-function program() {
-  const built = join(TARGET, "release", "tapescope");
-  if (!existsSync(built)) {
-    execFileSync("cargo", ["build", "--locked", "--release", "--quiet", "--no-default-features"], { stdio: "inherit" });
-  }
-  return built;
+// Before a page: a browser that has no WebGL.
+function noWebGL() {
+  const own = HTMLCanvasElement.prototype.getContext;
+  HTMLCanvasElement.prototype.getContext = function (kind, ...rest) {
+    return kind.startsWith("webgl") ? null : own.call(this, kind, ...rest);
+  };
 }
 
 const tests = {
@@ -383,6 +364,100 @@ const tests = {
     await context.close();
   },
 
+  async "is embedded with chosen parts by their names"() {
+    const context = await browser.newContext({ viewport: { width: 900, height: 700 } });
+    const page = await context.newPage();
+    await page.addInitScript(() => {
+      window.news = [];
+      addEventListener("message", ({ data }) => window.news.push(data));
+    });
+    const link = "/#machine=copy&length=3&seed=7&step=5&embed=1&parts=memory,weightings,player";
+    await page.goto(`${address}around.html?${encodeURIComponent(link)}`);
+    const told = (key, value) => page.waitForFunction(([key, value]) => window.news.some((one) => one[key]?.startsWith?.(value)),
+      [key, value], { timeout: PATIENCE });
+    const send = (data) => page.evaluate((data) => document.querySelector("iframe").contentWindow.postMessage(data, "*"), data);
+    await told("parts", "memory,weightings,player");
+    await told("link", `${address}#machine=copy&length=3&seed=7&step=5`);
+    const shown = () => page.frames()[1].evaluate(() => window.tapescope.state());
+    assert.equal((await shown()).layout, "parts");
+    for (const theme of ["dark", "light"]) {
+      await page.emulateMedia({ colorScheme: theme });
+      await rest(page.frames()[1]);
+      await page.screenshot({ path: join(screens, `parts-${theme}.png`) });
+    }
+    await send({ tapescope: 1, parts: "input,output" });
+    await told("parts", "input,output");
+    await send({ tapescope: 1, parts: "input,notes" });
+    await told("error", "parts=notes; the parts are input, target, output,");
+    // A machine without pictures of this kind.
+    await send({ tapescope: 1, parts: "patches" });
+    await told("error", "parts=patches; the parts are input, target, output,");
+    assert.equal((await shown()).parts, "input,output");
+    await send({ tapescope: 1, parts: "" });
+    await page.waitForFunction(() => window.news.at(-1).parts === "", null, { timeout: PATIENCE });
+    assert.notEqual((await shown()).layout, "parts");
+    await context.close();
+  },
+
+  async "runs from one file without a network"() {
+    const folder = mkdtempSync(join(tmpdir(), "tapescope-live-"));
+    const file = join(folder, "copy.html");
+    const options = ["--length", "6", "--seed", "7", "--layout", "closeup", "--step", "3", "--head", "R0", "--live", pages];
+    console.log(`   ${execFileSync(program(TARGET), ["render", "copy", ...options, "--out", file], { encoding: "utf8" }).trim()}`);
+    const inFile = async (lacks) => {
+      const context = await browser.newContext({ viewport: DESKTOP, offline: true });
+      const page = await context.newPage();
+      page.wrong = [];
+      page.on("console", (said) => said.type() === "error" && page.wrong.push(said.text()));
+      page.on("pageerror", (error) => page.wrong.push(String(error)));
+      page.on("request", (request) => /^(file|data|blob):/.test(request.url()) || page.wrong.push(request.url()));
+      await page.addInitScript(lacks);
+      return page;
+    };
+    const page = await inFile(() => {});
+    for (const [place, step] of [["", 3], ["#step=5", 5]]) {
+      await page.goto("about:blank");
+      await page.goto(pathToFileURL(file) + place);
+      const now = await until(page, (now) => now.steps > 0);
+      const found = [now.machine, now.size, now.seed, now.step, now.head, now.layout, now.playing];
+      assert.deepEqual(found, ["copy", 6, 7, step, "R0", "close-up", false]);
+      await page.keyboard.press("ArrowRight");
+      await until(page, (now) => now.step === step + 1);
+    }
+    for (const theme of ["dark", "light"]) {
+      await page.emulateMedia({ colorScheme: theme });
+      await rest(page);
+      await page.screenshot({ path: join(screens, `live-${theme}.png`) });
+    }
+    await close(page);
+    // Without WebGL, and without WebAssembly, its figure stays.
+    const lacks = [noWebGL, () => { delete globalThis.WebAssembly; }];
+    for (const lack of lacks) {
+      const page = await inFile(lack);
+      await page.goto(`${pathToFileURL(file)}#step=5`);
+      const figure = page.frameLocator("#still");
+      const clock = (text) => figure.locator("#clock").filter({ hasText: text }).waitFor({ timeout: PATIENCE });
+      await clock(/^step 5 of 12/);
+      await figure.getByRole("button", { name: "Step on" }).click();
+      await clock(/^step 6 of 12/);
+      await close(page);
+    }
+    // Weights of one's own, and a recorded trace.
+    const [weights, trace] = [join(folder, "own.safetensors"), join(folder, "own.ntmtrace.json")];
+    copyFileSync(join(pages, "machines", "copy.safetensors"), weights);
+    execFileSync(program(TARGET), ["trace", "copy", "--length", "4", "--seed", "4", "--out", trace]);
+    for (const [source, size, ...options] of [[weights, 4, "--length", "4", "--seed", "4"], [trace, 0]]) {
+      execFileSync(program(TARGET), ["render", source, ...options, "--step", "2", "--layout", "input,output", "--live", pages, "--out", file]);
+      const page = await inFile(() => {});
+      await page.goto(pathToFileURL(file).href);
+      const now = await until(page, (now) => now.steps > 0);
+      assert.deepEqual([now.steps, now.step, now.parts], [9, 2, "input,output,player"]);
+      assert.ok(!size || now.size === size);
+      await close(page);
+    }
+    rmSync(folder, { recursive: true });
+  },
+
   async "moves less where the system asks for it"() {
     const page = await open("", { motion: "reduce" });
     assert.ok(!(await state(page)).playing);
@@ -419,7 +494,7 @@ const tests = {
   async "opens and saves a trace byte for byte"() {
     const name = "native.ntmtrace.json";
     const folder = mkdtempSync(join(tmpdir(), "tapescope-trace-"));
-    execFileSync(program(), ["trace", "copy", "--length", "5", "--seed", "4", "--out", join(folder, name)]);
+    execFileSync(program(TARGET), ["trace", "copy", "--length", "5", "--seed", "4", "--out", join(folder, name)]);
     copyFileSync(join(folder, name), join(pages, name));
     const page = await open(`?trace=${name}#step=3`);
     assert.equal((await state(page)).step, 3);
@@ -636,12 +711,7 @@ const tests = {
   async "shows the figure of a machine where WebGL is missing"() {
     const context = await browser.newContext({ viewport: DESKTOP });
     const page = await context.newPage();
-    await page.addInitScript(() => {
-      const own = HTMLCanvasElement.prototype.getContext;
-      HTMLCanvasElement.prototype.getContext = function (kind, ...rest) {
-        return kind.startsWith("webgl") ? null : own.call(this, kind, ...rest);
-      };
-    });
+    await page.addInitScript(noWebGL);
     await page.goto(`${address}#machine=associative_recall`);
     const figure = page.frameLocator("#still");
     await figure.getByRole("slider", { name: "Step" }).waitFor({ timeout: PATIENCE });

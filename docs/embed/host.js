@@ -14,7 +14,7 @@ const tapescope = (() => {
       own.hear = news => {
         const { asked } = own;
         own.asked = null;
-        const places = ["step", "stage", "head"].filter(key => asked && key in asked);
+        const places = ["step", "stage", "head", "parts"].filter(key => asked && key in asked);
         if (places.some(key => news[key] !== asked[key])) post(asked); // It had not started yet.
         for (const listener of own.listeners) listener(news);
       };

@@ -119,7 +119,7 @@ pub(super) struct EpisodeArgs {
     /// set to: a number, a list, row(5) (1 in this row), swap(3,4), negate, or from(TRACE) (as there). The last one
     /// wins.
     #[arg(long, value_name = "STEPS:ARRAY=VALUE")]
-    intervene: Vec<String>,
+    pub(super) intervene: Vec<String>,
     #[command(flatten)]
     pub(super) sizes: Resize,
 }

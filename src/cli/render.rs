@@ -2,6 +2,7 @@
 
 mod frames;
 mod learning;
+mod live;
 mod sentence;
 
 use std::io::Write;
@@ -9,7 +10,7 @@ use std::ops::{ControlFlow, RangeInclusive};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use anyhow::{anyhow, bail, ensure};
+use anyhow::{anyhow, ensure};
 use clap::{Args, ValueEnum};
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 
@@ -168,6 +169,11 @@ pub(super) struct Render {
     /// included machine.
     #[arg(long, value_name = "ADDRESS")]
     link: Option<String>,
+    /// Add the page of Tapescope and the machine to a page with a player, so that the whole window runs from one file. FOLDER is
+    /// a page that web/build made. Where WebAssembly or WebGL is missing, the player stays.
+    #[arg(long, value_name = "FOLDER",
+          conflicts_with_all = ["frames", "compare", "over_training", "text", "motion", "samples", "gradient", "provenance"])]
+    live: Option<PathBuf>,
     /// Duration of each frame of a GIF in milliseconds [default: 250; 120 with
     /// --over-training].
     #[arg(long, value_name = "MS", value_parser = delay, allow_negative_numbers = true)]
@@ -252,8 +258,17 @@ impl Render {
             Some(other) => self.compared(&drawn.recording, other, format, options)?,
             None => self.alone(&drawn, format, options)?,
         };
+        let Some(folder) = &self.live else {
+            picture::write(self.out(), &bytes)?;
+            return Ok(writeln!(out, "{}: {title}", label(self.out()))?);
+        };
+        let bytes = self.live_page(folder, &drawn.recording, &bytes)?;
         picture::write(self.out(), &bytes)?;
-        Ok(writeln!(out, "{}: {title}", label(self.out()))?)
+        let (name, size) = (label(self.out()), bytes.len() as f64 / 1e6);
+        Ok(writeln!(
+            out,
+            "{name}: {title}; {size:.1} MB with page and machine"
+        )?)
     }
 
     /// Returns the requested file format.
@@ -486,10 +501,16 @@ impl Render {
             !is_gif || self.step.is_none(),
             "--step: a GIF shows every step; choose steps with --steps A..B, or draw one step as .svg or .png"
         );
-        ensure!(
-            self.link.is_none() || format == Format::Html,
-            "--link: applies to pages only; use a file name that ends in .html"
-        );
+        let of_pages = [
+            ("--link", self.link.is_some()),
+            ("--live", self.live.is_some()),
+        ];
+        for (option, is_given) in of_pages {
+            ensure!(
+                !is_given || format == Format::Html,
+                "{option}: applies to pages only; use a file name that ends in .html"
+            );
+        }
         for (option, is_given) in [("--delay", self.delay.is_some()), ("--stages", self.stages)] {
             ensure!(
                 is_gif || !is_given,
@@ -584,15 +605,27 @@ impl Render {
             is_address && !address.contains('#'),
             "--link: expected an address that begins with https:// or http:// and has no #"
         );
-        let mut names = weights::included_names();
-        let is_included = names.any(|name| name == self.source) && self.episode.weights.is_none();
-        let origin = of.origin.filter(|origin| origin.episode == 0);
         let is_changed = !of.conventions.interventions.is_empty();
-        let (Some(origin), true, false) = (origin, is_included, is_changed) else {
-            bail!(
+        let numbers = self
+            .numbers(of)
+            .filter(|_| self.is_included() && !is_changed);
+        let numbers = numbers.ok_or_else(|| {
+            anyhow!(
                 "--link: names an episode of an included machine by its seed; omit --weights, --input, --episode and --intervene"
-            );
-        };
+            )
+        })?;
+        Ok(Some(format!("{address}#machine={}{numbers}", self.source)))
+    }
+
+    /// True for an included machine with its own weights.
+    fn is_included(&self) -> bool {
+        let mut names = weights::included_names();
+        names.any(|name| name == self.source) && self.episode.weights.is_none()
+    }
+
+    /// The size, repeats, seed, sample and rows of an episode in a link; `None` if a seed alone does not give the episode.
+    fn numbers(&self, of: &Recording) -> Option<String> {
+        let origin = of.origin.filter(|origin| origin.episode == 0)?;
         let (episode, task) = (&of.episode, &of.task);
         let rows = self.episode.sizes.rows.map(|rows| rows as u64);
         let repeats = task.repeats().map(|_| episode.repeats as u64);
@@ -608,8 +641,7 @@ impl Render {
             .into_iter()
             .filter_map(|(name, number)| Some((name, number?)));
         let numbers = numbers.map(|(name, number)| format!("&{name}={number}"));
-        let numbers: String = numbers.collect();
-        Ok(Some(format!("{address}#machine={}{numbers}", self.source)))
+        Some(numbers.collect())
     }
 
     fn options(&self, format: Format, of: &Recording, order: Order) -> anyhow::Result<Options> {

@@ -87,6 +87,7 @@ impl State {
             Command::Window(window) => self.window(window),
             Command::Tour(tour) => self.guide(tour),
             Command::Learn(learn) => self.learn(learn),
+            Command::Parts(parts) => self.parts = parts,
             Command::Done(outcome) => self.handle_outcome(outcome),
         }
         if heard.is_some() {

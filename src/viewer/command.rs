@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use super::inspect::Form;
-use super::state::{FilePurpose, Outcome, RunUpdates, Target, Theme};
+use super::state::{FilePurpose, Outcome, Parts, RunUpdates, Target, Theme};
 pub use super::state::{List, Replacement, Subject};
 use crate::figure::Map;
 use crate::model::NoiseMode;
@@ -37,6 +37,8 @@ pub enum Command {
     Tour(Tour),
     /// About machines that learn.
     Learn(Learn),
+    /// The parts shown inside another page; all where none are chosen.
+    Parts(Option<Parts>),
     /// Outcomes of the worker.
     Done(Outcome),
 }

@@ -1,7 +1,7 @@
 //! A frame inside another page: what that page asks for, and the name of the stage that it is told.
 
 use super::command::{Command, Play, ViewCommand};
-use super::state::State;
+use super::state::{Parts, State};
 use crate::figure::facts::stages::StageRef;
 use crate::figure::head_named;
 
@@ -12,6 +12,25 @@ impl State {
         let open = open.filter(|_| !self.player.whole_steps());
         let stage = open.map(|open| open.facts.stages.at(self.player.stage()));
         stage.map_or_else(String::new, StageRef::name)
+    }
+
+    /// Returns the command that shows parts by their names, separated by commas; all where the text is empty.
+    ///
+    /// # Errors
+    /// A sentence that names what is not known or not there, and what is.
+    pub fn parts_asked_for(&self, names: &str) -> Result<Command, String> {
+        if names.is_empty() {
+            return Ok(Command::Parts(None));
+        }
+        if !self.embedded {
+            return Err(format!(
+                "parts={names}; the link of this page needs embed=1."
+            ));
+        }
+        let parts = Parts::parse(names)?;
+        let open = self.session.open.as_ref();
+        open.map_or(Ok(()), |open| parts.check(open))?;
+        Ok(Command::Parts(Some(parts)))
     }
 
     /// The commands that show a step, a stage of it by its name, and a head by its label, and play or pause.
@@ -60,5 +79,13 @@ mod tests {
         assert_eq!(asked, std::slice::from_ref(&seek), "nothing is open");
         let plays = state.asked_for(Some(3), None, None, Some(true));
         assert_eq!(plays, [seek, Play::Toggle.into()]);
+        let unknown = state.parts_asked_for("notes").unwrap_err();
+        assert!(unknown.starts_with("parts=notes; the parts are input, "));
+        assert_eq!(state.parts_asked_for(""), Ok(Command::Parts(None)));
+        let parts = Parts::parse("memory,player").ok();
+        assert_eq!(
+            state.parts_asked_for("memory,player"),
+            Ok(Command::Parts(parts))
+        );
     }
 }

@@ -5,7 +5,9 @@ use std::fmt::{self, Display, Formatter};
 
 use form_urlencoded::Serializer;
 
-use super::state::{ExternalEpisode, InvalidStart, Machine, StartOptions, State, WindowLayout};
+use super::state::{
+    ExternalEpisode, InvalidStart, Machine, Parts, StartOptions, State, WindowLayout,
+};
 use crate::figure::head_label;
 use crate::io::{shell, weights};
 use crate::model::{Draw, NoiseMode};
@@ -13,13 +15,13 @@ use crate::task::{MAX_REPEATS, Task};
 use crate::train::UNSEEN_SEED;
 
 /// The names that a link knows.
-const NAMES: &str = "machine, length, items, repeats, seed, sample, rows, flip, intervene, step, stage, head, layout, page and embed";
+const NAMES: &str = "machine, length, items, repeats, seed, sample, rows, flip, intervene, step, stage, head, layout, page, embed and parts";
 
 /// The name of the page on attention mechanisms.
 const PAGE: &str = "attention";
 
 /// Keys for the position in an episode: a link to a recorded trace has no others.
-const PLACES: [&str; 5] = ["step", "stage", "head", "layout", "embed"];
+const PLACES: [&str; 6] = ["step", "stage", "head", "layout", "embed", "parts"];
 
 /// The contents of a link; missing ones have their defaults.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -48,6 +50,9 @@ impl Link {
         let text = text.trim_start_matches('#');
         for (name, value) in form_urlencoded::parse(text.as_bytes()) {
             link.set(&name, &value)?;
+        }
+        if let (Some(parts), false) = (&link.begin.parts, link.begin.embed) {
+            return invalid(format!("parts={parts}; it needs embed=1."));
         }
         Ok(link)
     }
@@ -87,6 +92,7 @@ impl Link {
             "page" => return invalid(format!("page={value}; the only page is {PAGE}.")),
             "embed" if value == "1" => self.begin.embed = true,
             "embed" => return invalid(format!("embed={value}; the only value is 1.")),
+            "parts" => self.begin.parts = Some(Parts::parse(value).or_else(invalid)?),
             "layout" => {
                 self.begin.layout = WindowLayout::named(value);
                 if self.begin.layout.is_none() {
@@ -110,6 +116,7 @@ impl Link {
             layout: WindowLayout::named(state.layout().name()),
             family: state.welcome.shown && state.welcome.family,
             embed: state.embedded,
+            parts: state.parts.clone(),
             ..StartOptions::default()
         };
         if open.shown.address.is_some() {
@@ -293,6 +300,7 @@ impl Link {
             ("layout", text(begin.layout.map(WindowLayout::name))),
             ("page", begin.family.then(|| PAGE.to_owned())),
             ("embed", begin.embed.then(|| "1".to_owned())),
+            ("parts", text(begin.parts.as_ref())),
         ];
         let said = pairs.into_iter();
         let said = said.filter_map(|(name, value)| Some((name, value?)));
@@ -355,6 +363,7 @@ mod tests {
             "items=4&sample=2&flip=3.1,4.0&stage=2&layout=close-up",
             "machine=copy&seed=7&step=2&intervene=12%3Aread0.gate%3D1&intervene=20-%3Awrite0.erase%3D0",
             "machine=caption&page=attention",
+            "machine=copy&embed=1&parts=memory,weightings,player",
             "",
         ] {
             let link = Link::parse(text).unwrap();
@@ -377,6 +386,11 @@ mod tests {
             ("seed=18446744073709551616", "whole number"),
             ("flip=3", "STEP.CHANNEL"),
             ("layout=round", "close-up, debug, paper"),
+            (
+                "embed=1&parts=memory,notes",
+                "parts=notes; the parts are input, ",
+            ),
+            ("parts=memory", "parts=memory; it needs embed=1."),
             ("page=results", "page=results; the only page is attention."),
             ("items=3", "the task copy has length"),
             ("length=0", "allows 1 to"),
@@ -428,7 +442,11 @@ mod tests {
         for (address, text, words) in [
             ("", "step=3", "?trace= without a file"),
             ("a.json", "machine=copy&step=3", "machine=copy"),
-            ("a.json", "seed=3", "step, stage, head, layout, embed."),
+            (
+                "a.json",
+                "seed=3",
+                "step, stage, head, layout, embed, parts.",
+            ),
         ] {
             let place = Link::parse(text).unwrap().place_in(address);
             let sentence = place.map(|_| ()).unwrap_err();

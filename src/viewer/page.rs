@@ -16,7 +16,7 @@ use super::disk::{Disk, Files};
 use super::keys;
 use super::link::Link;
 use super::options::{Options, StartError};
-use super::state::{Dialog, LiveTraining, OpenedFile, Outcome, Settings, State, Subject};
+use super::state::{Dialog, LiveTraining, OpenedFile, Outcome, Parts, Settings, State, Subject};
 use crate::figure::head_label;
 use crate::io::{memory_files, weights};
 use crate::platform;
@@ -42,7 +42,11 @@ pub async fn start(
     let runner = eframe::WebRunner::new();
     let (begun, problem) = match begun(&link, trace).await {
         Ok(options) => (options, None),
-        Err(sentence) => (begun("", None).await?, Some(sentence)),
+        Err(sentence) => {
+            // A page in one file has no other machine.
+            let options = begun("", None).await.map_err(|_| sentence.clone())?;
+            (options, Some(sentence))
+        }
     };
     let options = eframe::WebOptions {
         renderer: eframe::Renderer::Glow,
@@ -69,12 +73,18 @@ pub async fn start(
 async fn begun(link: &str, trace: Option<String>) -> Result<Options, String> {
     let link = Link::parse(link)?;
     if let Some(address) = trace {
-        let begin = link.place_in(&address)?;
+        if address.is_empty() {
+            link.place_in(&address)?;
+        }
         memory_files::insert(address.clone().into(), platform::fetched(&address).await?);
         let mut opened = Disk.open(Path::new(&address), &|_, _| ControlFlow::Continue(()))?;
         if let OpenedFile::Trace(open) = &mut opened {
             Arc::make_mut(&mut open.shown).address = Some(address.clone());
         }
+        let begin = match &opened {
+            OpenedFile::Machine(machine) => link.beginning(machine)?,
+            _ => link.place_in(&address)?,
+        };
         let mut options = Options::included(Some((address.into(), Some(opened))));
         options.begin = begin;
         return checked(options);
@@ -124,20 +134,27 @@ impl Page {
         app.is_some_and(|app| app.would_lose())
     }
 
-    /// Shows a step, a stage of it by its name, and a head by its label, and plays or pauses: what is not given stays.
+    /// Shows a step, a stage of it by its name, a head by its label, and parts by their names, and plays or pauses: what
+    /// is not given stays. Returns a sentence about parts that are not known or not there.
     pub fn show(
         &self,
         step: Option<usize>,
         stage: Option<String>,
         head: Option<String>,
         play: Option<bool>,
-    ) {
-        let Some(mut app) = self.runner.app_mut::<App>() else {
-            return;
-        };
-        let commands = app.asked_for(step, stage.as_deref(), head.as_deref(), play);
+        parts: Option<String>,
+    ) -> Option<String> {
+        let mut app = self.runner.app_mut::<App>()?;
+        let mut commands = app.asked_for(step, stage.as_deref(), head.as_deref(), play);
+        let parts = parts.map(|names| app.parts_asked_for(&names)).transpose();
+        let problem = parts.as_ref().err().cloned();
+        commands.extend(match parts {
+            Ok(parts) => parts,
+            Err(sentence) => Some(Command::Done(Outcome::Failed(sentence))),
+        });
         app.apply(&self.context, commands);
         self.context.request_repaint();
+        problem
     }
 
     /// The state on screen as a JavaScript object; `undefined` while a frame is drawn. `step`, `steps`, `stage` and
@@ -187,6 +204,14 @@ fn shown(state: &State) -> Object {
         ("stage", (player.stage() as f64).into()),
         ("stage_name", state.stage_name().into()),
         ("embedded", state.embedded.into()),
+        (
+            "parts",
+            state
+                .parts
+                .as_ref()
+                .map_or_else(String::new, Parts::to_string)
+                .into(),
+        ),
         ("playing", player.playing().into()),
         ("layout", state.layout().name().into()),
         ("head", head.into()),

@@ -293,6 +293,14 @@ impl State {
         if begin.family {
             self.window(Window::ToggleFamily);
         }
+        if let (Some(parts), Some(open)) = (begin.parts, &self.session.open) {
+            match parts.check(open) {
+                Ok(()) => self.parts = Some(parts),
+                Err(sentence) => self
+                    .toasts
+                    .add(Kind::Problem, format!("Invalid link: {sentence}")),
+            }
+        }
         interventions
             .into_iter()
             .for_each(|text| self.intervene(text));

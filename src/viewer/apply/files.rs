@@ -10,8 +10,8 @@ use crate::viewer::inspect::{self, Form};
 use crate::viewer::link::Link;
 use crate::viewer::narration::training_charts;
 use crate::viewer::state::{
-    Destination, Dialog, Effect, FilePurpose, Job, Kind, LiveTraining, Open, Page, ReportFigure,
-    State, WindowLayout, file_name,
+    Destination, Dialog, Effect, FilePurpose, Job, Kind, LiveTraining, Open, Page, Parts,
+    ReportFigure, State, WindowLayout, file_name,
 };
 
 /// Steps of an animation where no part is marked.
@@ -204,10 +204,16 @@ impl State {
             WindowLayout::CloseUp => Layout::CloseUp,
             WindowLayout::Debug | WindowLayout::Compare => Layout::Debug,
             WindowLayout::Paper | WindowLayout::PaperDown | WindowLayout::Train => Layout::Paper,
+            WindowLayout::Parts => {
+                Layout::Pictures(self.parts.as_ref().map(Parts::pictures).unwrap_or_default())
+            }
         };
         // The selected head first, then the one beside it.
         let has_two = matches!(layout, WindowLayout::Debug | WindowLayout::CloseUp);
-        let others = self.view.pinned.filter(|head| has_two && *head != focus);
+        let has_all = layout == WindowLayout::Parts;
+        let others = (0..self.heads()).filter(|&head| {
+            head != focus && (has_all || has_two && self.view.pinned == Some(head))
+        });
         let own = Some(focus).filter(|&head| head < self.heads());
         figure::Options {
             dark: self.frame.dark,
@@ -217,7 +223,7 @@ impl State {
             all_heads: self.view.all_heads,
             map: self.settings.look.map,
             log_scale: self.view.log_scale,
-            step: has_two.then(|| self.player.step()),
+            step: (has_two || has_all).then(|| self.player.step()),
             stage: (!self.player.whole_steps()).then(|| self.player.stage()),
             through: self.player.through(),
             writes_first: self.session.open.as_ref().is_some_and(Open::writes_first),

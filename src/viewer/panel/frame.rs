@@ -8,7 +8,7 @@ use egui::{
 use super::branch::branch_ui;
 use super::compare::compare_ui;
 use super::family::family_ui;
-use super::paper::{close_up_ui, paper_ui};
+use super::paper::{close_up_ui, paper_ui, parts_ui};
 use super::top::{top_ui, under_way_ui};
 use super::welcome::welcome_ui;
 use super::{
@@ -19,7 +19,7 @@ use crate::figure::facts::rows::Span;
 use crate::figure::page::compare::page_columns;
 use crate::figure::page::debug::geometry::Columns;
 use crate::figure::page::debug::timeline::{TIMELINE, scalars_height};
-use crate::viewer::state::{LiveTraining, PendingJob, State, WindowLayout};
+use crate::viewer::state::{LiveTraining, Parts, PendingJob, State, WindowLayout};
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::{Textures, readout_ui, toasts_ui};
 
@@ -269,6 +269,11 @@ fn episode_panels_ui(ui: &mut Ui, view: &mut View<'_>) {
     let columns = &columns_of(state, window.x);
     if state.is_folded() {
         present::words_ui(ui, view);
+        if state.parts.as_ref().is_some_and(Parts::has_player) {
+            let height = phone::transport_height(state);
+            let panel = fixed(ui, Panel::bottom("player"), height, 0);
+            panel.show(ui, |ui| phone::transport_ui(ui, view));
+        }
         return centre_panel_ui(ui, columns, view);
     }
     if status(state) > 0.0 {
@@ -316,6 +321,7 @@ fn centre_panel_ui(ui: &mut Ui, columns: &Columns, view: &mut View<'_>) {
         WindowLayout::Debug => centre::centre_ui(ui, columns, view),
         WindowLayout::Compare => compare_ui(ui, columns, view),
         WindowLayout::Paper | WindowLayout::PaperDown => paper_ui(ui, view),
+        WindowLayout::Parts => parts_ui(ui, view),
         WindowLayout::Train => learn::train_ui(ui, view),
     });
 }

@@ -8,7 +8,7 @@ use super::{View, fixed};
 use crate::figure::HeadName;
 use crate::figure::narrate::Sentence;
 use crate::viewer::command::Window;
-use crate::viewer::state::{State, WindowLayout};
+use crate::viewer::state::{Parts, State, WindowLayout};
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::{Icon, head_sign, icon_button, one_line, words};
 
@@ -22,7 +22,8 @@ const STAYS: [f32; 2] = [2.0, 0.3];
 /// Returns the described heads; in the close-up the picture itself describes the first.
 fn narrated_heads(state: &State) -> impl Iterator<Item = usize> + use<> {
     let (near, focus) = (is_near(state), state.view.focus);
-    let heads = if state.presenting { state.heads() } else { 0 };
+    let is_told = state.presenting && state.parts.as_ref().is_none_or(Parts::has_sentences);
+    let heads = if is_told { state.heads() } else { 0 };
     // The one looked at is always among them.
     let first = TOLD - usize::from(focus >= TOLD);
     let is_told = move |head: &usize| {
@@ -94,7 +95,8 @@ fn line_ui(ui: &mut Ui, sentence: &Sentence, view: &View<'_>) {
 /// The transport over the pictures, while the pointer moves; during the opening a word on how to end it.
 pub fn floating_ui(ctx: &Context, state: &State) {
     let id = Id::unique("floating");
-    if !state.is_folded() {
+    // Among chosen parts the player has a place of its own.
+    if !state.is_folded() || state.parts.is_some() {
         ctx.data_mut(|data| data.remove::<f64>(id));
         return;
     }
@@ -118,8 +120,10 @@ pub fn floating_ui(ctx: &Context, state: &State) {
                     keys_ui(ui, &state.player);
                     ui.add_space(8.0);
                     paces_ui(ui, state);
-                    ui.add_space(8.0);
-                    icon_button(ui, Icon::Close, Window::TogglePresent, false);
+                    if !state.embedded {
+                        ui.add_space(8.0);
+                        icon_button(ui, Icon::Close, Window::TogglePresent, false);
+                    }
                 });
             });
         });

@@ -21,6 +21,8 @@ pub enum WindowLayout {
     Compare,
     /// The course of training, next to the current episode.
     Train,
+    /// Chosen pictures, one below the other, in a frame inside another page.
+    Parts,
 }
 
 impl WindowLayout {
@@ -38,7 +40,7 @@ impl WindowLayout {
 
     /// True where the stages of a step are on screen.
     pub fn has_stages(self) -> bool {
-        matches!(self, Self::CloseUp | Self::Debug)
+        matches!(self, Self::CloseUp | Self::Debug | Self::Parts)
     }
 
     /// True where derivatives can be shown in place of values: where pictures show the arrays of a trace. The close-up
@@ -57,10 +59,11 @@ impl WindowLayout {
             Self::PaperDown => "paper, row 0 at the top",
             Self::Compare => "compare",
             Self::Train => "train",
+            Self::Parts => "parts",
         }
     }
 
-    /// Layouts that are remembered; comparison and training are not.
+    /// Layouts that are remembered; comparison, training and chosen parts are not.
     pub const KEPT: [Self; 4] = [Self::CloseUp, Self::Debug, Self::Paper, Self::PaperDown];
 
     /// The one of this name that is remembered.

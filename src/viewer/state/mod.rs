@@ -12,6 +12,7 @@ mod learning;
 mod lists;
 mod messages;
 mod mode;
+mod parts;
 mod report;
 mod row_zoom;
 mod same;
@@ -46,6 +47,7 @@ pub use learning::{
 pub use lists::Lists;
 pub use messages::{Kind, Toast, Toasts};
 pub use mode::{FAILURES, Failing, Failure, Mode, Opening};
+pub use parts::Parts;
 pub use report::{EPISODES, REMOVALS, Report, ReportFigure, ReportRow};
 pub use row_zoom::RowZoom;
 pub use same::SameArc;
@@ -101,6 +103,8 @@ pub struct State {
     pub presenting: bool,
     /// True inside another page: pictures and player only.
     pub embedded: bool,
+    /// The chosen parts, inside another page.
+    pub parts: Option<Parts>,
     /// The live training.
     pub learning: Option<LiveTraining>,
     /// Number of runs started.
@@ -203,6 +207,7 @@ impl State {
             welcome: Welcome::default(),
             presenting: begin.embed,
             embedded: begin.embed,
+            parts: None,
             learning: None,
             runs: 0,
             ending: None,
@@ -362,6 +367,7 @@ impl State {
         };
         match chosen.unwrap_or(self.suits) {
             WindowLayout::Train => WindowLayout::Train,
+            _ if self.parts.is_some() => WindowLayout::Parts,
             _ if self.is_on_phone() => WindowLayout::CloseUp,
             chosen => chosen,
         }
@@ -377,9 +383,10 @@ impl State {
             WindowLayout::Paper => WindowLayout::PaperDown,
             WindowLayout::PaperDown if self.pair().is_some() => WindowLayout::Compare,
             WindowLayout::PaperDown | WindowLayout::Compare if learns => WindowLayout::Train,
-            WindowLayout::PaperDown | WindowLayout::Compare | WindowLayout::Train => {
-                WindowLayout::CloseUp
-            }
+            WindowLayout::PaperDown
+            | WindowLayout::Compare
+            | WindowLayout::Train
+            | WindowLayout::Parts => WindowLayout::CloseUp,
         }
     }
 

@@ -1,6 +1,6 @@
 //! The initial place of the window.
 
-use super::{ExternalEpisode, WindowLayout};
+use super::{ExternalEpisode, Parts, WindowLayout};
 use crate::figure::{Stages, find_head};
 use crate::model::Trace;
 use crate::task::Task;
@@ -30,6 +30,8 @@ pub struct StartOptions {
     pub family: bool,
     /// True for a frame inside another page: pictures and player only.
     pub embed: bool,
+    /// The parts of that frame; all where not given.
+    pub parts: Option<Parts>,
 }
 
 /// An option that the initial episode cannot satisfy, formatted as the command line reports it.

@@ -18,7 +18,7 @@
 //! | [`pairs`] | the pairs of texts of your own task, text | [`pairs::from_bytes`] |
 //! | [`machine_file`] | the equations of a machine, text | |
 //! | [`text`] | the sentences of your own task, text | [`text::from_bytes`] |
-//! | [`sweep`], [`measurement`], [`instructions`], [`picture`], [`paper`], [`run`] | what training, sweeps and comparisons write | |
+//! | [`sweep`], [`measurement`], [`instructions`], [`picture`], [`live_page`], [`paper`], [`run`] | what training, sweeps and comparisons write | |
 //!
 //! [`recovery`] keeps runs of the window that were not saved. [`shell`] writes command lines for messages and logs. [`memory_limit`] tells how much memory is available; whatever
 //! is large asks it first.
@@ -37,6 +37,7 @@ pub mod fonts;
 mod input;
 pub mod instructions;
 pub mod intervention;
+pub mod live_page;
 pub mod lock;
 pub mod log;
 pub mod machine_file;

@@ -38,8 +38,6 @@ const DIGITS_IN_COLUMNS: usize = 3;
 /// Numbers that may stand on several pages without a link, each with the reason.
 const ALLOWED: [(&str, &str); 0] = [];
 
-
-
 /// A measured number on a page.
 struct Statement {
     page: String,

@@ -62,6 +62,7 @@ fn why_not(text: &str, words: &[String]) -> Option<&'static str> {
         Some("train") if has("--resume") => Some("resumes a stopped run"),
         Some("train") if has("--repeat") => Some("trains a machine again in full"),
         Some("eval") if has("--suite") => Some("measures every machine"),
+        Some("render") if has("--live") => Some("needs a built page"),
         Some(word) if word.contains('.') => Some("opens the window"),
         _ if text.contains(['|', '…', '$', '{']) || has("&&") || has(">") || has(":::") => {
             Some("needs a shell")

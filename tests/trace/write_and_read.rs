@@ -327,7 +327,7 @@ fn an_npz_is_checked_like_any_other_trace() {
     );
     assert_eq!(
         error(with_member(&good, "meta.json", |_| None)),
-        "t: `meta.json`: specified file not found in archive; expected a member with the description of a trace"
+        "t: `meta.json`: specified file not found in archive; expected a member with the description of a trace; attention alone is read from numpy.save, .npy"
     );
     assert_eq!(
         error(with_member(&good, "input.npy", |_| Some(vec![7]))),

@@ -1,41 +1,14 @@
-//! A figure with its live page in one file: a built page, the machine or trace, and the figure for where no page runs.
+//! A figure with its live page in one file: the link that it opens, and the machine or trace.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::io::Write;
 use std::path::Path;
 
-use anyhow::{anyhow, ensure};
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
-use flate2::Compression;
-use flate2::write::GzEncoder;
-use serde::Serialize;
+use anyhow::anyhow;
 
 use super::Render;
 use crate::figure::{Figure, Layout, Options, Picture};
+use crate::io::live_page::{self, BuiltPage, Opened};
 use crate::io::{self, RunFolder, label, weights};
 use crate::train::Recording;
-
-/// Where the page names its other files; they stand in their place.
-const FILES: [&str; 2] = ["<!-- files -->", "<!-- end of files -->"];
-/// Where the figure stands in the page.
-const FIGURE: &str = "<!-- figure -->";
-/// The program that a page is of, before its version.
-const GENERATOR: &str = "<meta name=\"generator\" content=\"Tapescope ";
-/// The WebAssembly of a page, which is packed, and its script.
-const PROGRAM: &str = "tapescope.packed";
-const SCRIPT: &str = "tapescope.js";
-
-/// The contents of a page beside its document.
-#[derive(Serialize)]
-struct Contents {
-    /// The part of the link after `#`.
-    link: String,
-    /// The file that is opened, if the link names no included machine.
-    trace: Option<String>,
-    /// Every file by its name: gzip in base64.
-    files: BTreeMap<String, String>,
-}
 
 impl Render {
     /// Returns the page of this folder with the episode and its figure.
@@ -46,55 +19,13 @@ impl Render {
         figure: &[u8],
     ) -> anyhow::Result<Vec<u8>> {
         let link = self.place(recording)?;
-        let wrong = |what: String| anyhow!("--live {}: {what}", label(folder));
-        let read = |name: &str| {
-            let unread = |error| wrong(format!("{name}: {error}; build a page with web/build"));
-            std::fs::read(folder.join(name)).map_err(unread)
+        let page = BuiltPage::read(folder);
+        let page = page.map_err(|problem| anyhow!("--live {}: {problem}", label(folder)))?;
+        let opened = Opened {
+            file: self.opened()?,
+            is_included: self.is_included(),
         };
-        let document = String::from_utf8_lossy(&read("index.html")?).into_owned();
-        let strange = || wrong("is not a page that web/build made".to_owned());
-        let [begin, end] = FILES;
-        let (before, rest) = document.split_once(begin).ok_or_else(strange)?;
-        let (_, rest) = rest.split_once(end).ok_or_else(strange)?;
-        let (between, after) = rest.split_once(FIGURE).ok_or_else(strange)?;
-        let version = before.split_once(GENERATOR).ok_or_else(strange)?.1;
-        let version = version.split('"').next().unwrap_or_default();
-        let own = env!("CARGO_PKG_VERSION");
-        ensure!(
-            version == own,
-            wrong(format!(
-                "is a page of Tapescope {version}, and this program is {own}; build the page again with web/build"
-            ))
-        );
-        let script = read(SCRIPT)?;
-        let words = String::from_utf8_lossy(&script);
-        let words = words.split(['"', '\'']);
-        let snippets: BTreeSet<_> = words
-            .filter_map(|word| word.strip_prefix("./"))
-            .filter(|word| word.starts_with("snippets/"))
-            .collect();
-        let mut files = BTreeMap::from([
-            (SCRIPT.to_owned(), packed(&script)?),
-            (PROGRAM.to_owned(), STANDARD.encode(read(PROGRAM)?)),
-        ]);
-        for name in snippets {
-            files.insert(name.to_owned(), packed(&read(name)?)?);
-        }
-        let (name, bytes) = self.opened()?;
-        files.insert(name.clone(), packed(&bytes)?);
-        let contents = Contents {
-            link,
-            trace: (!self.is_included()).then_some(name),
-            files,
-        };
-        let contents = serde_json::to_string(&contents)?.replace('<', "\\u003c");
-        let figure = String::from_utf8_lossy(figure);
-        let figure = figure.replace('&', "&amp;").replace('"', "&quot;");
-        let page = format!(
-            "{before}<script id=\"files\" type=\"application/json\">{contents}</script>{between}\
-             <iframe id=\"still\" title=\"Figure\" srcdoc=\"{figure}\"></iframe>{after}"
-        );
-        Ok(page.into_bytes())
+        Ok(page.with(&link, opened, figure))
     }
 
     /// The name and the bytes of the file that the page opens: the weights of a machine, or a trace.
@@ -107,9 +38,7 @@ impl Render {
         }
         let Some(file) = &self.episode.weights else {
             if io::is_trace(source) {
-                let bytes =
-                    std::fs::read(source).map_err(|error| anyhow!("{}: {error}", label(source)))?;
-                return Ok((RunFolder::name_of(source), bytes));
+                return Ok((RunFolder::name_of(source), live_page::trace(source)?));
             }
             return self.weights(&RunFolder::weights_at(source)?);
         };
@@ -154,13 +83,6 @@ impl Render {
         });
         Ok(parts.join("&"))
     }
-}
-
-/// Bytes as gzip in base64.
-fn packed(bytes: &[u8]) -> anyhow::Result<String> {
-    let mut gzip = GzEncoder::new(Vec::new(), Compression::best());
-    gzip.write_all(bytes)?;
-    Ok(STANDARD.encode(gzip.finish()?))
 }
 
 /// A value as in the query of an address.

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use crate::figure::facts::heads::{offset, signed};
 use crate::figure::facts::links::{LinkCache, TemporalLinks};
 use crate::figure::facts::numbers;
-use crate::figure::scene::paint::NOT_RECORDED;
 use crate::math::Series;
 use crate::model::attention::Weighting;
 use crate::model::dnc::{
@@ -213,7 +212,7 @@ fn perturbed(at: &InStep<'_>, row: usize) -> Option<f32> {
 pub(crate) fn content(at: &InStep<'_>, row: usize) -> String {
     let scores = at.row(&at.head.similarity);
     if scores.is_empty() {
-        return NOT_RECORDED.to_owned();
+        return "not recorded".to_owned();
     }
     let window = at.window();
     let rows = window.map_or(0..scores.len(), |window| window.rows(scores.len()));

@@ -223,10 +223,12 @@ impl Painting<'_, '_> {
         let source = self.of.seen.facts.source.as_ref();
         let names = source.map_or(&[][..], |of| &of.names[..]);
         let (time, stages, memory) = (columns.time.min, columns.stages.min, columns.memory.min);
+        // Names of five letters just fit between the columns.
+        let gap = if names.is_empty() { 6.0 } else { 4.0 };
         for (x, axis, room) in [
             (time, all, columns.gutter.span() - 8.0),
-            (stages, shown, BETWEEN - 8.0),
-            (memory, shown, BETWEEN - 8.0),
+            (stages, shown, BETWEEN - gap),
+            (memory, shown, BETWEEN - gap),
         ] {
             for (row, place) in axis.numbered() {
                 let is_free = x > time || place.center() > free;
@@ -235,7 +237,7 @@ impl Painting<'_, '_> {
                 let number = axes::row_name(names, row, &style, room);
                 let has_room = is_free || width_of(&number, &style) <= room;
                 if has_room {
-                    self.on.text(number, [x - 6.0, place.center()], style);
+                    self.on.text(number, [x - gap, place.center()], style);
                 }
             }
         }

@@ -70,10 +70,16 @@ fn pages() -> Vec<String> {
     found.into_iter().collect()
 }
 
-/// Returns the lines of a page without blocks and pieces of code.
+/// Returns the lines of a page without blocks and pieces of code, and without what is generated of data that
+/// another table shows, too.
 fn prose(page: &str) -> Vec<String> {
-    let mut is_code = false;
+    let (mut is_code, mut is_excerpt) = (false, false);
     let without_code = |line: &str| {
+        is_excerpt |= line.starts_with("<!-- generated: beyond");
+        is_excerpt &= line != "<!-- end -->";
+        if is_excerpt {
+            return String::new();
+        }
         let is_fence = line.trim_start().starts_with("```");
         is_code ^= is_fence;
         if is_code || is_fence {

@@ -206,7 +206,7 @@ fn rows_of(page: &str) -> Vec<Vec<String>> {
 
 #[test]
 fn instructions_of_the_included_machines_agree_with_the_page() {
-    let rows = rows_of(&text("docs/research.md"));
+    let rows = rows_of(&text("docs/results/instructions.md"));
     for trained in weights::all_included().unwrap() {
         let (name, machine) = (&trained.experiment.name, &trained.machine);
         let mut totals = Totals::default();

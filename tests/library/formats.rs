@@ -147,7 +147,7 @@ fn the_attention_page_shows_every_mechanism() {
                 format!("`tapescope view --link '{}'`", of.link),
             ];
             let words = words.join("<br>");
-            let name = format!("{}: an episode of {machine}", of.name);
+            let name = format!("{} ({machine})", of.name);
             lines.push(format!("| ![{name}](attention/{file}) | {words} |"));
             let drawn = fs::read_to_string(format!("docs/attention/{file}"));
             assert!(drawn.is_ok(), "missing; run: {}", drawing(of));

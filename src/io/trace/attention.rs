@@ -379,8 +379,7 @@ impl Attention {
     /// # Errors
     /// Weights that are no shares of 1; numbers of tokens that differ; links to others; too many different tokens; not enough memory.
     pub fn imported(mut self, options: &AttentionOptions, label: &str) -> Result<Imported, Error> {
-        let checked = self.normalize().and_then(|()| self.check_padding());
-        checked.map_err(|fault| fault.of(label))?;
+        self.normalize().map_err(|fault| fault.of(label))?;
         let [layers, heads, steps, source] = self.shape;
         let line = options.line.or(options.links.is_some().then_some(1));
         let options = AttentionOptions {
@@ -408,6 +407,7 @@ impl Attention {
             links.map_err(|problem| Error::content(&of, place, problem))
         });
         let links = links.transpose()?;
+        self.check_padding().map_err(|fault| fault.of(label))?;
 
         let known = tokens.is_some() || from.is_some();
         let tokens = tokens.unwrap_or_else(|| Side::numbered(steps, known));

@@ -9,7 +9,7 @@
 //!
 //! A run is a function of its seed, its target and its number. A file may be refused or accepted; a reader
 //! must not panic, hang, take much more memory than the file is long, or say something that names no file.
-//! Files that once did harm are in `found/`, by the names of their readers, and are read first.
+//! Files that once did harm are in `regressions/`, by the names of their readers, and are read first.
 //!
 //! The same process first counts the allocations of a step: `allocations.rs`.
 

@@ -77,7 +77,7 @@ def _words(words: Any, what: str) -> Union[str, List[str]]:
     if isinstance(words, os.PathLike):
         return str(os.fspath(words))
     if not all(isinstance(word, str) for word in words):
-        expected = "\"0-0 1p2\", or a list of such texts" if what == "links" else "a token for each step: [\"the\", \"cat\"]"
+        expected = "\"0-0 1p2\", or a list: [\"0-0\", \"1p2\"]" if what == "links" else "a token for each step: [\"the\", \"cat\"]"
         raise RecordError("is not a list of texts", place=f"`{what}`", expected=expected)
     return list(words)
 

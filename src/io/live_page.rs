@@ -10,7 +10,8 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::json;
 
-use super::{Error, file};
+use super::trace::{self, AttentionOptions};
+use super::{Error, RunFolder, file};
 
 /// Where the page names its other files; they stand in their place.
 const FILES: [&str; 2] = ["<!-- files -->", "<!-- end of files -->"];
@@ -104,12 +105,29 @@ impl BuiltPage {
     }
 }
 
-/// The bytes of a trace.
+/// The name and the bytes of a trace, or of attention of another program as a trace with its tokens and links.
 ///
 /// # Errors
 /// It cannot be read.
-pub fn trace(path: &Path) -> Result<Vec<u8>, Error> {
-    file::read(path, LIMIT, |_| Ok(()))
+pub fn trace(path: &Path, options: &AttentionOptions) -> Result<(String, Vec<u8>), Error> {
+    let (name, bytes) = (
+        RunFolder::name_of(path),
+        file::read(path, LIMIT, |_| Ok(()))?,
+    );
+    if !file::is_attention(&bytes) {
+        return Ok((name, bytes));
+    }
+    let imported = trace::read_with(path, options)?;
+    let source = trace::Source {
+        config: &imported.config,
+        sha256: None,
+        full_memory: true,
+        gradient: None,
+    };
+    let mut written = Vec::new();
+    let wrote = trace::write_npz(&mut written, &imported.recording, &source);
+    wrote.map_err(Error::unreadable(path))?;
+    Ok((format!("{name}.npz"), written))
 }
 
 /// Bytes as gzip in base64.
@@ -118,4 +136,30 @@ fn packed(bytes: &[u8]) -> String {
     // Writing to a vector cannot fail.
     let _ = gzip.write_all(bytes);
     STANDARD.encode(gzip.finish().unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::io::trace::Words;
+
+    #[test]
+    fn attention_is_opened_with_its_tokens() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("weights.txt");
+        std::fs::write(&path, "1 0\n.5 .5\n").unwrap();
+        let options = AttentionOptions {
+            tokens: Some(Words::Given(vec!["the".to_owned(), "cat".to_owned()])),
+            ..AttentionOptions::default()
+        };
+        let (name, bytes) = trace(&path, &options).unwrap();
+        assert_eq!(name, "weights.txt.npz");
+        let again = trace::from_bytes(bytes, "page").unwrap().recording;
+        let first = trace::read_with(&path, &options).unwrap().recording;
+        let weights =
+            |of: &crate::train::Recording| of.trace.heads[0].weighting.as_slice().to_vec();
+        assert_eq!(weights(&again), weights(&first));
+        assert_eq!(again.episode.input, first.episode.input);
+        assert_eq!(again.task, first.task);
+    }
 }

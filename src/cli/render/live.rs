@@ -38,7 +38,7 @@ impl Render {
         }
         let Some(file) = &self.episode.weights else {
             if io::is_trace(source) {
-                return Ok((RunFolder::name_of(source), live_page::trace(source)?));
+                return Ok(live_page::trace(source, &self.attention.options())?);
             }
             return self.weights(&RunFolder::weights_at(source)?);
         };

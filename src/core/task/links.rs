@@ -73,7 +73,7 @@ impl Link {
         };
         from(first).map_err(|problem| match from(1) {
             Ok(_) if first == 0 => {
-                format!("{problem}; all links fit if the first token is 1 (--first 1; of a task, `first_token`)")
+                format!("{problem}; all links fit if the first token is 1 (--first 1 or --links-first 1; of a task, `first_token`)")
             }
             _ => problem,
         })

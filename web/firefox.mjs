@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { program } from "./program.mjs";
+import { run } from "./run.mjs";
 import { serve } from "./server.mjs";
 
 const { FIREFOX, TARGET, WINDOW } = process.env;
@@ -166,23 +167,12 @@ const hasWebGL = await (async () => {
 })();
 console.log(`   ${await browser.version()}, ${hasWebGL ? "with WebGL" : "without WebGL: figures stand in for the page"}`);
 
-const chosen = process.argv.slice(2);
-let failed = 0;
-for (const [name, test] of Object.entries(tests)) {
-  if (chosen.length && !chosen.some((words) => name.includes(words))) continue;
-  const begun = Date.now();
-  try {
-    const page = await test();
-    await page.screenshot({ path: join(screens, `firefox-${name}.png`) });
-    assert.deepEqual(page.problems, []);
-    await page.close();
-    console.log(`ok ${name} (${((Date.now() - begun) / 1000).toFixed(1)} s)`);
-  } catch (error) {
-    failed += 1;
-    console.error(`FAILED ${name}: ${error.stack}`);
-  }
-}
+const passed = await run(tests, async (page, name) => {
+  await page.screenshot({ path: join(screens, `firefox-${name}.png`) });
+  assert.deepEqual(page.problems, []);
+  await page.close();
+});
 await browser.close();
 server.close();
 rmSync(folder, { recursive: true, force: true });
-process.exit(failed ? 1 : 0);
+process.exit(passed ? 0 : 1);

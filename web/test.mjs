@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { program } from "./program.mjs";
+import { run } from "./run.mjs";
 import { serve } from "./server.mjs";
 
 const { CHROMIUM, TARGET } = process.env;
@@ -723,20 +724,8 @@ const tests = {
   },
 };
 
-const chosen = process.argv.slice(2);
-let failed = 0;
-for (const [name, test] of Object.entries(tests)) {
-  if (chosen.length && !chosen.some((words) => name.includes(words))) continue;
-  const begun = Date.now();
-  try {
-    await test();
-    console.log(`ok ${name} (${((Date.now() - begun) / 1000).toFixed(1)} s)`);
-  } catch (error) {
-    failed += 1;
-    console.error(`FAILED ${name}: ${error.stack}`);
-  }
-}
+const passed = await run(tests);
 await browser.close();
 server.close();
 rmSync(profile, { recursive: true, force: true });
-process.exit(failed ? 1 : 0);
+process.exit(passed ? 0 : 1);

@@ -64,7 +64,7 @@ def program(sizes, loss_of=jax_peer.cross_entropy):
         return lax.scan(step, (zero, zero), drives)[1]
 
     def decoder(p, times):
-        """A function with a derivative by hand, whose sums over steps are made after the scan."""
+        """Returns a function with a hand-written gradient; its sums over steps follow the scan."""
         query_back, decoder_back = (jax_peer.transposed(p[name]) for name in ("query", "decoder"))
 
         def scan(rows, keys, score, first, drives):

@@ -5,6 +5,7 @@ import { mkdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { run } from "../../web/run.mjs";
 
 const { CHROMIUM, TARGET } = process.env;
 const { chromium } = createRequire(join(TARGET, "tools", "x.js"))("playwright-core");
@@ -261,20 +262,9 @@ async function lecture(theme) {
   return page;
 }
 
-const chosen = process.argv.slice(2);
-let failed = 0;
-for (const [name, test] of Object.entries(tests)) {
-  if (chosen.length && !chosen.includes(name)) continue;
-  const start = Date.now();
-  try {
-    const page = await test();
-    assert.deepEqual(page.problems, []);
-    await page.close();
-    console.log(`ok      ${name} (${((Date.now() - start) / 1000).toFixed(1)} s)`);
-  } catch (error) {
-    failed += 1;
-    console.log(`FAILED  ${name}\n${error.stack}`);
-  }
-}
+const passed = await run(tests, async (page) => {
+  assert.deepEqual(page.problems, []);
+  await page.close();
+});
 await browser.close();
-process.exit(failed ? 1 : 0);
+process.exit(passed ? 0 : 1);

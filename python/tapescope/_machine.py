@@ -200,10 +200,13 @@ class Machine:
         # The weights file: its learning curve ends with these weights.
         return _unpickled, (bytes(self._handle.to_bytes()), self.name, self.stopped_after)
 
+    @property
+    def _is_real(self) -> bool:
+        return bool(self._preset["task"].get("answer") == "values")
+
     def __repr__(self) -> str:
         found = self.validation
-        is_real = self.preset["task"].get("answer") == "values"
-        validated = "" if found is None else f"; {loss(found['bits_per_sequence'], '.3g', is_real)} per sequence in validation"
+        validated = "" if found is None else f"; {loss(found['bits_per_sequence'], '.3g', self._is_real)} per sequence in validation"
         stopped = "" if self.stopped_after is None else f"; stopped after {self.stopped_after:,} sequences"
         stopped = "; untrained" if self.stopped_after == 0 else stopped
         return f"<Machine {self.name}: {self.words()}{validated}{stopped}>"
@@ -230,9 +233,8 @@ class Machine:
         found, history = self.validation, self.history
         rows: List[Tuple[str, str]] = [("task", self.preset["task"]["kind"]), ("machine", self.words())]
         if found is not None:
-            is_real = self.preset["task"].get("answer") == "values"
-            rows.append(("validation", f"{loss(found['bits_per_sequence'], '.3g', is_real)} and {found['wrong_bits']:.3g} wrong "
-                                       f"{'values' if is_real else 'bits'} per sequence, {100 * found['perfect']:.4g} % perfect"))
+            rows.append(("validation", f"{loss(found['bits_per_sequence'], '.3g', self._is_real)} and {found['wrong_bits']:.3g} wrong "
+                                       f"{'values' if self._is_real else 'bits'} per sequence, {100 * found['perfect']:.4g} % perfect"))
         if self.stopped_after is not None:
             rows.append(("stopped", f"after {self.stopped_after:,} of {self.preset['training']['sequences']:,} sequences"))
         cells = "".join(f'<tr><th style="text-align: left">{name}</th><td style="text-align: left">{html.escape(value)}</td></tr>'

@@ -117,7 +117,7 @@ pub fn trace(path: &Path, options: &AttentionOptions) -> Result<(String, Vec<u8>
     if !file::is_attention(&bytes) {
         return Ok((name, bytes));
     }
-    let imported = trace::read_with(path, options)?;
+    let imported = trace::attention::from_bytes(bytes, options, &file::label(path))?;
     let source = trace::Source {
         config: &imported.config,
         sha256: None,

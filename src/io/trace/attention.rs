@@ -95,16 +95,20 @@ impl AttentionOptions {
     /// The line with this number, from 1, of a file with as many lines as the others.
     fn line_of<'a>(&self, text: &'a str, line: usize, label: &str) -> Result<&'a str, Error> {
         let count = text.lines().count();
-        for file in [&self.tokens, &self.source, &self.links] {
-            if let Some(Words::File(path)) = file {
-                let other = file::read_text(path, TEXT_LIMIT)?.lines().count();
-                if other != count {
-                    let other_file = file::label(path);
-                    let problem = format!(
-                        "has {count} lines, but {other_file} has {other}; expected one for each pair of sentences, an empty one of a sentence without links"
-                    );
-                    return Err(Error::content(label, "", problem));
-                }
+        let files = [&self.tokens, &self.source, &self.links].into_iter();
+        let first = files.flatten().find_map(|words| match words {
+            Words::File(path) => Some(path),
+            Words::Given(_) => None,
+        });
+        // All are compared with the first.
+        if let Some(path) = first.filter(|path| file::label(path) != label) {
+            let other = file::read_text(path, TEXT_LIMIT)?.lines().count();
+            if other != count {
+                let other_file = file::label(path);
+                let problem = format!(
+                    "has {count} lines, but {other_file} has {other}; expected one for each pair of sentences, an empty one of a sentence without links"
+                );
+                return Err(Error::content(label, "", problem));
             }
         }
         text.lines().nth(line.wrapping_sub(1)).ok_or_else(|| {
@@ -127,7 +131,7 @@ impl AttentionOptions {
 ///
 /// # Errors
 /// The file, the place, what was found and what was expected.
-pub(super) fn from_bytes(
+pub(in crate::io) fn from_bytes(
     bytes: Vec<u8>,
     options: &AttentionOptions,
     label: &str,

@@ -37,7 +37,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod attention;
+pub(in crate::io) mod attention;
 mod compare;
 mod follows;
 mod form;

@@ -108,18 +108,15 @@ impl Familiar {
         let mut placed = assemble(outline, &by_layer(all, stack));
         join_tapes(&mut placed);
         let found = Self::place_written(outline, &mut placed);
-        let found = found.or_else(|| Self::place(outline, &mut placed));
-        let found = found.map(|found| Self {
-            stack: stack.map_or(1, |(_, count)| count),
-            ..found
-        });
+        let count = stack.map_or(1, |(_, count)| count);
+        let found = found.or_else(|| Self::place(outline, &mut placed, count));
         if found.is_some() {
             *all = placed;
         }
         found
     }
 
-    fn place(outline: &Outline, all: &mut Vec<Quantity>) -> Option<Self> {
+    fn place(outline: &Outline, all: &mut Vec<Quantity>, stack: usize) -> Option<Self> {
         let (memory, score, heads) = find_rows(outline, all)?;
         let is_layer = |own: &&Quantity| {
             let is_controller = own.array.name == "controller.hidden" && own.axes.len() == 1;
@@ -144,7 +141,7 @@ impl Familiar {
             heads: further_arrays(all, heads),
             memory: Memory::Steps(memory),
             layers,
-            stack: 1,
+            stack,
             mechanisms: vec![attention(outline, score, None).of(0)],
         })
     }

@@ -215,8 +215,6 @@ impl Painting<'_, '_> {
 
     /// True row numbers beside the weightings over time, which have all rows, and beside the address axis.
     fn row_numbers(&mut self, all: &Axis, shown: &Axis) {
-        // In the gutter the name of the head comes first: beside it there is room for five letters in all.
-        let name = self.label(self.of.focus).len();
         let free = ends(all).min + 30.0;
         let style = self.quiet(10.0).mono().end();
         let columns = self.columns;
@@ -225,6 +223,9 @@ impl Painting<'_, '_> {
         let (time, stages, memory) = (columns.time.min, columns.stages.min, columns.memory.min);
         // Names of five letters just fit between the columns.
         let gap = if names.is_empty() { 6.0 } else { 4.0 };
+        // In the gutter the name of the head comes first.
+        let name = 22.0 + 8.0 * self.label(self.of.focus).len() as f32;
+        let beside = (columns.gutter.span() - 8.0 - name).max(0.0);
         for (x, axis, room) in [
             (time, all, columns.gutter.span() - 8.0),
             (stages, shown, BETWEEN - gap),
@@ -232,8 +233,7 @@ impl Painting<'_, '_> {
         ] {
             for (row, place) in axis.numbered() {
                 let is_free = x > time || place.center() > free;
-                let beside = columns.gutter.span() - 8.0 - 22.0 - 8.0 * name as f32;
-                let room = if is_free { room } else { beside.max(0.0) };
+                let room = if is_free { room } else { beside };
                 let number = axes::row_name(names, row, &style, room);
                 let has_room = is_free || width_of(&number, &style) <= room;
                 if has_room {

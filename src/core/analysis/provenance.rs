@@ -10,6 +10,7 @@
 //! So a read Σ_i w(i)·M(i) is a sum over writes, and so is a logit, with the weights of the output layer. Everything is
 //! computed from the recorded arrays, in 64 bits.
 
+use crate::math::Series;
 use crate::model::config::Order;
 use crate::model::sam::{RECORDED_ROWS, ROW, row_number};
 use crate::model::{HeadTrace, Model, ModelConfig, Place, Trace, Turns, array};
@@ -176,6 +177,8 @@ impl Provenance {
 #[derive(Clone, Debug)]
 pub struct Writes<'a> {
     trace: &'a Trace,
+    /// The numbers of the rows that are shown, of a sparse memory.
+    shown: Option<&'a [f32]>,
     /// The turns of a step, in order.
     turns: Vec<Turn>,
 }
@@ -239,7 +242,12 @@ impl<'a> Writes<'a> {
             (_, Order::ReadFirst) => all.push(Turn::Write(writers)),
             (_, Order::WriteFirst) => all.insert(0, Turn::Write(writers)),
         }
-        Self { trace, turns: all }
+        let shown = trace.series(Place::Machine, RECORDED_ROWS);
+        Self {
+            trace,
+            shown: shown.map(Series::as_slice),
+            turns: all,
+        }
     }
 
     /// Turn `index` of the episode, with its step.
@@ -257,12 +265,14 @@ impl<'a> Writes<'a> {
     /// [`Self::before`] after a number of turns.
     fn remains(&self, turns: usize, row: usize, mut each: impl FnMut(Origin, &[f64])) {
         let mut kept = vec![1.0; self.trace.memory_size()[1]];
+        let mut left = kept.clone();
         for (step, turn) in (0..turns).rev().map(|index| self.turn(index)) {
             let Turn::Write(writers) = turn else { continue };
             for &head in writers {
-                let (weight, mut left) = (self.weight(head, step, row), kept.clone());
-                let added = left.iter_mut().zip(self.trace.heads[head].add.row(step));
-                added.for_each(|(left, &add)| *left *= weight * f64::from(add));
+                let weight = self.weight(head, step, row);
+                let added = kept.iter().zip(self.trace.heads[head].add.row(step));
+                let parts = left.iter_mut().zip(added);
+                parts.for_each(|(left, (kept, &add))| *left = kept * (weight * f64::from(add)));
                 each(Origin::Write(head, step), &left);
             }
             self.erase(writers, step, row, &mut kept);
@@ -471,9 +481,9 @@ impl<'a> Writes<'a> {
             let erased = values.iter_mut().zip(head.erase.row(step));
             erased.for_each(|(value, &erase)| *value *= 1.0 - weight * f64::from(erase));
             // Sparse access memory erases a row, whatever its weight.
-            let shown = self.trace.series(Place::Machine, RECORDED_ROWS);
-            if let Some((erased, shown)) = head.series(ROW).zip(shown)
-                && erased.row(step)[0] == shown.as_slice()[row]
+            if let Some(shown) = self.shown
+                && let Some(erased) = head.series(ROW)
+                && erased.row(step)[0] == shown[row]
             {
                 values.fill(0.0);
             }

@@ -1,42 +1,27 @@
 //! y = x − log Σ eˣ: finite where the softmax is too small for a number.
 
 use super::memory::{Room, sum};
-use super::rows::Rows;
 use crate::math::{Pack, Real, pack::each_pack, simd::Simd, softmax as core};
 
 /// Computes the result.
-#[derive(Clone, Copy)]
-pub struct Forward;
-
-impl<R: Real> Rows<R> for Forward {
-    const HAS_MANY: bool = false;
-
-    #[inline(always)]
-    fn run<S: Simd, const W: usize>(self, simd: S, room: &mut Room<R>) {
-        let (x, y) = (&room.x[..], &mut room.y[..]);
-        if x.is_empty() {
-            return;
-        }
-        let (most, mut total) = (core::largest(simd, x), Pack::splat(simd, R::ZERO));
-        each_pack!(simd, at in x => { total += at.new_or((at.load(x) - most).exp(), R::ZERO) });
-        let log = Pack::splat(simd, total.sum()).ln();
-        each_pack!(simd, at in y => { at.store(y, at.load(x) - most - log) });
+#[inline(always)]
+pub fn forward<R: Real, S: Simd>(simd: S, room: &mut Room<R>) {
+    let (x, y) = (&room.x[..], &mut room.y[..]);
+    if x.is_empty() {
+        return;
     }
+    let (most, mut total) = (core::largest(simd, x), Pack::splat(simd, R::ZERO));
+    each_pack!(simd, at in x => { total += at.new_or((at.load(x) - most).exp(), R::ZERO) });
+    let log = Pack::splat(simd, total.sum()).ln();
+    each_pack!(simd, at in y => { at.store(y, at.load(x) - most - log) });
 }
 
 /// dx = dy − e^y Σ dy.
-#[derive(Clone, Copy)]
-pub struct Reverse;
-
-impl<R: Real> Rows<R> for Reverse {
-    const HAS_MANY: bool = false;
-
-    #[inline(always)]
-    fn run<S: Simd, const W: usize>(self, simd: S, room: &mut Room<R>) {
-        let (y, dy, dx) = (&room.y[..], &room.dy[..], &mut room.dx[..]);
-        let total = sum(simd, dy);
-        each_pack!(simd, at in dx => { at.store(dx, at.load(dy) - at.load(y).exp() * total) });
-    }
+#[inline(always)]
+pub fn reverse<R: Real, S: Simd>(simd: S, room: &mut Room<R>) {
+    let (y, dy, dx) = (&room.y[..], &room.dy[..], &mut room.dx[..]);
+    let total = sum(simd, dy);
+    each_pack!(simd, at in dx => { at.store(dx, at.load(dy) - at.load(y).exp() * total) });
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! y = max x, and the index of the first largest value.
 
-use super::{memory::Room, rows::Rows};
+use super::memory::Room;
 use crate::math::{Real, pack::each_pack, simd::Simd};
 
 /// NaN has no order.
@@ -20,43 +20,33 @@ pub fn index<R: Real>(x: &[R]) -> usize {
     })
 }
 
-/// Computes the result.
-#[derive(Clone, Copy)]
-pub struct Forward;
-
-impl<R: Real> Rows<R> for Forward {
-    #[inline(always)]
-    fn run<S: Simd, const W: usize>(self, simd: S, room: &mut Room<R>) {
-        let (x, y) = (room.x.as_chunks::<W>().0, &mut room.y[..]);
-        each_pack!(simd, at in y => {
-            let mut most = at.load(x.first().unwrap_or(&[R::ZERO; W]));
-            for x in x {
-                let x = at.load(x);
-                // 0, or no number: then the sum is none.
-                most = most.max(x) + x.min(R::ZERO).max(R::ZERO);
-            }
-            at.store(y, most);
-        });
-    }
+/// Computes the results of W rows.
+#[inline(always)]
+pub fn forward<R: Real, S: Simd, const W: usize>(simd: S, room: &mut Room<R>) {
+    let (x, y) = (room.x.as_chunks::<W>().0, &mut room.y[..]);
+    each_pack!(simd, at in y => {
+        let mut most = at.load(x.first().unwrap_or(&[R::ZERO; W]));
+        for x in x {
+            let x = at.load(x);
+            // 0, or no number: then the sum is none.
+            most = most.max(x) + x.min(R::ZERO).max(R::ZERO);
+        }
+        at.store(y, most);
+    });
 }
 
 /// The largest value has the gradient.
-#[derive(Clone, Copy)]
-pub struct Reverse;
-
-impl<R: Real> Rows<R> for Reverse {
-    #[inline(always)]
-    fn run<S: Simd, const W: usize>(self, _: S, room: &mut Room<R>) {
-        let Room {
-            x, y, dy: left, dx, ..
-        } = room;
-        // The length of a line is not known here: then loops over it run on vectors.
-        for (dx, x) in dx.chunks_exact_mut(y.len()).zip(x.chunks_exact(y.len())) {
-            for (((dx, left), x), y) in dx.iter_mut().zip(&mut left[..]).zip(x).zip(&y[..]) {
-                let is_it = *x == *y || is_none(*x);
-                *dx = if is_it { *left } else { R::ZERO };
-                *left = if is_it { R::ZERO } else { *left };
-            }
+#[inline(always)]
+pub fn reverse<R: Real>(room: &mut Room<R>) {
+    let Room {
+        x, y, dy: left, dx, ..
+    } = room;
+    // The length of a line is not known here: then loops over it run on vectors.
+    for (dx, x) in dx.chunks_exact_mut(y.len()).zip(x.chunks_exact(y.len())) {
+        for (((dx, left), x), y) in dx.iter_mut().zip(&mut left[..]).zip(x).zip(&y[..]) {
+            let is_it = *x == *y || is_none(*x);
+            *dx = if is_it { *left } else { R::ZERO };
+            *left = if is_it { R::ZERO } else { *left };
         }
     }
 }

@@ -27,7 +27,7 @@ pub mod window;
 pub use exec::{Act, Exec, Node};
 pub use memory::{Memory, Real, Room, each};
 
-use rows::{each_row, each_row_back, rows, rows_back};
+use rows::rows;
 
 impl Exec {
     /// An operation outside of blocks: its loops, how many are those of the function, and where its arrays are.
@@ -69,20 +69,16 @@ pub fn forward<R: Real>(exec: &Exec, memory: &mut Memory<R>, steps: &[usize]) {
     match &exec.act {
         Act::Map(nodes) => map::forward(exec, nodes, memory, steps),
         Act::Contract { adds, is_mean } => contract::forward(exec, *adds, *is_mean, memory),
-        Act::Softmax(_) => rows(exec, memory, softmax::Forward { is_power: false }),
-        Act::Sharpen(_) => rows(exec, memory, softmax::Forward { is_power: true }),
         Act::Cosine(axes) => cosine::run(exec, axes.len(), memory, false),
         Act::Lstm => lstm::run(exec, memory, false),
-        Act::LogSoftmax(_) => rows(exec, memory, log_softmax::Forward),
-        Act::Product(_) => rows(exec, memory, product::Forward),
-        Act::Maximum(_) => rows(exec, memory, maximum::Forward),
-        Act::Argmax(_) => each_row(exec, memory, |room| maximum::argmax(&room.x, &mut room.y)),
-        Act::Rank(_) => each_row(exec, memory, |room| {
-            rank::forward(&room.x, &mut room.y, &mut room.order);
-        }),
-        Act::Allocation(_) => each_row(exec, memory, |room| {
-            allocation::forward(&room.x, &mut room.y, &mut room.order);
-        }),
+        Act::Softmax(_)
+        | Act::Sharpen(_)
+        | Act::LogSoftmax(_)
+        | Act::Product(_)
+        | Act::Maximum(_)
+        | Act::Argmax(_)
+        | Act::Rank(_)
+        | Act::Allocation(_) => rows(exec, memory, false),
         Act::Pick(_) => pick::forward(exec, memory),
         Act::Onehot(_) => onehot::forward(exec, memory),
         Act::Shift(..) => shift::forward(exec, memory),
@@ -100,16 +96,14 @@ pub fn reverse<R: Real>(exec: &Exec, memory: &mut Memory<R>, steps: &[usize]) {
     match &exec.act {
         Act::Map(nodes) => map::reverse(exec, nodes, memory, steps),
         Act::Contract { is_mean, .. } => contract::reverse(exec, *is_mean, memory),
-        Act::Softmax(_) => rows_back(exec, memory, softmax::Reverse { is_power: false }),
-        Act::Sharpen(_) => rows_back(exec, memory, softmax::Reverse { is_power: true }),
         Act::Cosine(axes) => cosine::run(exec, axes.len(), memory, true),
         Act::Lstm => lstm::run(exec, memory, true),
-        Act::LogSoftmax(_) => rows_back(exec, memory, log_softmax::Reverse),
-        Act::Product(_) => rows_back(exec, memory, product::Reverse),
-        Act::Maximum(_) => rows_back(exec, memory, maximum::Reverse),
-        Act::Allocation(_) => each_row_back(exec, memory, |room| {
-            allocation::reverse(&room.x, &room.dy, &mut room.dx, &mut room.order);
-        }),
+        Act::Softmax(_)
+        | Act::Sharpen(_)
+        | Act::LogSoftmax(_)
+        | Act::Product(_)
+        | Act::Maximum(_)
+        | Act::Allocation(_) => rows(exec, memory, true),
         Act::Pick(_) => pick::reverse(exec, memory),
         Act::Shift(..) => shift::reverse(exec, memory),
         Act::Window(..) => window::reverse(exec, memory),

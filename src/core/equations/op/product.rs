@@ -1,49 +1,39 @@
 //! y = Π x.
 
-use super::{memory::Room, rows::Rows};
+use super::memory::Room;
 use crate::math::{Pack, Real, pack::each_pack, simd::Simd};
 
-/// Computes the result.
-#[derive(Clone, Copy)]
-pub struct Forward;
-
-impl<R: Real> Rows<R> for Forward {
-    #[inline(always)]
-    fn run<S: Simd, const W: usize>(self, simd: S, room: &mut Room<R>) {
-        let (x, y) = (room.x.as_chunks::<W>().0, &mut room.y[..]);
-        each_pack!(simd, at in y => {
-            let mut product = Pack::splat(simd, R::ONE);
-            for x in x {
-                product = product * at.load(x);
-            }
-            at.store(y, product);
-        });
-    }
+/// Computes the results of W rows.
+#[inline(always)]
+pub fn forward<R: Real, S: Simd, const W: usize>(simd: S, room: &mut Room<R>) {
+    let (x, y) = (room.x.as_chunks::<W>().0, &mut room.y[..]);
+    each_pack!(simd, at in y => {
+        let mut product = Pack::splat(simd, R::ONE);
+        for x in x {
+            product = product * at.load(x);
+        }
+        at.store(y, product);
+    });
 }
 
 /// dx = dy times the product of all others, which exists where a factor is 0.
-#[derive(Clone, Copy)]
-pub struct Reverse;
-
-impl<R: Real> Rows<R> for Reverse {
-    #[inline(always)]
-    fn run<S: Simd, const W: usize>(self, simd: S, room: &mut Room<R>) {
-        let (x, dy) = (room.x.as_chunks::<W>().0, &room.dy[..]);
-        let dx = room.dx.as_chunks_mut::<W>().0;
-        each_pack!(simd, at in dy => {
-            let mut product = at.load(dy);
-            for (dx, x) in dx.iter_mut().zip(x) {
-                at.store(dx, product);
-                product = product * at.load(x);
-            }
-            product = Pack::splat(simd, R::ONE);
-            for (dx, x) in dx.iter_mut().zip(x).rev() {
-                let others = at.load(dx) * product;
-                at.store(dx, others);
-                product = product * at.load(x);
-            }
-        });
-    }
+#[inline(always)]
+pub fn reverse<R: Real, S: Simd, const W: usize>(simd: S, room: &mut Room<R>) {
+    let (x, dy) = (room.x.as_chunks::<W>().0, &room.dy[..]);
+    let dx = room.dx.as_chunks_mut::<W>().0;
+    each_pack!(simd, at in dy => {
+        let mut product = at.load(dy);
+        for (dx, x) in dx.iter_mut().zip(x) {
+            at.store(dx, product);
+            product = product * at.load(x);
+        }
+        product = Pack::splat(simd, R::ONE);
+        for (dx, x) in dx.iter_mut().zip(x).rev() {
+            let others = at.load(dx) * product;
+            at.store(dx, others);
+            product = product * at.load(x);
+        }
+    });
 }
 
 #[cfg(test)]

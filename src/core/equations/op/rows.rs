@@ -2,6 +2,7 @@
 
 use super::exec::{Act, Exec, MOST_AXES};
 use super::memory::{Memory, Operand, Real, Room, Walk, gather, scatter};
+use super::{allocation, log_softmax, maximum, product, rank, softmax};
 use crate::math::pack::{MOST_LANES, each_pack};
 use crate::math::simd::{Kernel, Simd, dispatch};
 
@@ -10,24 +11,48 @@ impl Act {
     fn reduces(&self) -> bool {
         matches!(self, Self::Product(_) | Self::Maximum(_) | Self::Argmax(_))
     }
+
+    /// Whether it runs on several rows side by side.
+    fn has_many(&self) -> bool {
+        matches!(self, Self::Product(_) | Self::Maximum(_))
+    }
 }
 
-/// A function of rows, compiled for every instruction set: of x, and of a factor that may stand behind it, it makes y, and
-/// of these and dy it makes dx. It has W rows side by side: entry i of row j is the number i W + j.
-pub(super) trait Rows<R: Real>: Copy {
-    /// Whether it runs on more than one row.
-    const HAS_MANY: bool = true;
-    fn run<S: Simd, const W: usize>(self, simd: S, room: &mut Room<R>);
+/// Runs the function of an operation: of x, and of a factor that may stand behind it, it makes y, and of these and dy it
+/// makes dx. The room has W rows side by side: entry i of row j is the number i W + j.
+#[inline(always)]
+fn run<R: Real, S: Simd, const W: usize>(act: &Act, is_reverse: bool, simd: S, room: &mut Room<R>) {
+    let is_power = matches!(act, Act::Sharpen(_));
+    match (act, is_reverse) {
+        (Act::Product(_), false) => product::forward::<R, S, W>(simd, room),
+        (Act::Product(_), true) => product::reverse::<R, S, W>(simd, room),
+        (Act::Maximum(_), false) => maximum::forward::<R, S, W>(simd, room),
+        (Act::Maximum(_), true) => maximum::reverse(room),
+        // The others run on one row at a time.
+        _ if W > 1 => {}
+        (Act::Softmax(_) | Act::Sharpen(_), false) => softmax::forward(simd, is_power, room),
+        (Act::Softmax(_) | Act::Sharpen(_), true) => softmax::reverse(simd, is_power, room),
+        (Act::LogSoftmax(_), false) => log_softmax::forward(simd, room),
+        (Act::LogSoftmax(_), true) => log_softmax::reverse(simd, room),
+        (Act::Argmax(_), _) => maximum::argmax(&room.x, &mut room.y),
+        (Act::Rank(_), _) => rank::forward(&room.x, &mut room.y, &mut room.order),
+        (Act::Allocation(_), false) => {
+            allocation::forward(&room.x, &mut room.y, &mut room.order);
+        }
+        (Act::Allocation(_), true) => {
+            allocation::reverse(&room.x, &room.dy, &mut room.dx, &mut room.order);
+        }
+        _ => {}
+    }
 }
 
-struct EachRow<'a, R, F> {
+struct EachRow<'a, R> {
     exec: &'a Exec,
     memory: &'a mut Memory<R>,
-    function: F,
     is_reverse: bool,
 }
 
-impl<R: Real, F: Rows<R>> Kernel for EachRow<'_, R, F> {
+impl<R: Real> Kernel for EachRow<'_, R> {
     type Output = ();
 
     #[inline(always)]
@@ -38,7 +63,7 @@ impl<R: Real, F: Rows<R>> Kernel for EachRow<'_, R, F> {
             |dim: usize| [&exec.arguments[0], &exec.out].map(|place| place.strides[dim]) == [1; 2];
         // Rows stand side by side where memory has them so, or where they are short.
         let fits = |dim: &usize| exec.dims[*dim] > 2 && (is_smooth(*dim) || count < MOST_LANES);
-        let side = (0..outer).filter(|dim| F::HAS_MANY && fits(dim));
+        let side = (0..outer).filter(|dim| exec.act.has_many() && fits(dim));
         match side.max_by_key(|dim| (is_smooth(*dim), exec.dims[*dim])) {
             Some(side) => self.blocks::<S, MOST_LANES>(simd, Some(side)),
             None => self.blocks::<S, 1>(simd, None),
@@ -46,14 +71,13 @@ impl<R: Real, F: Rows<R>> Kernel for EachRow<'_, R, F> {
     }
 }
 
-impl<R: Real, F: Rows<R>> EachRow<'_, R, F> {
+impl<R: Real> EachRow<'_, R> {
     /// Runs on W rows along a loop at a time.
     #[inline(always)]
     fn blocks<S: Simd, const W: usize>(self, simd: S, side: Option<usize>) {
         let Self {
             exec,
             memory,
-            function,
             is_reverse,
         } = self;
         let (outer, inner) = exec.dims.split_at(exec.dims.len() - exec.inner);
@@ -104,7 +128,7 @@ impl<R: Real, F: Rows<R>> EachRow<'_, R, F> {
                     pass::<R, S, W>(simd, arena, lines(1, 0), &mut room.y, Way::Load);
                     pass::<R, S, W>(simd, arena, lines(1, slopes[1]), &mut room.dy, Way::Load);
                 }
-                function.run::<S, W>(simd, room);
+                run::<R, S, W>(&exec.act, is_reverse, simd, room);
                 if is_reverse {
                     if places[0].slope {
                         pass::<R, S, W>(simd, arena, lines(0, slopes[0]), &mut room.dx, Way::Add);
@@ -171,46 +195,11 @@ fn pass<R: Real, S: Simd, const W: usize>(
     }
 }
 
-/// Runs a function of rows.
-pub(super) fn rows<R: Real>(exec: &Exec, memory: &mut Memory<R>, function: impl Rows<R>) {
+/// Runs a function of rows, or its derivative.
+pub(super) fn rows<R: Real>(exec: &Exec, memory: &mut Memory<R>, is_reverse: bool) {
     dispatch(EachRow {
         exec,
         memory,
-        function,
-        is_reverse: false,
+        is_reverse,
     });
-}
-
-/// Runs the derivative of a function of rows.
-pub(super) fn rows_back<R: Real>(exec: &Exec, memory: &mut Memory<R>, function: impl Rows<R>) {
-    dispatch(EachRow {
-        exec,
-        memory,
-        function,
-        is_reverse: true,
-    });
-}
-
-/// Runs a function of rows, one number after another.
-pub(super) fn each_row<R: Real>(exec: &Exec, memory: &mut Memory<R>, function: fn(&mut Room<R>)) {
-    rows(exec, memory, function);
-}
-
-/// Runs the derivative of a function of rows, one number after another.
-pub(super) fn each_row_back<R: Real>(
-    exec: &Exec,
-    memory: &mut Memory<R>,
-    function: fn(&mut Room<R>),
-) {
-    rows_back(exec, memory, function);
-}
-
-/// A function on numbers one by one.
-impl<R: Real> Rows<R> for fn(&mut Room<R>) {
-    const HAS_MANY: bool = false;
-
-    #[inline(always)]
-    fn run<S: Simd, const W: usize>(self, _: S, room: &mut Room<R>) {
-        self(room);
-    }
 }

@@ -1,65 +1,45 @@
 //! y = e^(s x) / Σ e^(s x), with −∞ giving 0, and y = x^s / Σ x^s, where x is at least the smallest normal number.
 
-use super::{memory::Room, rows::Rows};
+use super::memory::Room;
 use crate::math::{Pack, Real, pack::each_pack, simd::Simd, softmax as core};
 
-/// Computes the result.
-#[derive(Clone, Copy)]
-pub struct Forward {
-    /// Whether it is that of powers.
-    pub is_power: bool,
-}
-
-impl<R: Real> Rows<R> for Forward {
-    const HAS_MANY: bool = false;
-
-    #[inline(always)]
-    fn run<S: Simd, const W: usize>(self, simd: S, room: &mut Room<R>) {
-        let x = &mut room.x[..];
-        if x.is_empty() {
-            return;
-        }
-        if self.is_power {
-            each_pack!(simd, at in x => { at.store(x, at.load(x).max(R::TINY).ln()) });
-        }
-        if room.factor < R::ZERO {
-            x.iter_mut().for_each(|x| *x = -*x);
-            room.factor = -room.factor;
-        }
-        core::softmax(simd, room.factor, x, &mut room.y);
+/// Computes the result, that of powers or the other.
+#[inline(always)]
+pub fn forward<R: Real, S: Simd>(simd: S, is_power: bool, room: &mut Room<R>) {
+    let x = &mut room.x[..];
+    if x.is_empty() {
+        return;
     }
+    if is_power {
+        each_pack!(simd, at in x => { at.store(x, at.load(x).max(R::TINY).ln()) });
+    }
+    if room.factor < R::ZERO {
+        x.iter_mut().for_each(|x| *x = -*x);
+        room.factor = -room.factor;
+    }
+    core::softmax(simd, room.factor, x, &mut room.y);
 }
 
 /// dx = s dz and ds = Σ x dz with dz = y (dy − Σ y dy); of powers dx = s dz / x and ds = Σ dz log x.
-#[derive(Clone, Copy)]
-pub struct Reverse {
-    /// Whether it is that of powers.
-    pub is_power: bool,
-}
-
-impl<R: Real> Rows<R> for Reverse {
-    const HAS_MANY: bool = false;
-
-    #[inline(always)]
-    fn run<S: Simd, const W: usize>(self, simd: S, room: &mut Room<R>) {
-        let (x, dx, factor) = (&room.x[..], &mut room.dx[..], room.factor);
-        core::softmax_backward(simd, &room.y, &room.dy, dx);
-        let mut d_factor = Pack::splat(simd, R::ZERO);
-        each_pack!(simd, at in dx => {
-            let (x, dz) = (at.load(x), at.load(dx));
-            if self.is_power {
-                let x = x.max(R::TINY);
-                d_factor += at.new_or(dz * x.ln(), R::ZERO);
-                at.store(dx, dz * factor / x);
-            } else {
-                // 0 times −∞ is 0.
-                let x = x.max(R::from_f64(f64::from(f32::MIN)));
-                d_factor += at.new_or(dz * x, R::ZERO);
-                at.store(dx, dz * factor);
-            }
-        });
-        room.d_factor = d_factor.sum();
-    }
+#[inline(always)]
+pub fn reverse<R: Real, S: Simd>(simd: S, is_power: bool, room: &mut Room<R>) {
+    let (x, dx, factor) = (&room.x[..], &mut room.dx[..], room.factor);
+    core::softmax_backward(simd, &room.y, &room.dy, dx);
+    let mut d_factor = Pack::splat(simd, R::ZERO);
+    each_pack!(simd, at in dx => {
+        let (x, dz) = (at.load(x), at.load(dx));
+        if is_power {
+            let x = x.max(R::TINY);
+            d_factor += at.new_or(dz * x.ln(), R::ZERO);
+            at.store(dx, dz * factor / x);
+        } else {
+            // 0 times −∞ is 0.
+            let x = x.max(R::from_f64(f64::from(f32::MIN)));
+            d_factor += at.new_or(dz * x, R::ZERO);
+            at.store(dx, dz * factor);
+        }
+    });
+    room.d_factor = d_factor.sum();
 }
 
 #[cfg(test)]

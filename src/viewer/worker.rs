@@ -551,7 +551,11 @@ async fn record(
     fits.map_err(|error| format!("model.{error}. Choose a shorter episode."))?;
     let machine = own.with_rows(rows).map_err(|error| error.to_string())?;
     // By hand or not, the noise is that of the seed.
-    let mut drawn = Draw::of(request.seed, 0);
+    let given = request.given.as_ref().map(|given| given.0.origin);
+    let origin = given.flatten();
+    let mut drawn = origin.map_or(Draw::of(request.seed, 0), |own| {
+        Draw::of(own.seed, own.episode)
+    });
     (drawn.sample, drawn.sampling) = (request.sample, request.sampling);
     let mut recorder = Recorder::new(&machine, task, episode, Some(drawn));
     while recorder.step() {
@@ -565,7 +569,7 @@ async fn record(
     if !texts.is_empty() {
         *recording = branch(&recording, &machine, &texts)?;
     }
-    let is_changed = !request.flipped.is_empty() || request.given.is_some();
+    let is_changed = !request.flipped.is_empty() || given == Some(None);
     let manual = is_changed || !task.is_loaded();
     recording.origin.take_if(|_| manual);
     Ok(RecordedEpisode {

@@ -122,7 +122,12 @@ impl Statement {
             format!("[{}]", places.join(","))
         };
         let symbol = made.symbol.rsplit('.').next().unwrap_or_default();
-        Some(format!("{symbol}{place} = {} = {value}", words.join(" ")))
+        let head = split_head(made.name).map(|[kind, number, _]| format!("{kind}{number}."));
+        let head = head.unwrap_or_default();
+        Some(format!(
+            "{head}{symbol}{place} = {} = {value}",
+            words.join(" ")
+        ))
     }
 
     /// The statements of a machine file, in the order of the computation.

@@ -80,6 +80,7 @@ impl State {
             self.apply_opening();
         } else {
             self.enter(Mode::Free);
+            self.player.set_speed(self.usual_speed());
         }
     }
 

@@ -199,16 +199,20 @@ fn edit_ui(ui: &mut Ui, session: &Session) {
         button_unless(&mut columns[1], lacks, button, Subject::Value);
     });
     let request = &session.request;
-    let other = match (request.given.is_some(), task.and_then(Task::held_out)) {
-        (true, _) => "the other episode",
-        (false, None) => "the seed's input",
-        (false, Some(_)) => "the held-out input",
+    let given = request.given.as_ref().map(|given| given.0.origin);
+    let other = match (given, task.and_then(Task::held_out)) {
+        (Some(None), _) => "the given input",
+        (Some(Some(_)) | None, None) => "the seed's input",
+        (Some(Some(_)) | None, Some(_)) => "the held-out input",
     };
-    let words = match request.flipped.len() {
-        0 if request.given.is_some() => "input of the other episode",
-        0 => return,
-        1 => &format!("1 {one} differs from {other}"),
-        n => &format!("{n} {one}s differ from {other}"),
+    let words = match (request.flipped.len(), given) {
+        (0, Some(None)) => "input given by hand or by a file",
+        (0, Some(Some(drawn))) if drawn.episode > 0 => {
+            &format!("episode {} of this seed", drawn.episode)
+        }
+        (0, _) => return,
+        (1, _) => &format!("1 {one} differs from {other}"),
+        (n, _) => &format!("{n} {one}s differ from {other}"),
     };
     note(ui, words);
 }

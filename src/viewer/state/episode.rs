@@ -53,7 +53,7 @@ pub struct EpisodeRequest {
     /// Changes of the input, in order: the step, and the channel of a bit that is flipped or of a symbol that is chosen.
     pub flipped: Vec<(usize, usize)>,
     /// The episode to run on, where the seed does not determine it.
-    pub given: Option<SameArc<(Task, Episode)>>,
+    pub given: Option<SameArc<ExternalEpisode>>,
     /// Interventions, in order: the last one wins.
     pub changes: Vec<RequestedChange>,
 }
@@ -135,7 +135,7 @@ impl EpisodeRequest {
     /// Returns the task that generates only the requested episodes.
     pub fn task(&self, machine: &Machine) -> Task {
         if let Some(given) = &self.given {
-            return given.0.0.clone();
+            return given.0.task.clone();
         }
         let task = machine.task.clone();
         // The episodes of a file have the sizes that they have.
@@ -162,7 +162,7 @@ impl EpisodeRequest {
         let of = |episode: &Episode| [episode.most_steps(), episode.source()];
         match &self.given {
             _ if !config.has_feedback() => [self.steps(task); 2],
-            Some(given) => of(&given.0.1),
+            Some(given) => of(&given.0.episode),
             None if task.held_out().is_some() => of(&task.episode(self.seed, 0)),
             None => Demand::Recording.longest(config, task),
         }
@@ -171,7 +171,7 @@ impl EpisodeRequest {
     /// Returns the episode: from the seed, or given, with edited bits.
     pub fn episode(&self, task: &Task) -> Episode {
         let mut episode = match &self.given {
-            Some(given) => given.0.1.clone(),
+            Some(given) => given.0.episode.clone(),
             None => task.episode(self.seed, 0),
         };
         for &(step, channel) in &self.flipped {
@@ -418,7 +418,11 @@ pub fn drawn(recording: &Recording, [seed, sample]: [&str; 2], manual: &str) -> 
     let Some(origin) = recording.origin else {
         return manual.to_owned();
     };
-    let (trace, of_seed) = (&recording.trace, format!("{seed}{}", origin.seed));
+    let of_seed = match origin.episode {
+        0 => format!("{seed}{}", origin.seed),
+        index => format!("{seed}{}, episode {index}", origin.seed),
+    };
+    let trace = &recording.trace;
     if trace.sampling == NoiseMode::Sampled && trace.noise().next().is_some() {
         format!("{of_seed}{sample}{}", origin.sample)
     } else {

@@ -325,22 +325,20 @@ impl Session {
     /// Asks the machine for an episode of the same size, and if it `fits` for that very one: drawn again where
     /// that can be, or as it is.
     fn ask_for(&mut self, machine: &Machine, asked: ExternalEpisode, fits: bool) {
-        let (task, episode) = (asked.task, asked.episode);
+        let (task, episode) = (&asked.task, &asked.episode);
         if machine.task.name() == task.name() {
             (self.request.size, self.request.repeats) = (episode.size, episode.repeats.max(1));
             // For a file, seed and index count together.
             let is_of_a_file = machine.task.held_out().is_some();
-            let origin = asked
-                .origin
-                .filter(|drawn| drawn.episode == 0 || is_of_a_file);
-            if let Some(drawn) = origin {
-                self.request.seed = drawn.seed.wrapping_add(drawn.episode);
+            if let Some(drawn) = asked.origin {
+                let place = if is_of_a_file { drawn.episode } else { 0 };
+                self.request.seed = drawn.seed.wrapping_add(place);
                 (self.request.sampling, self.request.sample) = (drawn.sampling, drawn.sample);
             }
         }
-        if fits && !self.request.draws(machine, &task, &episode) {
+        if fits && !self.request.draws(machine, task, episode) {
             self.request.flipped.clear();
-            self.request.given = Some(SameArc::new((task, episode)));
+            self.request.given = Some(SameArc::new(asked));
         }
     }
 

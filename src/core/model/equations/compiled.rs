@@ -7,12 +7,13 @@ use std::ops::Deref;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::by_hand::{ByHand, by_hand};
-use super::familiar::{Familiar, Rows, place_controller};
+use super::familiar::{Familiar, Memory, Rows, place_controller};
 use super::interned;
 use super::parts::{Data, Offer, Outline, Part, Unfit};
 use super::pool::{Pool, Purpose};
 use super::quantities::{self, Quantity};
 use super::settings::Settings;
+use super::trial;
 use crate::equations::bind::{Bound, GATES, IN, Layout, count, joined, lengths};
 use crate::equations::flatten::{Cut, Feedback, Flat, Operation, View, flatten};
 use crate::equations::lower::{checked, lower};
@@ -48,6 +49,8 @@ pub struct Compiled {
     pub(super) has_feedback: bool,
     /// Its heads, if pictures, losses and measures know such heads.
     pub(super) familiar: Option<Familiar>,
+    /// Which array of its heads is another one than its label promises: then they are no heads for pictures.
+    other_head: Option<String>,
     /// Layers of its controller that pictures know.
     pub(super) layers: usize,
     /// Whether what follows the end of an episode changes nothing before it: then it may run beside longer ones.
@@ -84,6 +87,27 @@ impl Compiled {
     /// # Errors
     /// A mistake in the file, or choices that it does not have.
     pub(super) fn new(file: &str, text: &str, settings: &Settings) -> Result<Self, Mistake> {
+        let mut compiled = Self::read(file, text, settings, true)?;
+        if let Some(Memory::Written(_)) = compiled.familiar.as_ref().map(|own| &own.memory) {
+            let small = trial::small(settings, &compiled.page);
+            let small = Self::read(file, text, &small, true)?;
+            match (trial::order(&small), &mut compiled.familiar) {
+                (Ok(order), Some(familiar)) => familiar.set_order(order),
+                (differs, _) => {
+                    let other = Self::read(file, text, settings, false)?;
+                    let other_head = differs.err();
+                    return Ok(Self {
+                        other_head,
+                        ..other
+                    });
+                }
+            }
+        }
+        Ok(compiled)
+    }
+
+    /// [`Self::new`]; with the heads of other machines, where its labels are theirs and `has_heads`.
+    fn read(file: &str, text: &str, settings: &Settings, has_heads: bool) -> Result<Self, Mistake> {
         let none = |_: &str| None;
         let page = Page::read(text.as_bytes(), file, &settings.given(None), &none)?;
         let given = settings.given(Some(&page));
@@ -103,7 +127,8 @@ impl Compiled {
         });
         let outline = Outline::new(page, program, answer);
         let mut quantities = quantities::find(&outline, text, &flat);
-        let familiar = Familiar::find(&outline, &mut quantities);
+        let familiar = has_heads.then(|| Familiar::find(&outline, &mut quantities));
+        let familiar = familiar.flatten();
         let layers = match &familiar {
             Some(familiar) => familiar.layers,
             None => place_controller(&outline, &mut quantities),
@@ -113,6 +138,7 @@ impl Compiled {
         let mut compiled = Self {
             quantities,
             familiar,
+            other_head: None,
             layers,
             arrays: &[],
             reader: None,
@@ -169,7 +195,11 @@ impl Compiled {
         let variant = self.variant(None);
         let given = |_: &str| Some(3);
         let bound = Bound::new(&self.page, &variant.program, &variant.flat, &given);
-        bound.map(|_| program.warnings).map_err(|fault| {
+        let mut warnings = program.warnings;
+        warnings.extend(self.other_head.as_ref().map(|what| {
+            mistake!(self.page.whole(), "{what}, so the heads are shown as quantities"; "see docs/equations.md, Heads")
+        }));
+        bound.map(|_| warnings).map_err(|fault| {
             mistake!(self.page.whole(), "the machine cannot run: {fault:?}"; "use fewer axes in one expression, and one past(…)")
         })
     }

@@ -94,6 +94,13 @@ impl Familiar {
         }
     }
 
+    /// Sets the order, where the heads write.
+    pub(super) fn set_order(&mut self, order: Order) {
+        if let Memory::Written(written) = &mut self.memory {
+            written.order = order;
+        }
+    }
+
     /// The heads that read; the others write.
     pub(super) fn read_heads(&self) -> usize {
         match &self.memory {

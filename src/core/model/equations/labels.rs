@@ -107,6 +107,20 @@ static OF_MECHANISMS: [Array; 16] = [
     dnc::PRECEDENCE,
 ];
 
+/// The labels of the included files that no picture shows: the distance of a scalar shift, and what reads leave of a row.
+const NOT_SHOWN: [&str; 2] = ["distance", "retention"];
+
+/// Whether an array of a head is one that pictures know.
+pub(super) fn is_of_heads(array: Array) -> bool {
+    let further = [DRAW, dnc::INITIAL_USAGE];
+    let mut known = array::ALL_OF_HEADS
+        .iter()
+        .chain(&OF_MECHANISMS)
+        .chain(&further);
+    let is_not_shown = array.name.ends_with(".initial") || NOT_SHOWN.contains(&array.name);
+    is_not_shown || known.any(|known| known.name == array.name)
+}
+
 /// The array of a head with this name there; none for a table of a row, which stays with the machine, which says its sizes.
 pub(super) fn array_of_head(own: &Quantity, end: &str) -> Option<Array> {
     let mut known = array::ALL_OF_HEADS.iter().chain(&OF_MECHANISMS);

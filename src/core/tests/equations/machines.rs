@@ -774,3 +774,51 @@ fn other_files_are_trained_by_their_program() {
         &text.replace("(1 - g) * w[steps: -1]", "w[steps: -1]")
     ));
 }
+
+/// Which labels of heads an edited file keeps: its heads, and whether they read after the write.
+fn heads_of(edits: &[(&str, &str)]) -> (usize, bool) {
+    let mut text = tapescope_core::equations::included::included("ntm_one_page.machine")
+        .unwrap()
+        .to_owned();
+    for (from, to) in edits {
+        assert!(text.contains(from), "{from}");
+        text = text.replace(from, to);
+    }
+    let config = EquationsConfig::of_file("own.machine", &text).unwrap();
+    let sizes = hand::ModelConfig::from(config.clone()).sizes();
+    let is_after = hand::ModelConfig::from(config).order() == Order::WriteFirst;
+    (sizes.read_heads + sizes.write_heads, is_after)
+}
+
+#[test]
+fn heads_that_compute_something_else_are_quantities() {
+    assert_eq!(heads_of(&[]), (2, false));
+    // The same equations in other words.
+    let spelled = [
+        ("g * w_c + (1 - g) * w[-1]", "w[-1] + g * (w_c - w[-1])"),
+        ("rows    = 128", "rows    = 65536"),
+    ];
+    assert_eq!(heads_of(&spelled), (2, false));
+    let after = [("r     = sum[rows](w * M[-1])", "r     = sum[rows](w * M)")];
+    let read = "  for read\n    r     = sum[rows](w * M)                              \"read\"        # equation 2\n";
+    let moved = [
+        after[0],
+        (read, ""),
+        ("  z = linear", &format!("{read}  z = linear")),
+    ];
+    assert_eq!(heads_of(&moved), (2, true));
+    for (from, to) in [
+        ("M = M[-1] *", "M = 0.9 * M[-1] *"),
+        ("sum[rows](w * M[-1]) ", "2 * sum[rows](w * M[-1]) "),
+        ("softmax[rows](beta * K)", "softmax[rows](beta * K * K)"),
+        ("g * w_c + (1 - g) * w[-1]", "g * w_c + (1 - g * g) * w[-1]"),
+        ("shift[rows](w_g, s)", "shift[rows](shift[rows](w_g, s), s)"),
+        (
+            "sharpen[rows](w_s, gamma)",
+            "sharpen[rows](w_s, gamma * gamma)",
+        ),
+        ("\"strength\"", "\"width\""),
+    ] {
+        assert_eq!(heads_of(&[(from, to)]), (0, false), "{to}");
+    }
+}

@@ -94,7 +94,8 @@ impl Verify {
             .map(|name| machine::alone(name, &Resize::default()))
             .transpose()?;
         let imported = read(&self.trace)?;
-        let outcome = verified(out, &label(&self.trace), &imported, self.tolerance)?;
+        let asked = (self.tolerance, trained.is_some());
+        let outcome = verified(out, &label(&self.trace), &imported, asked)?;
         let replayed = trained.map(|trained| self.replay(out, &imported, &trained));
         match outcome.max(replayed.transpose()?.unwrap_or(outcome)) {
             Outcome::Holds => Ok(()),
@@ -151,12 +152,12 @@ impl Verify {
     }
 }
 
-/// Verifies the trace called `file`, and reports the result.
+/// Verifies the trace called `file`, and reports the result, with what only weights can check unless these follow.
 pub(super) fn verified(
     out: &mut impl Write,
     file: &str,
     imported: &Imported,
-    tolerance: f64,
+    (tolerance, has_weights): (f64, bool),
 ) -> anyhow::Result<Outcome> {
     let bytes = Demand::Recording.bytes(&imported.config, imported.recording.episode.steps());
     machine::claim(bytes, 0, &format!("{file}: verifying it"))?;
@@ -186,7 +187,7 @@ pub(super) fn verified(
         let told = [file, &format!("{file}: {holds}")];
         tell(out, told, &found.comparison, tolerance, values)?;
     }
-    details(out, imported, &found)?;
+    details(out, imported, &found, has_weights)?;
     if let Some(search_misses) = found.search_misses {
         let SearchMisses {
             rows,
@@ -203,7 +204,12 @@ pub(super) fn verified(
 }
 
 /// Lists the arrays that were not checked, with the reason, and those that are absent.
-fn details(out: &mut impl Write, imported: &Imported, found: &Verified) -> std::io::Result<()> {
+fn details(
+    out: &mut impl Write,
+    imported: &Imported,
+    found: &Verified,
+    has_weights: bool,
+) -> std::io::Result<()> {
     let why = |(array, why): &(String, String)| format!("{array} ({why})");
     let unchecked: Vec<String> = found.unchecked.iter().map(why).collect();
     let recording = &imported.recording;
@@ -216,8 +222,10 @@ fn details(out: &mut impl Write, imported: &Imported, found: &Verified) -> std::
         let what = format!("not checked, because {why}");
         list(out, &what, &by_part(arrays))?;
     }
-    let given = by_part(&found.given);
-    list(out, "not checked, needs the weights", &given)?;
+    if !has_weights {
+        let given = by_part(&found.given);
+        list(out, "not checked, needs the weights", &given)?;
+    }
     list(out, "metadata not checked", &found.declared)?;
     let computed = by_part(&recording.computed);
     list(out, "not recorded, computed from other arrays", &computed)?;
@@ -326,6 +334,7 @@ fn tell(
     }
     let how_many = match (found.values, found.differing) {
         (values, 0) => format!("{values} values compared"),
+        (values, differing) if tolerance == 0.0 => format!("{differing} of {values} values differ"),
         (values, differing) => {
             format!("{differing} of {values} values differ by more than {tolerance:e}")
         }

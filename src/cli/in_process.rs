@@ -211,7 +211,7 @@ pub fn verify(
     let asked: Verify = parsed(name, options)?;
     let trace = trace::from_bytes(bytes, name)?;
     let mut told = Vec::new();
-    let outcome = compare::verified(&mut told, name, &trace, asked.tolerance)?;
+    let outcome = compare::verified(&mut told, name, &trace, (asked.tolerance, false))?;
     Ok((outcome, String::from_utf8_lossy(&told).into_owned()))
 }
 

@@ -166,6 +166,7 @@ impl State {
             }
             Play::Seek(step) => player.seek(step),
             Play::SeekStage(stage) => player.seek_stage(stage),
+            Play::StepEnd => player.show_whole_steps(),
             Play::Through(through) => player.seek_through(through),
             Play::Pass(_) | Play::TakeOver => {}
         }

@@ -96,6 +96,8 @@ pub enum Play {
     Seek(usize),
     /// Go to a stage of the current step.
     SeekStage(usize),
+    /// Go to the end of the current step.
+    StepEnd,
     /// Go to where so much of the current stage has come, 0 to 1.
     Through(f32),
     /// Advances time by a number of seconds.

@@ -33,7 +33,7 @@ impl State {
         Ok(Command::Parts(Some(parts)))
     }
 
-    /// The commands that show a step, a stage of it by its name, and a head by its label, and play or pause.
+    /// The commands that show a step, a stage of it by its name or else its end, and a head by its label, and play or pause.
     pub fn asked_for(
         &self,
         step: Option<usize>,
@@ -47,11 +47,9 @@ impl State {
         commands.extend(step.map(|step| Play::Seek(step).into()));
         let stages = self.session.open.as_ref().map(|open| &open.facts.stages);
         let named = |name: &str| stages?.iter().position(|stage| stage.name() == name);
-        commands.extend(
-            stage
-                .and_then(named)
-                .map(|place| Play::SeekStage(place).into()),
-        );
+        let stage = stage.and_then(named).map(Play::SeekStage);
+        let shown = stage.or(step.map(|_| Play::StepEnd));
+        commands.extend(shown.map(Command::from));
         let turns = plays.filter(|plays| *plays != self.player.playing());
         commands.extend(turns.map(|_| Play::Toggle.into()));
         commands

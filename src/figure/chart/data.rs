@@ -71,6 +71,8 @@ pub enum Form {
     Dots,
     /// A bar at every point.
     Bars,
+    /// Its band alone, which has its name.
+    Band,
 }
 
 impl Hue {
@@ -143,14 +145,15 @@ impl Chart {
                 Hue::Head(name) => name.to_string(),
                 _ => line.name.clone(),
             };
-            let is_band = false;
             legend.push(LegendEntry {
                 name,
                 line,
-                is_band,
+                is_band: line.form == Form::Band,
             });
         }
+        let is_named = legend.iter().any(|entry| entry.is_band);
         let banded = self.lines.iter().find(|line| line.band.len() > 1);
+        let banded = banded.filter(|_| !is_named);
         legend.extend(banded.map(|line| LegendEntry {
             name: "lowest to highest".to_owned(),
             line,

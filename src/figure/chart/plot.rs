@@ -230,6 +230,7 @@ impl<'a> Plot<'a> {
     fn stroke(&self, paint: &mut dyn Paint, line: &Line, points: &[[f32; 2]]) {
         let (ink, dashes) = (line.hue.of(self.colours), line.dashes());
         match line.form {
+            Form::Band => {}
             Form::Whole => paint.dashed(points, ink, 2.0, dashes),
             Form::Thin => paint.dashed(points, ink, 1.2, dashes),
             Form::Dashed => paint.dashed(points, ink, 1.5, dashes),

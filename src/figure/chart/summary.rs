@@ -9,7 +9,7 @@ pub fn quantity(name: &str, summary: &Summary) -> Chart {
     let is_finite = |(_, band): &(usize, Band)| band.quantiles.iter().all(|it| it.is_finite());
     let bands = summary.bands().into_iter().enumerate();
     let bands: Vec<(usize, Band)> = bands.filter(is_finite).collect();
-    let line = |name, hue, [low, high]: [usize; 2]| {
+    let line = |name, (hue, form), [low, high]: [usize; 2]| {
         let points = thinned(bands.iter());
         let medians = points
             .iter()
@@ -17,7 +17,7 @@ pub fn quantity(name: &str, summary: &Summary) -> Chart {
         let ends = |band: &Band| [band.quantiles[low], band.quantiles[high]];
         Line {
             band: points.iter().map(|(_, band)| ends(band)).collect(),
-            ..Line::new(name, hue, Form::Whole, medians.collect())
+            ..Line::new(name, hue, form, medians.collect())
         }
     };
     let values = bands.iter().flat_map(|(_, band)| band.quantiles);
@@ -30,8 +30,8 @@ pub fn quantity(name: &str, summary: &Summary) -> Chart {
         "In each step of {} episodes, aligned at the beginning of each phase.",
         summary.episodes.len()
     );
-    let wide = line("5 to 95 %", Hue::Line(1), [0, 4]);
-    let narrow = line("median, 25 to 75 %", Hue::Line(0), [1, 3]);
+    let wide = line("5 to 95 %", (Hue::Line(1), Form::Band), [0, 4]);
+    let narrow = line("median, 25 to 75 %", (Hue::Line(0), Form::Whole), [1, 3]);
     let phases = bands.iter().filter(|(_, band)| band.step == 0);
     Chart {
         events: phases

@@ -150,9 +150,15 @@ pub struct SampledRow {
     pub chance: f32,
 }
 
-/// A number in a sum.
+/// A number in a sum: four digits after the point, or so many that three count.
 pub(crate) fn n(value: f32) -> String {
-    numbers::short(value, 4)
+    match value.abs() {
+        size if size > 0.0 && size < 1e-5 => format!("{value:.2e}").replace('-', "−"),
+        size if size > 0.0 && size < 0.01 => {
+            numbers::short(value, (2.0 - size.log10().floor()) as usize)
+        }
+        _ => numbers::short(value, 4),
+    }
 }
 
 /// A term of a sum: how it is written, and its value.

@@ -29,9 +29,10 @@ impl Focus {
         self.total < 1.0 - DECIDES
     }
 
-    /// True where the peaks have half of the weight or more.
+    /// True where the peaks have half of all weight or more.
     pub fn is_clear(&self) -> bool {
-        self.rows.iter().map(|(_, weight)| weight).sum::<f32>() >= ON_ROW
+        let peaks = self.rows.iter().map(|(_, weight)| weight);
+        peaks.sum::<f32>() >= ON_ROW * self.total.min(1.0)
     }
 
     /// Joins the words about each peak.

@@ -368,6 +368,7 @@ impl Film {
             number(opening.step),
             number(opening.head),
             opening.link.map_or_else(|| "null".to_owned(), json),
+            opening.is_dark.to_string(),
         ];
         let tables_text = format!(
             "{{\"size\":[{width},{height}],\"first\":[{}],\"ground\":[{}],\"heads\":[{}],\"colours\":[{}],\"images\":[{}],\"marks\":[{}],\

@@ -758,6 +758,7 @@ impl Pages for Figure<'_> {
             step: self.options.step,
             head: self.focus(),
             link: self.options.link.as_deref(),
+            is_dark: self.options.dark,
         }
     }
 

@@ -93,6 +93,8 @@ pub struct Opening<'a> {
     pub head: Option<usize>,
     /// The address of the same episode in the window in a browser.
     pub link: Option<&'a str>,
+    /// True where it begins light on dark, whatever the reader's setting is.
+    pub is_dark: bool,
 }
 
 /// Pictures that fill a page, at one moment unless it says that there are many.

@@ -8,6 +8,7 @@ use super::imported::{Derivatives, Imported};
 use super::machine::declared;
 use super::table::width;
 use crate::io::error::bounded;
+use crate::keys::Choice;
 use crate::math::Series;
 use crate::model::config::Order;
 use crate::model::sam::RECORDED_ROWS;
@@ -418,7 +419,7 @@ pub(super) fn widths(trace: &Trace) -> Vec<(&'static str, String)> {
 
 /// Everything that is not of one size in two episodes that could be.
 fn sizes(side: Side<'_>) -> impl Iterator<Item = (&'static str, String)> {
-    let order = side.order.map(|order| format!("{order:?}"));
+    let order = side.order.map(|order| order.word().to_owned());
     let order = ("first in a step", order.unwrap_or_default());
     let steps = ("steps", side.recording.episode.steps().to_string());
     [steps, order]

@@ -120,7 +120,9 @@ impl<'a> Pane<'a, '_> {
         sign(on, [x, y], half, name.is_write, ink);
         // Each of two memories has the signs of all heads.
         let pane = self.area.head;
-        let style = self.letters(11.0, ink).bold_if(head == pane);
+        let quiet = Ink::from(self.page.colours.subdued);
+        let style = self.letters(11.0, if head == pane { ink } else { quiet });
+        let style = style.bold_if(head == pane);
         let left = x + half + self.size(4.0).max(2.0);
         on.text(name.to_string(), [left, y], style);
         let right = left + width_of(&name.to_string(), &style);

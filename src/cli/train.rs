@@ -419,7 +419,11 @@ fn diverged(
         }
         None => format!("the weights before that are in {path}"),
     };
-    let hint = divergence_hint(&trainer.config);
+    let hint = if diverged.is_before_training() {
+        "look for a division by 0 or a logarithm of 0 in the machine file".to_owned()
+    } else {
+        divergence_hint(&trainer.config)
+    };
     Ok(CliError::Diverged(format!("{diverged}; {left}; {hint}")))
 }
 

@@ -328,10 +328,7 @@ impl<'a> Writes<'a> {
             found.map(|(_, values)| values.view()).ok_or(OTHER)
         };
         let (weight, bias) = match &model.config {
-            ModelConfig::Equations(config) if config.is_controller() => {
-                (tensor("z.weight")?.reversed_axes(), tensor("z.bias")?)
-            }
-            ModelConfig::Equations(_) => return Err(OTHER.to_owned()),
+            ModelConfig::Equations(_) => (tensor("z.weight")?.reversed_axes(), tensor("z.bias")?),
             _ => (tensor("output.weight")?, tensor("output.bias")?),
         };
         let top = trace.layers.last();

@@ -76,8 +76,22 @@ pub struct Diverged {
     pub weights: bool,
 }
 
+impl Diverged {
+    /// True if it turned up in an episode before the first update: training is not the cause.
+    pub fn is_before_training(&self) -> bool {
+        self.step.is_some() && self.sequences == 0
+    }
+}
+
 impl std::fmt::Display for Diverged {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if let (Some(step), true) = (self.step, self.is_before_training()) {
+            let tensor = &self.tensor;
+            return write!(
+                f,
+                "`{tensor}` is not finite at step {step} of an episode, before the first update"
+            );
+        }
         write!(f, "`{}` is no longer finite", self.tensor)?;
         if let Some(step) = self.step {
             write!(f, " at step {step} of an episode")?;

@@ -247,7 +247,7 @@ fn check_part(
                 let wrong = Err(Error::content(file, path, problem));
                 if is_section { wrong } else { Ok(()) }
             }
-            None => Err(Error::content(file, path, unknown(key, known))),
+            None => Err(Error::content(file, &path, unknown(&path, known, has_open))),
             Some(known) => check_part(value, known, &path, file, has_open),
         }
     })
@@ -344,9 +344,18 @@ pub(in crate::io) fn at<'a>(given: &'a Value, path: &str) -> Option<&'a Value> {
     path.split('.').try_fold(given, |value, key| value.get(key))
 }
 
-fn unknown(key: &str, known: &Map<String, Value>) -> String {
-    let keys: Vec<&String> = known.keys().collect();
-    let suggestion = nearest(key, keys.iter().map(|key| key.as_str()));
+fn unknown(path: &str, known: &Map<String, Value>, has_open: bool) -> String {
+    let mut keys: Vec<&str> = known.keys().map(String::as_str).collect();
+    if OPEN.contains(&path) {
+        return "is a section of machine files; expected beside it `\"kind\": \"equations\"` and `file`".to_owned();
+    }
+    if has_open {
+        let open = OPEN.iter().filter(|open| section(open) == section(path));
+        keys.extend(open.map(|open| last(open)));
+        keys.sort_unstable();
+        keys.dedup();
+    }
+    let suggestion = nearest(last(path), keys.iter().copied());
     format!("unknown key{}", choices(suggestion, "allowed", &keys))
 }
 

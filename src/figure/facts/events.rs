@@ -4,6 +4,7 @@ use crate::figure::facts::focus::Focus;
 use crate::figure::facts::heads::{Scalar, head_label, scalars, signed};
 use crate::figure::facts::stages::{moves, shorter_way};
 use crate::figure::facts::thresholds::ON_ROW;
+use crate::model::sam::row_number;
 use crate::model::{HeadTrace, Trace, peak};
 use crate::train::{Recording, is_absent};
 
@@ -52,7 +53,13 @@ pub fn events(recording: &Recording) -> Vec<Event> {
         words.extend(heads.filter_map(|(index, head)| {
             let (before, now) = (move_in(head, step.checked_sub(1)?)?, move_in(head, step)?);
             let label = head_label(trace, index);
-            (now != before).then(|| format!("{label} {}", moves(now)))
+            let (row, _) = peak(head.weighting.row(step))?;
+            let how = if now.unsigned_abs() > reach(head) {
+                format!("jumps to row {}", row_number(trace, row))
+            } else {
+                moves(now)
+            };
+            (now != before).then(|| format!("{label} {how}"))
         }));
         let wrong = recording.wrong_bits(step);
         if wrong > 0 {

@@ -459,10 +459,7 @@ fn network_ui(ui: &mut Ui, view: &View<'_>) {
         section(ui, "Machine file");
         let count = view.open.facts.quantities.len();
         note(ui, &format!("{count} quantities in every step"));
-        return note(
-            ui,
-            "no heads to select: its quantities are named in the file",
-        );
+        return note(ui, "their names and equations are those of the file");
     }
     section(ui, "Network");
     let layers = &view.trace().layers;

@@ -194,6 +194,7 @@ fn source(ui: &mut Ui, session: &Session) {
             words(ui, &verdict.words, theme::text(13.0), ink)
         };
         result.on_hover_text(&verdict.details);
+        ui.add_space(8.0);
     }
     if let Some(file) = &shown.file
         && ui.available_width() > 120.0

@@ -24,10 +24,10 @@ Examples:
   tapescope provenance copy.ntmtrace.json --of read0:30
   tapescope provenance copy.ntmtrace.json --weights copy.safetensors --of bit:30,2
 
-A memory row is the sum of what is left of its initial values and of every write. So a read is a sum over
-writes, and so is a logit, with the weights of the output layer. amount is the part of the length of the read
-vector, or of the logit; share is the part of the total, negative where it is against it. row is the memory
-row through which most of it was read. initial is the memory before the first step, row:5 the row of step 5
+A memory row is the sum of what is left of its initial values and of every write. So a read is a sum over \
+writes, and so is a logit, with the weights of the output layer. amount is the part of the length of the read \
+vector, or of the logit; share is the part of the total, negative where it is against it. row is the memory \
+row through which most of it was read. initial is the memory before the first step, row:5 the row of step 5 \
 in a memory with a row for each step, hidden the hidden state of the step, bias that of the output layer.";
 
 /// Print the writes that made a read or an output bit, or the reads that a write reached.

@@ -3,9 +3,11 @@
 use std::io::Write;
 use std::path::Path;
 
-use anyhow::{anyhow, bail};
+use anyhow::{anyhow, bail, ensure};
 use clap::Args;
 
+use super::arguments::Resize;
+use super::machine;
 use crate::io::preset::{Experiment, Override};
 use crate::io::{machine_file, preset};
 use crate::model::ModelConfig;
@@ -21,7 +23,8 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Pytorch {
-    /// A machine file or the name of an included one, which ends in .machine; or a preset: its name, or a JSON file.
+    /// A machine file or the name of an included one, which ends in .machine; a preset: its name, or a JSON file; or a
+    /// weights file or run folder.
     #[arg(value_name = "FILE|PRESET")]
     file: String,
     /// Set a value of the preset by its path in the JSON; repeatable.
@@ -48,7 +51,20 @@ impl Pytorch {
                 None,
             )
         } else {
-            let Experiment { model, task, .. } = Experiment::find(name, &self.overrides)?;
+            let path = Path::new(name);
+            let is_weights = path.extension().is_some_and(|end| end == "safetensors");
+            let is_preset = Experiment::included(name, &[]).is_some();
+            let (model, task) = if (is_weights || path.is_dir()) && !is_preset {
+                ensure!(
+                    self.overrides.is_empty(),
+                    "{name}: trained weights have their sizes; omit --set"
+                );
+                let trained = machine::read(path, &Resize::default())?;
+                (trained.machine.config.clone(), trained.now().task)
+            } else {
+                let found = Experiment::find(name, &self.overrides)?;
+                (found.model, found.task)
+            };
             let (widths, answer) = ([task.inputs(), task.outputs()], task.answer());
             (model, Some(OfTask { widths, answer }))
         };

@@ -75,12 +75,12 @@ Examples:
   tapescope render recall_bayesian_weibull --samples 20 --layout debug --out spread.svg
   tapescope render runs/sentences-1 --text \"the cat sat on the mat\" --head R0 --out attention.svg
 
-Layouts: paper is Figure 6 of Graves, Wayne and Danihelka (2014). debug shows all arrays over time, the
-stages of one head (--head, default: the first write head) and the memory at --step. closeup shows one
-or two heads (--head, default: a write head, or a read head in the answer phase) on a few memory rows
-at --step, large. Or list pictures, drawn one below the other: input, target, output, error, adds,
-erases, reads, weightings, patches, memory, stages, scalars, overlap, redundancy, uncertainty, hidden,
-cells. Every colour has a legend; scales are fixed for the episode. The same command writes the same bytes.";
+Layouts: paper is Figure 6 of Graves, Wayne and Danihelka (2014). debug shows all arrays over time, the \
+stages of one head (--head, default: the first write head) and the memory at --step. closeup shows one \
+or two heads (--head, default: a write head, or a read head in the answer phase) on a few memory rows \
+at --step, large. Or list pictures, drawn one below the other: input, target, output, error, adds, \
+erases, reads, weightings, usage, precedence, age, modes, links, patches, memory, stages, scalars, overlap, \
+redundancy, uncertainty, hidden, cells, quantities. Every colour has a legend; scales are fixed for the episode. The same command writes the same bytes.";
 
 /// Draw an episode as SVG, PNG, animated GIF, or a page with a player: Figure 6 of the paper, or any picture of the window.
 #[derive(Debug, Args)]
@@ -835,6 +835,12 @@ fn delay(text: &str) -> Result<u16, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn help_names_every_picture() {
+        let names = crate::figure::Picture::NAMES.map(|(name, _)| name);
+        assert!(EXAMPLES.contains(&names.join(", ")));
+    }
 
     #[test]
     fn a_long_animation_reports_progress_and_time_left() {

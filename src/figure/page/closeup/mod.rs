@@ -212,10 +212,13 @@ impl<'a> CloseUp<'a, '_> {
         };
         let [links, usage] = pane.map_or([None; 2], |pane| pane.links_and_usage);
         let writes = pane.is_some() && !self.seen.facts.first_write_steps.is_empty();
+        let head = pane.and_then(|pane| self.now.trace().heads.get(pane.head));
+        let gates = head.is_some_and(|head| head.gated.width() > 0);
         let words = [
             (links.is_some(), "arrow: written next, link 0.1 or more"),
             (usage.is_some(), "grey: usage; number: order of allocation"),
             (writes, "faint bar: row not yet written"),
+            (gates, "light bar: of the step before"),
         ];
         let mut all: Vec<_> = entries
             .into_iter()

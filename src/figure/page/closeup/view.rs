@@ -157,7 +157,8 @@ fn middles(head: &HeadTrace, step: usize, rows: usize) -> [f32; 2] {
     let from = row_after(head, step.checked_sub(1));
     let to = row_after(head, Some(step));
     let way = way(from, to, total);
-    let is_near = way.abs() <= 0.5 * rows as f32 - 1.5;
+    // Both have a row beside them.
+    let is_near = way.abs() <= rows as f32 - 3.0;
     let [start, end] = if is_near { [0.5, 0.5] } else { [0.0, 1.0] };
     [from + start * way, from + end * way]
 }

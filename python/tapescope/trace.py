@@ -10,7 +10,7 @@ import math
 import re
 import warnings
 import zipfile
-import zlib
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
@@ -461,21 +461,29 @@ def _refuse(path: str, start: bytes) -> None:
 
 
 def _unpacked(path: str, data: bytes) -> bytes:
-    """Returns gzipped data. Raises FormatError for more than LARGEST bytes."""
-    with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
+    """Returns gzipped data. Raises FormatError for more than LARGEST bytes, and for data that is not complete."""
+    with _unreadable(path, "is not a complete gzip file"), gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
         whole = file.read(LARGEST + 1)
     if len(whole) > LARGEST:
         raise FormatError(f"unpacks to more than the limit of {LARGEST >> 20} MB", file=path)
     return whole
 
 
-def _load_json(path: str, data: bytes) -> Trace:
+@contextmanager
+def _unreadable(path: str, problem: str, place: Optional[str] = None, expected: str = EXPECTED) -> Iterator[None]:
+    """Turns every error of a reader of Python or NumPy into a FormatError with this problem and the reason."""
     try:
-        meta = json.loads(_unpacked(path, data) if data.startswith(b"\x1f\x8b") else data)
+        yield
     except FormatError:
         raise
-    except (ValueError, EOFError, gzip.BadGzipFile, zlib.error, RecursionError) as error:
-        raise FormatError(f"is not JSON: {error}", file=path, expected=EXPECTED) from error
+    except Exception as error:
+        raise FormatError(f"{problem}: {error}", file=path, place=place, expected=expected) from error
+
+
+def _load_json(path: str, data: bytes) -> Trace:
+    data = _unpacked(path, data) if data.startswith(b"\x1f\x8b") else data
+    with _unreadable(path, "is not JSON"):
+        meta = json.loads(data)
     _check(path, meta)
     arrays = {}
     for name, array in meta["arrays"].items():
@@ -490,25 +498,27 @@ def _load_json(path: str, data: bytes) -> Trace:
 
 
 def _load_npz(path: str, data: bytes) -> Trace:
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as packed:
-            if sum(member.file_size for member in packed.infolist()) > LARGEST:
-                raise FormatError(f"unpacks to more than the limit of {LARGEST >> 20} MB", file=path)
-        with np.load(io.BytesIO(data), allow_pickle=False) as members:
-            if len(set(members.files)) < len(members.files):
-                raise FormatError("has members of the same name", file=path)
-            if "meta.json" not in members.files:
-                raise FormatError("is not a trace: it has no member `meta.json`", file=path)
-            meta = json.loads(members["meta.json"])
-            _check(path, meta)
-            names = [name for name in members.files if name != "meta.json"]
-            known = list(meta["arrays"])
-            names.sort(key=lambda name: known.index(name) if name in known else len(known))
-            return Trace(meta, {name: members[name] for name in names})
-    except FormatError:
-        raise
-    except (AttributeError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error, RecursionError) as error:
-        raise FormatError(f"is not a whole npz file: {error}", file=path) from error
+    """Reads the arrays of `meta.json`, and other members that are arrays of numbers; the rest is ignored."""
+    with _unreadable(path, "is not a complete npz file"), zipfile.ZipFile(io.BytesIO(data)) as packed:
+        if sum(member.file_size for member in packed.infolist()) > LARGEST:
+            raise FormatError(f"unpacks to more than the limit of {LARGEST >> 20} MB", file=path)
+        names = packed.namelist()
+        if len(set(names)) < len(names):
+            raise FormatError("has members of the same name", file=path, expected="every name once")
+        with _unreadable(path, "cannot be read", "`meta.json`", "the description of a trace, as JSON"):
+            meta = json.loads(packed.read("meta.json"))
+        _check(path, meta)
+        arrays = {}
+        others = [name[:-len(".npy")] for name in names if name.endswith(".npy")]
+        for name in dict.fromkeys([*meta["arrays"], *others]):
+            try:
+                with _unreadable(path, "cannot be read", f"`arrays.{name}`", f"an array of numbers in the member {name}.npy"), \
+                        packed.open(f"{name}.npy") as member:
+                    arrays[name] = np.lib.format.read_array(member, allow_pickle=False)
+            except FormatError:
+                if name in meta["arrays"]:
+                    raise
+        return Trace(meta, arrays)
 
 
 def _check(path: str, meta: Any) -> None:

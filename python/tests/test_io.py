@@ -1,11 +1,14 @@
 """Traces, weights and the examples, with files of the program."""
 
+import io
 import json
 import os
 import pathlib
 import pickle
+import re
 import subprocess
 import unittest
+import zipfile
 from unittest import mock
 
 import numpy as np
@@ -207,6 +210,56 @@ class Io(Test):
                 file.write(data)
             with self.assertRaisesRegex(FormatError, "w: " + said):
                 read_weights(self.path("w"))
+
+    def with_member(self, name, data):
+        """Writes t.npz again as changed.npz, with this member."""
+        self.traced("t.npz")
+        with zipfile.ZipFile(self.path("t.npz")) as old, zipfile.ZipFile(self.path("changed.npz"), "w") as new:
+            for member in {name: data, **{old_name: old.read(old_name) for old_name in old.namelist() if old_name != name}}.items():
+                new.writestr(*member)
+        return self.path("changed.npz")
+
+    def test_members_that_are_no_arrays_are_ignored(self):
+        names = [*self.traced("t.npz")]
+        for name in ("README.txt", "input", "folder/", "other.npy"):
+            path = self.with_member(name, b"" if name == "folder/" else b"text")
+            self.run_program("verify", path)
+            self.assertEqual([*load(path)], names)
+        self.assertEqual([*load(self.with_member("other.npy", b""))], names)
+
+    def test_an_unreadable_npz_names_the_member_and_what_is_expected(self):
+        def array(shape, values):
+            file = io.BytesIO()
+            np.lib.format.write_array_header_1_0(file, {"descr": "<f4", "fortran_order": False, "shape": shape})
+            return file.getvalue() + bytes(4 * values)
+
+        for data in (b"", b"text", array((9, 9), 80), array((-9, 9), 81), array((1 << 40, 9), 81)):
+            self.refused(self.with_member("input.npy", data), "`arrays.input`", "an array of numbers in the member input.npy")
+        path = self.with_member("input.npy", array((9, 9), 81))
+        load(path)
+        with open(path, "rb") as file:
+            whole = bytearray(file.read())
+        for start, offset in ((b"PK\1\2", 8), (b"PK\3\4", 6)):  # the bit of an encrypted member
+            for found in re.finditer(re.escape(start), bytes(whole)):
+                whole[found.start() + offset] |= 1
+        with open(path, "wb") as file:
+            file.write(whole)
+        self.refused(path, "`meta.json`", "the description of a trace, as JSON", "is encrypted")
+
+    def test_a_cut_gzip_file_is_named_as_one(self):
+        self.traced("t.json.gz")
+        with open(self.path("t.json.gz"), "rb+") as file:
+            file.truncate(1000)
+        self.refused(self.path("t.json.gz"), None, "a trace: JSON, gzipped JSON or npz", "is not a complete gzip file")
+
+    def refused(self, path, place, expected, words=""):
+        """Checks what the refusal of a file names, with the extension and without it."""
+        for built in {is_built(), False}:
+            with mock.patch("tapescope.trace.is_built", lambda: built), self.assertRaisesRegex(FormatError, words) as caught:
+                load(path)
+            error = caught.exception
+            self.assertEqual((error.file, error.place, error.expected), (path, place, expected))
+            self.assertTrue(error.problem)
 
     @unittest.skipUnless(os.path.exists("/dev/zero"), "needs a device without an end")
     def test_a_file_without_an_end_is_refused_by_its_first_bytes(self):

@@ -133,7 +133,8 @@ class Recorder:
                 how the cosine avoids division by 0: one of SIMILARITIES; or another name, and recorded similarities are
                 then not checked
     sharpening_epsilon
-                number that is added to the sum of the powers in the sharpening; weightings then sum to less than 1
+                number that is added to the sum of the powers in the sharpening; weightings then sum to less than 1, by as
+                much as it explains
     partial_weightings
                 True: weightings may sum to less than 1
 
@@ -213,7 +214,7 @@ class Recorder:
                          for head, weighting in initial.items() if weighting is not None}
         for head, weighting in self._initial.items():
             if weighting.any():
-                self._check_sum(before, head, weighting, "at most" if kind == "dnc" else "share")
+                self._check_sum(before, head, weighting, "at most" if kind == "dnc" or sharpening_epsilon else "share")
         if usage is not None and (kind != "dnc" or "usage" not in self._own_of_dnc):
             raise RecordError("is given, but the machine does not allocate", place="`usage`")
         self._usage = None if usage is None else self._value(before, "usage", INITIAL_USAGE, usage, self._sizes)
@@ -532,15 +533,31 @@ class Recorder:
         for part in SHARES_OF_THE_FIRST:
             if f"{head}.{part}" in given:
                 at_most = is_partial or starts and part not in ("weighting", "distribution")
-                self._check_sum(f"{where}, {head}", part, given[f"{head}.{part}"], "at most" if at_most else "share")
+                self._check_sum(f"{where}, {head}", part, given[f"{head}.{part}"], "at most" if at_most else "share",
+                                self._explained(head, part, given))
 
-    def _check_sum(self, where: str, name: str, vector: Vector, rule: str) -> None:
+    def _explained(self, head: str, part: str, given: Mapping[str, Vector]) -> Tuple[float, float]:
+        """Returns the lowest and the highest sum of a part of a head that `sharpening_epsilon` explains."""
+        shifted, gamma = given.get(f"{head}.shifted"), given.get(f"{head}.sharpening")
+        if not self._sharpening_epsilon or part == "weighting" and f"{head}.distribution" in given:
+            return 1, 1
+        if part in ("gated", "shifted"):  # a mixture with the weighting before
+            before = self._rows.get(f"{head}.weighting", [self._initial.get(head)])[-1]
+            return 1 if before is None else min(1, float(before.sum())), 1
+        if shifted is None or gamma is None:
+            return 0, 1
+        powers = float((shifted.astype(np.float64) ** gamma).sum())
+        share = powers / (powers + self._sharpening_epsilon)
+        return share, share
+
+    def _check_sum(self, where: str, name: str, vector: Vector, rule: str, between: Tuple[float, float] = (1, 1)) -> None:
         total = float(vector.sum(dtype=np.float64))
         at_most = rule == "at most" or rule == "share" and self._partial
-        if not total <= 1 + SUM_SLACK or not at_most and total < 1 - SUM_SLACK:
+        low, high = (-np.inf, 1) if at_most else between
+        if not low - SUM_SLACK <= total <= high + SUM_SLACK:
             partial = " (partial_weightings=True allows less)" if rule == "share" and total < 1 else ""
-            raise RecordError(f"sums to {total:g}", place=f"{where}: `{name}`",
-                              expected=("at most 1" if at_most else "1") + partial)
+            expected = "at most 1" if at_most else f"{low:g}" if low == high else f"{low:g} to {high:g}"
+            raise RecordError(f"sums to {total:g}", place=f"{where}: `{name}`", expected=expected + partial)
 
     def _check_all_there(self, where: str, given: Sequence[str]) -> None:
         """Checks that every step has the same arrays."""

@@ -558,6 +558,29 @@ class Recording(Test):
                 recorder.save(self.path("t.npz"))
             self.assertEqual(load(self.path("t.npz")).steps, 1)
 
+    def test_weightings_may_sum_to_what_the_epsilon_of_the_sharpening_explains(self):
+        shifted = np.full(4, 0.25)
+
+        def step(recorder, weighting, gated=None):
+            mixed = {} if gated is None else dict(gated=gated, shifted=gated, sharpening=1.0)
+            recorder.step(input=[0], read0=dict(weighting=weighting, **mixed))
+
+        recorder = Recorder("mine", memory=np.ones((4, 3)), read0=shifted, sharpening_epsilon=0.01)
+        for total in (1, 1 / 1.01, 0.992):
+            gated = shifted * total
+            step(recorder, gated / (total + 0.01), gated)
+        recorder.save(self.path("t.npz"))
+        self.assertIn("12 values compared, largest difference 0", self.run_program("verify", "t.npz", code=3))
+        for weighting, gated, words in ((shifted, shifted, "`weighting`: sums to 1; expected 0.990099"),
+                                        (shifted * 0.9, shifted, "`weighting`: sums to 0.9; expected 0.990099 (partial"),
+                                        (shifted * 0.99, shifted * 0.9, "`gated`: sums to 0.9; expected 0.99")):
+            self.refused(words, step, recorder, weighting, gated)
+        # The powers are not known.
+        recorder = Recorder("mine", read0=shifted * 0.995, sharpening_epsilon=0.01)
+        step(recorder, shifted * 0.995)
+        self.refused("`weighting`: sums to 1.1; expected 0 to 1", step, recorder, shifted * 1.1)
+        self.refused("`weighting`: sums to 0.995; expected 1 (partial", step, Recorder("mine", read0=shifted), shifted * 0.995)
+
     def test_a_sum_of_the_sharpening_with_a_small_number_holds_if_it_is_said(self):
         rows, gamma = 128, 7.5
         w = 1 + 1e-3 * np.random.default_rng(0).random(rows)

@@ -87,7 +87,7 @@ def write_episodes(path: Path, episodes: Union[Generator, Iterable[Episode]], *,
         try:
             native().check_episodes(data.getvalue(), path)
         except FormatError as error:
-            raise EpisodesError(error.problem, place=error.place) from None
+            raise EpisodesError(error.problem, place=error.place, expected=error.expected) from None
     else:
         warnings.warn(f"{path!r}: its values are not checked, because the extension is missing", stacklevel=2)
     write_atomically(path, data.getvalue())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import operator
 import os
+import re
 from typing import Any, Dict, Iterable, Optional, SupportsIndex, Type, Union
 
 
@@ -17,6 +18,9 @@ class TapescopeError(Exception):
 
     def __init__(self, problem: str, *, file: Union[str, os.PathLike[str], None] = None,
                  place: Optional[str] = None, expected: Optional[str] = None) -> None:
+        if expected is None:  # messages of the extension
+            problem, _, said = problem.partition("; expected ")
+            expected = said or None
         self.file = None if file is None else os.fspath(file)
         self.place, self.problem, self.expected = place, problem, expected
         super().__init__(problem)
@@ -59,8 +63,21 @@ _OF_SYSTEM: Dict[Type[OSError], Type[FileError]] = {
     FileNotFoundError: FileMissingError, PermissionError: FileDeniedError, IsADirectoryError: FileIsFolderError}
 
 
+# An option of the command line in a message of the extension: its value and name, then the allowed values or the problem.
+_OF_OPTION = re.compile(r"invalid value '(.*)' for '(\w+)'(?:: expected (.+)|\s+\[possible values: (.+)\]|: (.+))", re.DOTALL)
+# Arguments that have another name than their option.
+_ARGUMENTS = {"show_rows": "rows"}
+
+
 class ArgumentError(TapescopeError, ValueError):
     """An invalid argument, with the allowed values."""
+
+    def __init__(self, problem: str, **parts: Optional[str]) -> None:
+        match = _OF_OPTION.fullmatch(problem)
+        if match:
+            value, name, allowed, words, problem = match.groups(f"is '{match[1]}'")
+            parts.update(place=f"`{_ARGUMENTS.get(name, name)}`", expected=allowed if match[3] else f"one of {words}" if match[4] else None)
+        super().__init__(problem, **parts)
 
 
 class TrainingError(TapescopeError, ArithmeticError):

@@ -39,6 +39,7 @@ EXPECTED = "a trace: JSON, gzipped JSON or npz"
 REQUIRED = {"task.name": str, "axes.t.size": int, "axes.t.phases": list, "arrays": dict}
 KINDS = {**REQUIRED, "model": dict, "model.heads": dict, "model.heads.attention": dict, "conventions": dict,
          "conventions.shifts": list}
+OF_ARRAY = {"dims": list, "dtype": str, "shape": list, "data": list}
 EXPECTED_OF = {str: "text", int: "a whole number", list: "a list", dict: "an object"}
 HEAD_WEIGHTING = re.compile(r"(read|write)[0-9]+\.weighting")
 Array = npt.NDArray[Any]
@@ -484,16 +485,13 @@ def _load_json(path: str, data: bytes) -> Trace:
     data = _unpacked(path, data) if data.startswith(b"\x1f\x8b") else data
     with _unreadable(path, "is not JSON"):
         meta = json.loads(data)
-    _check(path, meta)
+    _check(path, meta, ("shape", "data"))
     arrays = {}
     for name, array in meta["arrays"].items():
-        try:
+        with _unreadable(path, "is not an array", f"`arrays.{name}`", "float32 numbers, as many as its `shape` says"):
             arrays[name] = np.array(array["data"], array.get("dtype", "float32")).reshape(array["shape"])
-        except KeyError as error:
-            raise FormatError(f"has no {error}", file=path, place=f"`arrays.{name}`",
-                              expected="dims, dtype, shape and data") from error
-        except (AttributeError, TypeError, ValueError) as error:
-            raise FormatError(str(error), file=path, place=f"`arrays.{name}`") from error
+            if list(arrays[name].shape) != array["shape"]:
+                raise ValueError(f"its shape is {array['shape']}")
     return Trace(meta, arrays)
 
 
@@ -521,8 +519,8 @@ def _load_npz(path: str, data: bytes) -> Trace:
         return Trace(meta, arrays)
 
 
-def _check(path: str, meta: Any) -> None:
-    """Raises FormatError unless this is a trace of this version with the keys that `Trace` needs."""
+def _check(path: str, meta: Any, of_array: Sequence[str] = ()) -> None:
+    """Raises FormatError unless this is a trace of this version with the keys that `Trace` needs. `of_array`: those of each array."""
     found = meta.get("format") if isinstance(meta, dict) else type(meta).__name__
     if found != FORMAT:
         raise FormatError(f"is {found!r}", file=path, place="`format`", expected=repr(FORMAT))
@@ -532,8 +530,15 @@ def _check(path: str, meta: Any) -> None:
         value = meta
         for key in place.split("."):
             value = value.get(key) if isinstance(value, dict) else None
-        if value is None and place in REQUIRED:
-            raise FormatError("is missing", file=path, place=f"`{place}`", expected=EXPECTED_OF[kind])
-        # The program also checks their contents.
-        if value is not None and type(value) is not kind:
-            raise FormatError(f"is {json.dumps(value)[:80]}", file=path, place=f"`{place}`", expected=EXPECTED_OF[kind])
+        _check_kind(path, place, value, kind, place in REQUIRED)
+    for name, array in meta["arrays"].items():
+        _check_kind(path, f"arrays.{name}", array, dict, True)
+        for key, kind in OF_ARRAY.items():
+            _check_kind(path, f"arrays.{name}.{key}", array.get(key), kind, key in of_array)
+
+
+def _check_kind(path: str, place: str, value: Any, kind: type, is_required: bool) -> None:
+    """Raises FormatError for a value of another kind. The program also checks its contents."""
+    if is_required if value is None else type(value) is not kind:
+        found = "is missing" if value is None else f"is {json.dumps(value)[:80]}"
+        raise FormatError(found, file=path, place=f"`{place}`", expected=EXPECTED_OF[kind])

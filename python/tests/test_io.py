@@ -173,7 +173,7 @@ class Io(Test):
             (lambda trace: trace["axes"].pop("t"), "`axes.t.size`: is missing; expected a whole number"),
             (lambda trace: trace["axes"]["t"].update(phases=1), r"`axes.t.phases`: is 1; expected a list"),
             (lambda trace: trace["model"].update(heads="read0"), '`model.heads`: is "read0"; expected an object'),
-            (lambda trace: trace["arrays"]["input"].pop("data"), "`arrays.input`: has no 'data'; expected dims, dtype"),
+            (lambda trace: trace["arrays"]["input"].pop("data"), "`arrays.input.data`: is missing; expected a list"),
             (lambda trace: trace["arrays"]["input"].update(dtype="number"), "`arrays.input`: .*number"),
             (lambda trace: trace["arrays"].update(input=3), "`arrays.input`: "),
             (lambda trace: trace["axes"]["t"].update(size=5), r"`arrays.input`: has the shape \[9, 9\]; expected t on its first"),
@@ -245,6 +245,25 @@ class Io(Test):
         with open(path, "wb") as file:
             file.write(whole)
         self.refused(path, "`meta.json`", "the description of a trace, as JSON", "is encrypted")
+
+    def test_an_entry_that_is_no_array_is_named_with_what_is_expected(self):
+        self.traced("t.json")
+        with open(self.path("t.json")) as file:
+            source = file.read()
+        whole = "float32 numbers, as many as its `shape` says"
+        for change, place, found, expected in (
+            ([1, 2], "", r"is \[1, 2\]", "an object"), ({"shape": "12x5"}, ".shape", 'is "12x5"', "a list"),
+            ({"shape": None}, ".shape", "is missing", "a list"), ({"data": None}, ".data", "is missing", "a list"),
+            ({"dims": 3}, ".dims", "is 3", "a list"), ({"dtype": "int99"}, "", "'int99' not understood", whole),
+            ({"shape": [9, 8]}, "", "array of size 81 into shape", whole), ({"shape": [-9, 9]}, "", r"shape is \[-9, 9\]", whole),
+            ({"data": ["x"] * 81}, "", "could not convert", whole),
+        ):
+            trace = json.loads(source)
+            array = trace["arrays"]["input"]
+            trace["arrays"]["input"] = {**array, **change} if isinstance(change, dict) else change
+            with open(self.path("t.json"), "w") as file:
+                json.dump(trace, file)
+            self.refused(self.path("t.json"), f"`arrays.input{place}`", expected, found)
 
     def test_a_cut_gzip_file_is_named_as_one(self):
         self.traced("t.json.gz")

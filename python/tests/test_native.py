@@ -221,23 +221,25 @@ class Traces(support.Test):
         copy, circle = ts.machine("copy"), {}
         circle["in"] = circle
         for said, ask in [
-            ("invalid value '0' for 'length': expected a whole number, 1 to 100000", lambda: copy.trace(length=0)),
+            ("`length`: is '0'; expected a whole number, 1 to 100000", lambda: copy.trace(length=0)),
             ("items: the task `copy` has no items; use length", lambda: copy.trace(items=3)),
             ("gradient bit:99,0: the episode has steps 0 to 4", lambda: copy.trace(length=2, gradient=(99, 0))),
             ("intervene: `2:read0.gat=1`: has no array `read0.gat`", lambda: copy.trace(length=2, intervene={"2:read0.gat": 1})),
             ("expected STEP:ARRAY, FROM-TO:ARRAY or FROM-:ARRAY", lambda: copy.trace(length=2, intervene={"gate": lambda *_: 1})),
             ("`intervene`: is 'x'", lambda: copy.trace(length=2, intervene="x")),
-            ("lengths 100001", lambda: copy.evaluate(lengths=[10, 100001])),
+            ("`lengths`: is '100001'; expected a whole number, 1 to 100000", lambda: copy.evaluate(lengths=[10, 100001])),
             ("did you mean `copy`?", lambda: ts.machine("cpoy")),
             ("tapescope train copy_paper", lambda: ts.machine("copy_paper")),
             ("step 9: the episode has steps 0 to 4", lambda: copy.trace(length=2).figure(step=9)),
-            ("invalid value 'True' for 'length': expected a whole number", lambda: copy.trace(length=True)),
-            ("invalid value 'False' for 'episodes': expected a whole number", lambda: copy.evaluate(5, episodes=False)),
-            ("invalid value 'True' for 'lengths'", lambda: copy.evaluate([3, np.bool_(True)])),
-            ("invalid value 'nan' for 'tolerance': expected a number, 0 to 1", lambda: copy.trace(2).check(float("nan"))),
-            ("invalid value '-1' for 'tolerance': expected a number, 0 to 1", lambda: copy.trace(2).check(-1)),
-            ("invalid value 'inf' for 'tolerance'", lambda: copy.trace(2).check(np.inf)),
-            ("invalid value 'True' for 'tolerance'", lambda: copy.trace(2).check(True)),
+            ("`length`: is 'True'; expected a whole number", lambda: copy.trace(length=True)),
+            ("`episodes`: is 'False'; expected a whole number", lambda: copy.evaluate(5, episodes=False)),
+            ("`lengths`: is 'True'", lambda: copy.evaluate([3, np.bool_(True)])),
+            ("`tolerance`: is 'nan'; expected a number, 0 to 1", lambda: copy.trace(2).check(float("nan"))),
+            ("`tolerance`: is '-1'; expected a number, 0 to 1", lambda: copy.trace(2).check(-1)),
+            ("`tolerance`: is 'inf'", lambda: copy.trace(2).check(np.inf)),
+            ("`tolerance`: is 'True'", lambda: copy.trace(2).check(True)),
+            ("`rows`: is 'foo'; expected one of touched, all", lambda: copy.trace(2).figure(rows="foo")),
+            ("`layout`: `foo` is not a picture; expected paper, debug", lambda: copy.trace(2).figure("foo")),
             ('`gradient`: is (3,); expected "loss", or the (step, channel)', lambda: copy.trace(2, gradient=(3,))),
             ("`steps`: is (1, 2, 3); expected (first, last)", lambda: copy.trace(2).figure(steps=(1, 2, 3))),
             ("`steps`: is 4; expected (first, last)", lambda: copy.trace(2).figure(steps=4)),
@@ -249,7 +251,8 @@ class Traces(support.Test):
         ]:
             with self.assertRaises(ts.ArgumentError) as error:
                 ask()
-            self.assertIn(said, str(error.exception).replace("value '100001' for 'lengths'", "lengths 100001"))
+            self.assertIn(said, str(error.exception))
+            self.assertEqual(str(pickle.loads(pickle.dumps(error.exception))), str(error.exception))
         for bits, said in (([[0, 2, 0, 0, 0, 0, 0, 0]], "input: `bits[0]`: contains 2; allowed: 0 and 1"),
                            (np.full((1, 8), 0.5), "input: `bits[0]`: contains 0.5; allowed: 0 and 1"),
                            ([[0] * 8, [0]], "input: `bits[1]`: has 1 values; expected 8"),

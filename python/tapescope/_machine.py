@@ -150,7 +150,7 @@ class Machine:
 
         def run(changes: Mapping[str, Any]) -> Trace:
             return self.trace(**episode, intervene={**before, **changes} or None)
-        return Player(run({}), lambda trace: trace.figure(layout, step=step).page(), run, step)
+        return Player(run({}), lambda trace, first: trace.figure(layout, step=first).page(), run, step)
 
     def evaluate(self, lengths: Optional[Sizes] = None, *, items: Optional[Sizes] = None,
                  repeats: Optional[Sizes] = None, episodes: Optional[Whole] = None, seed: Optional[Whole] = None,

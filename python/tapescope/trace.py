@@ -331,22 +331,26 @@ class Trace:
         notebook shows it; without a kernel it shows the page that `figure(layout).save("x.html")` writes.
 
         layout   as in `figure`; None: "debug"
-        compare  a trace of the same sizes, drawn beside this one with the difference: second minus first
-        step     the first step on screen, from 0
+        compare  a trace with the same numbers of input and output channels, drawn beside this one with the difference of the
+                 steps, rows and arrays that both have: second minus first
+        step     the first step on screen, from 0; negative numbers count from the end
         options  those of `figure`: heads, steps, log, rows, orientation, size; not with `compare`
 
-        Needs the extension and anywidget. Raises ArgumentError as `figure`, and for traces that cannot be compared.
+        Needs the extension and anywidget. Raises StepError for another step, ArgumentError as `figure`, and for traces that
+        cannot be compared.
 
             player = trace.widget(); player.observe(print, "step")
         """
         from .widget import Player, compared
+        if not isinstance(compare, (Trace, type(None))):
+            raise ArgumentError(f"is {compare!r}", place="`compare`", expected="a Trace")
         if compare is not None and (layout is not None or options):
             raise ArgumentError("has a layout of its own", place="`compare`", expected="no `layout` and no other options")
 
-        def draw(trace: Trace) -> str:
+        def draw(trace: Trace, first: Optional[int]) -> str:
             if compare is not None:
                 return compared(trace, compare)
-            return trace.figure("debug" if layout is None else layout, step=step, **options).page()
+            return trace.figure("debug" if layout is None else layout, step=first, **options).page()
         return Player(self, draw, step=step)
 
     def check(self, tolerance: float = 1e-5) -> Check:

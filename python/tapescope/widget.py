@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import base64
 import html
+import json
 import os
 import pathlib
 import re
 import subprocess
 import sys
 import tempfile
+import zlib
 from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
 
 try:
@@ -96,11 +99,12 @@ class Player(_Widget):
     does, and an assignment changes the figure.
 
     step        the step on screen, from 0; None until the page is loaded, unless it was given
-    stage       the name of the stage in it, such as "content"; empty for the whole step
+    stage       the name of the stage in it, such as "content"; empty for the whole step. Raises ArgumentError for stages that
+                the figure does not have
     head        the head whose stages are shown, such as "W0"; None for a figure without one
     selection   the value that was clicked: {"picture": …, "step": …, "row": …, "column": …, "value": …}; None without one.
                 `column` is None in pictures over time. An assignment needs no `value`; the page fills it in
-    trace       the episode; an assignment shows another one. None after `close`
+    trace       the episode; an assignment shows another one, at its last step if it has no such `step`. None after `close`
     changes     the changed values, as in `intervene`
 
     Moving the slider of a gate runs the episode of a machine again and assigns `trace`. A player ends when its cell runs
@@ -119,14 +123,15 @@ class Player(_Widget):
     _gates = traitlets.Dict().tag(sync=True)
     _message = traitlets.Unicode("").tag(sync=True)
 
-    def __init__(self, trace: Any, draw: Callable[[Any], str],
+    def __init__(self, trace: Any, draw: Callable[[Any, Optional[int]], str],
                  run: Optional[Callable[[Mapping[str, Any]], Any]] = None, step: Optional[Any] = None) -> None:
-        """Internal. `draw`: from a trace to its page. `run`: from changes to the episode with them."""
-        self._draw, self._run, self.changes = draw, run, {}
+        """Internal. `draw`: from a trace and its first step on screen to its page. `run`: from changes to the episode with them."""
+        self._draw, self._run, self.changes, self._kind = draw, run, {}, type(trace)
         super().__init__()
         self.on_msg(self._told)
         try:
-            self.trace, self.step = trace, step
+            self._first = None if step is None else _step(step, trace.steps)
+            self.trace, self.step = trace, self._first
         except Exception:
             self.close()
             raise
@@ -162,9 +167,12 @@ class Player(_Widget):
     @traitlets.observe("trace")
     def _show(self, _: Any) -> None:
         trace = self.trace
-        page = "" if trace is None else self._draw(trace)
+        page = "" if trace is None else self._draw(trace, self._first and min(self._first, trace.steps - 1))
         size = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', page)
+        self._stages: List[str] = []
         with self.hold_sync():
+            if trace is not None and self.step is not None:
+                self.step = min(self.step, trace.steps - 1)
             self._height = f"calc({float(size[2]) / float(size[1]):.4f} * 100cqw + 112px)" if size else ""
             self._gates = {} if trace is None or self._run is None else _gates(trace)
             self._page = page
@@ -172,12 +180,24 @@ class Player(_Widget):
     @traitlets.validate("step")
     def _in_trace(self, proposal: Any) -> Any:
         step = proposal["value"]
-        if step is None or self.trace is None:
-            return step
-        step, steps = whole("step", step), self.trace.steps
-        if not -steps <= step < steps:
-            raise StepError(f"there is no step {step}", expected=f"0 to {steps - 1}, or -{steps} to -1")
-        return step % steps
+        return step if step is None or self.trace is None else _step(step, self.trace.steps)
+
+    @traitlets.validate("trace")
+    def _an_episode(self, proposal: Any) -> Any:
+        trace = proposal["value"]
+        if trace is not None and not isinstance(trace, self._kind):
+            raise ArgumentError(f"is {trace!r}", place="`trace`", expected=f"a {self._kind.__name__}")
+        return trace
+
+    @traitlets.validate("stage")
+    def _of_page(self, proposal: Any) -> Any:
+        stage = proposal["value"]
+        if stage and self._page:
+            self._stages = self._stages or _stages(self._page)
+            if stage not in self._stages:
+                known = meant(stage, self._stages) if self._stages else "; this figure has no stages"
+                raise ArgumentError(f"is {stage!r}{known}", place="`stage`")
+        return stage
 
     @traitlets.validate("head")
     def _of_trace(self, proposal: Any) -> Any:
@@ -258,6 +278,21 @@ def compared(first: Any, second: Any) -> str:
         if done.returncode:
             raise ArgumentError(done.stderr.strip().partition("error: ")[2] or done.stderr, place="`compare`")
         return pathlib.Path(folder, "both.html").read_text(encoding="utf-8")
+
+
+def _step(step: Any, steps: int) -> int:
+    """Returns a step from 0; negative ones count from the end. Raises StepError for others."""
+    number = whole("step", step)
+    if not -steps <= number < steps:
+        raise StepError(f"there is no step {number}", expected=f"0 to {steps - 1}, or -{steps} to -1")
+    return number % steps
+
+
+def _stages(page: str) -> List[str]:
+    """Returns the names of the stages in the frames of a page, in their order."""
+    packed = page.partition(' id="frames">')[2].partition("<")[0]
+    frames = json.loads(zlib.decompress(base64.b64decode(packed)))
+    return list(dict.fromkeys(name for _, _, name, *_ in frames if name))
 
 
 def _label(head: str) -> str:

@@ -70,7 +70,10 @@ class Widget(support.Test):
             (ts.ArgumentError, "`selection`: is {'step': 1}", lambda: setattr(player, "selection", {"step": 1})),
             (ts.ArgumentError, "the player: shows a recorded trace", lambda: player.trace.widget().change("1:read0.gate", 1)),
             (ts.ArgumentError, "`compare`: has a layout", lambda: player.trace.widget("paper", compare=player.trace)),
-            (ts.ArgumentError, "step 99", lambda: player.trace.widget(step=99)),
+            (ts.ArgumentError, "`compare`: is 5; expected a Trace", lambda: player.trace.widget(compare=5)),
+            (ts.ArgumentError, "`trace`: is 5; expected a Trace", lambda: setattr(player, "trace", 5)),
+            (ts.ArgumentError, "`stage`: is 'gate'; this figure has no stages", lambda: setattr(player, "stage", "gate")),
+            (ts.StepError, "there is no step 99", lambda: player.trace.widget(step=99)),
             (ts.ArgumentError, "read0.gat", lambda: player.change("1:read0.gat", 1)),
         ]:
             with self.assertRaises(error) as raised:
@@ -79,6 +82,28 @@ class Widget(support.Test):
         self.assertEqual((player.step, player.changes), (None, {}))
         # Those that failed have no widget.
         self.assertEqual(len(self.widget._on_screen), 2)
+
+    def test_a_stage_is_one_of_the_figure(self):
+        player = self.player().trace.widget()
+        player.stage = "sharpen"
+        with self.assertRaisesRegex(ts.ArgumentError, "`stage`: is 'sharpn'; did you mean `sharpen`\\? known: controller, content, gate,"):
+            player.stage = "sharpn"
+        self.assertEqual(player.stage, "sharpen")
+
+    def test_a_negative_step_counts_from_the_end(self):
+        trace = self.player().trace
+        for layout in ("debug", "input"):
+            player = trace.widget(layout, step=-1)
+            self.assertEqual((player.step, player._page), (6, trace.figure(layout, step=6).page()))
+        self.assertEqual(ts.machine("copy").widget("input", length=3, step=-7).step, 0)
+
+    def test_a_shorter_trace_shows_its_last_step(self):
+        player, short = self.player(length=5, step=-1), self.player(length=1).trace
+        player.trace = short
+        self.assertEqual((player.step, player._page), (2, short.figure("input", step=2).page()))
+        player.step = 1
+        player.trace = self.player().trace
+        self.assertEqual(player.step, 1)
 
     def test_a_moved_gate_gives_a_new_trace(self):
         player, seen = self.player(intervene={"1:write0.gate": 1}), []

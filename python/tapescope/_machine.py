@@ -14,7 +14,7 @@ import numpy.typing as npt
 from . import display, window
 from ._interventions import Interventions, texts
 from ._extension import native, options, pair
-from .errors import ArgumentError, Whole
+from .errors import ArgumentError, Whole, harmless
 from .files import Path, expecting, file_name, to_json
 from .preset import Preset, as_dictionary, changes, named, of_file
 from .trace import Trace
@@ -209,7 +209,7 @@ class Machine:
         validated = "" if found is None else f"; {loss(found['bits_per_sequence'], '.3g', self._is_real)} per sequence in validation"
         stopped = "" if self.stopped_after is None else f"; stopped after {self.stopped_after:,} sequences"
         stopped = "; untrained" if self.stopped_after == 0 else stopped
-        return f"<Machine {self.name}: {self.words()}{validated}{stopped}>"
+        return harmless(f"<Machine {self.name}: {self.words()}{validated}{stopped}>")
 
     def words(self) -> str:
         """Returns a description of controller, heads and memory, or the machine file with its sizes."""

@@ -9,6 +9,15 @@ import re
 from typing import Any, Dict, Iterable, Optional, SupportsIndex, Type, Union
 
 
+# Characters that act on a terminal: controls, and those that change the writing direction or break the line.
+_ACTING = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+
+def harmless(text: str) -> str:
+    """Replaces every character that acts on a terminal by U+FFFD, as the program does."""
+    return _ACTING.sub("\ufffd", text)
+
+
 class TapescopeError(Exception):
     """Base class of all errors. The message consists of these parts, which are also attributes.
 
@@ -26,8 +35,9 @@ class TapescopeError(Exception):
         super().__init__(problem)
 
     def __str__(self) -> str:
-        parts = [part for part in (self.file, self.place, self.problem) if part]
-        return ": ".join(parts) + (f"; expected {self.expected}" if self.expected else "")
+        parts = [part for part in (harmless(self.file or ""), harmless(self.place or ""), self.problem) if part]
+        text = ": ".join(parts) + (f"; expected {self.expected}" if self.expected else "")
+        return "\n".join(map(harmless, text.split("\n")))
 
 
 class FormatError(TapescopeError, ValueError):

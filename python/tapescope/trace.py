@@ -21,7 +21,7 @@ from ._extension import flags, is_built, native, options, pair
 from .arrays import PARTS
 from .heads import head_order, of_head
 from .display import Figure
-from .errors import ArgumentError, FormatError, NotRecordedError, StepError, Whole, meant, whole
+from .errors import ArgumentError, FormatError, NotRecordedError, StepError, Whole, harmless, meant, whole
 from .files import LARGEST, Path, check_ending, file_name, read, refuse_pickle, to_json, write_atomically
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ class Trace:
 
     @property
     def _name(self) -> str:
-        return str(self.meta["task"]["name"])
+        return harmless(str(self.meta["task"]["name"]))
 
     def __getitem__(self, name: str) -> Array:
         """Returns an array by name. Raises NotRecordedError, a KeyError, with the known names."""
@@ -129,7 +129,7 @@ class Trace:
         sizes = [self.meta["axes"].get(axis, {}).get("size") for axis in axes]
         size = f", {', '.join(self.heads)}" if self.heads else ""
         size += f", memory {' × '.join(map(str, sizes))}" if sizes and all(sizes) else ""
-        return f"<Trace of {self.meta['task']['name']}: {self.steps} steps{size}>"
+        return f"<Trace of {self._name}: {self.steps} steps{size}>"
 
     @property
     def steps(self) -> int:
@@ -454,7 +454,7 @@ def load(path: Path) -> Trace:
 def check(path: Path, tolerance: float = 1e-5) -> Check:
     """Checks a trace file as `tapescope verify` does: see `Trace.check`. Needs the extension."""
     path = file_name("path", path)
-    return Check(*native().verify(read(path, EXPECTED, _refuse), path, options(tolerance=tolerance)))
+    return Check(*native().verify(read(path, EXPECTED, _refuse), harmless(path), options(tolerance=tolerance)))
 
 
 def _refuse(path: str, start: bytes) -> None:

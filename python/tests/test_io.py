@@ -163,6 +163,22 @@ class Io(Test):
         plain = load(self.path("p.npz"))
         self.assertEqual((repr(plain), plain.heads, plain.shifts), ("<Trace of copy: 9 steps>", [], []))
 
+    def test_texts_for_terminals_contain_no_control_characters(self):
+        name, shown = "a\x1b[31m\n\x7f\x9b\u202e", "a\ufffd[31m" + 4 * "\ufffd"
+        trace = self.traced("t.npz")
+        trace.meta["task"]["name"] = name
+        self.assertEqual(repr(trace), f"<Trace of {shown}: 9 steps, read0, write0, memory 16 × 20>")
+        trace.save(self.path(f"{name}.json"))
+        if is_built():
+            self.assertTrue(str(trace.check()).startswith(f"{shown}: every stage holds"))
+            self.assertTrue(str(check(self.path(f"{name}.json"))).startswith(self.path(f"{shown}.json: every stage holds")))
+        with open(self.path(f"{name}.json"), "w") as file:
+            json.dump({**trace.meta, "arrays": {name: 3}}, file)
+        with self.assertRaises(FormatError) as caught:
+            load(self.path(f"{name}.json"))
+        self.assertEqual(str(caught.exception), self.path(f"{shown}.json: `arrays.{shown}`: is 3; expected an object"))
+        self.assertEqual(caught.exception.file, self.path(f"{name}.json"))
+
     def test_a_trace_that_lacks_something_is_refused_by_its_place(self):
         self.traced("t.ntmtrace.json")
         with open(self.path("t.ntmtrace.json")) as file:

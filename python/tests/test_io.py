@@ -8,12 +8,13 @@ import pickle
 import re
 import subprocess
 import unittest
+import warnings
 import zipfile
 from unittest import mock
 
 import numpy as np
 
-from support import Test, is_built, needs, needs_extension
+from support import HERE, Test, is_built, needs, needs_extension
 from tapescope import (FileError, FormatError, NotRecordedError, StepError, WeightsError, check, check_preset, files, load, lstm_tensors,
                        read_weights, tensor_shapes, write_episodes, write_weights)
 from tapescope.preset import TASKS, channels
@@ -317,6 +318,21 @@ class Io(Test):
                                                                            stderr=subprocess.DEVNULL):
             with self.assertRaisesRegex(FormatError, "pipe: is larger than the limit"):
                 files.read(self.path("pipe"), "a trace", lambda *_: None)
+
+    def test_the_page_loads_its_shortest_trace_with_three_lines(self):
+        page = pathlib.Path(HERE, "../../docs/formats/traces.md").read_text(encoding="utf-8")
+        lines, shortest = (page.partition(f"```{language}\n")[2].partition("```")[0] for language in ("python", "json"))
+        with open(self.path("copy.ntmtrace.json"), "w") as file:
+            file.write(shortest)
+        found = {}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ResourceWarning)  # the page leaves its file open
+            exec(lines.replace("copy.ntmtrace.json", self.path("copy.ntmtrace.json")), found)
+        trace = load(self.path("copy.ntmtrace.json"))
+        self.assertEqual([*found["A"]], [*trace])
+        for name, array in found["A"].items():
+            self.assertEqual(array.dtype, np.float32)
+            np.testing.assert_array_equal(array, trace[name])
 
     def test_a_trace_may_begin_with_a_byte_order_mark(self):
         self.run_program("trace", "copy", "--length", "2", "--out", "t.ntmtrace.json")

@@ -301,7 +301,9 @@ class Trace:
 
         layout       "paper" (figure 6 of the paper), "debug" (everything over time, and the stages of one head), "closeup"
                      (one head at a few rows), or pictures by name: input, target, output, error, adds, erases, reads,
-                     weightings, memory, stages, scalars, overlap, redundancy, hidden, cells
+                     weightings, usage, precedence, age, modes, links, patches, memory, stages, scalars, overlap, redundancy,
+                     uncertainty, hidden, cells, quantities. Not every machine has each; uncertainty needs the samples of
+                     `tapescope render --samples`
         step         step to mark and to show in pictures of one step, from 0
         steps        (first, last) step to draw, both included
         heads        heads to draw, such as "W0" or ["W0", "R1"]
@@ -356,7 +358,8 @@ class Trace:
     def check(self, tolerance: float = 1e-5) -> Check:
         """Checks the format and recomputes every stage from what the heads emitted, as `tapescope verify` does.
 
-        tolerance   largest allowed difference, 0 or more; relative for weightings, memories, reads and values above 1
+        tolerance   largest allowed difference, 0 to 1; relative for values above 1, and for all weightings, memories, reads,
+                    gradients and learned constants
 
         Needs the extension. Raises FormatError, with the place, for an invalid trace.
         """

@@ -261,6 +261,16 @@ class Traces(support.Test):
                 copy.trace(input=bits)
             self.assertIn(said, str(error.exception))
 
+    def test_docstrings_have_the_pictures_and_the_tolerances_of_the_program(self):
+        trace = ts.machine("copy").trace(2)
+        with self.assertRaises(ts.ArgumentError) as layout:
+            trace.figure("foo")
+        with self.assertRaises(ts.ArgumentError) as tolerance:
+            trace.check(2)
+        words = " ".join(ts.Trace.figure.__doc__.split())
+        self.assertIn(f"pictures by name: {layout.exception.expected.partition('pictures: ')[2]}. Not", words)
+        self.assertIn(f"difference, {tolerance.exception.expected.partition(', ')[2]};", ts.Trace.check.__doc__)
+
     def test_a_trace_is_written_and_checked_as_by_the_program(self):
         trace = ts.machine("copy").trace(length=4, seed=1)
         for name in ("t.npz", "t.ntmtrace.json", "t.json.gz"):

@@ -890,7 +890,7 @@ fn messages_leave_the_vectors_of_the_step_alone() {
 fn small_weights_are_printed_and_strips_are_named() {
     let mut harness = paused();
     harness.get_by_label_contains("largest value of content: .");
-    harness.get_by_label("± fixed for the episode · faint match: row not yet written");
+    harness.get_by_label("± fixed for the episode · faint match: no write of 5 % yet");
     let words = "colour strips: too many rows for bars";
     assert!(!has(&harness, words));
     act(&mut harness, Episode::Rows(512));

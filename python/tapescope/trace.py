@@ -363,7 +363,9 @@ class Trace:
 
         Needs the extension. Raises FormatError, with the place, for an invalid trace.
         """
-        return Check(*native().verify(bytes(self._native().to_bytes()), self._name, options(tolerance=tolerance)))
+        recorded = self._as_recorded()
+        data = bytes(recorded.to_bytes()) if recorded else self._npz()
+        return Check(*native().verify(data, self._name, options(tolerance=tolerance)))
 
     def view(self, *, wait: bool = False) -> None:
         """Opens the window with this episode. With `wait`, returns when it is closed. Raises DisplayError without a display."""

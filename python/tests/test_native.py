@@ -271,6 +271,15 @@ class Traces(support.Test):
         self.assertIn(f"pictures by name: {layout.exception.expected.partition('pictures: ')[2]}. Not", words)
         self.assertIn(f"difference, {tolerance.exception.expected.partition(', ')[2]};", ts.Trace.check.__doc__)
 
+    def test_check_compares_every_recorded_array(self):
+        path = self.path("a.json")
+        ts.machine("copy").trace(2).save(path)
+        trace = ts.load(path)
+        self.assertTrue(trace.check())
+        trace.arrays["memory.initial"] = np.full_like(trace["memory"][0], 7)
+        self.assertIn("memory.initial", str(trace.check()))
+        self.assertFalse(trace.check())
+
     def test_a_trace_is_written_and_checked_as_by_the_program(self):
         trace = ts.machine("copy").trace(length=4, seed=1)
         for name in ("t.npz", "t.ntmtrace.json", "t.json.gz"):

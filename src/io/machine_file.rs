@@ -148,7 +148,10 @@ pub(super) fn check(model: &mut ModelConfig, task: &Task, label: &str) -> Result
     let ModelConfig::Equations(config) = model else {
         return Ok(());
     };
-    config.check().map_err(|mistake| Error::machine(&mistake))?;
+    if let Err(mistake) = config.check() {
+        let problem = format!("does not hold: {mistake}");
+        return Err(Error::content(label, "model.text", problem));
+    }
     let offered = offer(task);
     config.question = offered.document.map_or(config.question, |own| own.question);
     // The channels of a file of episodes are known when it is read; of another program the arrays are taken as they are.

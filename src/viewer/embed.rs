@@ -74,9 +74,10 @@ mod tests {
         assert_eq!(state.stage_name(), "");
         let seek = Command::from(Play::Seek(3));
         let asked = state.asked_for(Some(3), Some("content"), Some("R9"), Some(false));
-        assert_eq!(asked, std::slice::from_ref(&seek), "nothing is open");
+        let end = Command::from(Play::StepEnd);
+        assert_eq!(asked, [seek.clone(), end.clone()], "nothing is open");
         let plays = state.asked_for(Some(3), None, None, Some(true));
-        assert_eq!(plays, [seek, Play::Toggle.into()]);
+        assert_eq!(plays, [seek, end, Play::Toggle.into()]);
         let unknown = state.parts_asked_for("notes").unwrap_err();
         assert!(unknown.starts_with("parts=notes; the parts are input, "));
         assert_eq!(state.parts_asked_for(""), Ok(Command::Parts(None)));

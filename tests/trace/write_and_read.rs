@@ -392,7 +392,7 @@ fn step_order_is_written_and_compared() {
     assert_eq!(read.config, machine.config);
     let other = opened(&tiny());
     let lines = trace::diff(&read, &other, 0.0).unwrap_err();
-    assert_eq!(lines, ["first in a step: WriteFirst and ReadFirst"]);
+    assert_eq!(lines, ["first in a step: write-first and read-first"]);
     // The order matters, and is checked: under the other one the reads do not follow.
     let wrong = written.replace(order, "\"order\":\"read-first\"");
     let found = trace::verify(&opened(&wrong), 1e-4).comparison;

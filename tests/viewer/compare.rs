@@ -324,7 +324,7 @@ fn weights_run_on_trace_episode_without_seed() {
     assert!(says(&harness, "A: outputs: third.json"));
     assert!(says(
         &harness,
-        "B: outputs: Copy other, length 4, given input"
+        "B: outputs: Copy other, length 4, seed 7, episode 3"
     ));
     assert!(says(&harness, "input of the other episode"));
     assert!(!says(&harness, "B − A: inputs"));

@@ -45,7 +45,7 @@ fn machine_files_open_in_every_layout() {
     for (file, step, expected) in [
         ("ntm_one_page", 2, ["content", "gate", "shift", "sharpen"]),
         // In the first steps rows are allocated so little that bars have no width.
-        ("dnc", 7, ["usage", "allocate", "content", "links"]),
+        ("dnc", 7, ["usage", "allocate", "content", "weigh"]),
     ] {
         let sizes = r#""rows": 9, "columns": 5, "units": 6"#;
         let model =

@@ -324,7 +324,7 @@ fn match_with_unwritten_rows_is_faint() {
     // From step to step a row more is written.
     let [before, after] = [5, 15].map(&mut covered);
     assert!(before > after && after > 0.0, "{before} {after}");
-    harness.get_by_label_contains("faint match: row not yet written");
+    harness.get_by_label_contains("faint match: no write of 5 % yet");
 }
 
 #[test]

@@ -334,8 +334,12 @@ impl<'a> Writes<'a> {
         let top = trace.layers.last();
         let hidden = top.map_or_else(Vec::new, |top| wide(top.hidden.row(t)));
         let widths = self.readers().map(|head| trace.heads[head].read.width());
+        let mismatch = match model.config {
+            ModelConfig::Equations(_) => OTHER,
+            _ => MISMATCH,
+        };
         if weight.dim() != (hidden.len() + widths.sum::<usize>(), channels) {
-            return Err(MISMATCH.to_owned());
+            return Err(mismatch.to_owned());
         }
         let weights = wide(weight.column(channel));
         let (of_hidden, mut of_reads) = weights.split_at(hidden.len());
@@ -365,7 +369,7 @@ impl<'a> Writes<'a> {
         // NaN is no agreement.
         let is_same = (sum - total).abs() <= 1e-4 * size.max(1.0);
         let made = is_same.then_some((total, parts));
-        made.ok_or_else(|| MISMATCH.to_owned())
+        made.ok_or_else(|| mismatch.to_owned())
     }
 
     /// The reads that contain something of a write, of a row or of the initial memory, in order, each with this part only.

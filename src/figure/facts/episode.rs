@@ -178,10 +178,9 @@ pub fn wrong_bits(recording: &Recording, steps: Range<usize>, width: f32) -> Vec
 /// Opacity of the veil over rows that mean little.
 pub const FAINT: f32 = 0.7;
 
-/// The steps in which the memory rows were first written; empty where no head writes.
+/// The steps in which a head first wrote to each memory row with 5 % of its weight or more; empty where no head writes.
 ///
-/// Until the writes of all heads touch a row together it holds almost only its initial values, and a match with it means
-/// little.
+/// Until a write head touches a row it holds almost only its initial values, and a match with it means little.
 #[derive(Clone, Debug)]
 pub struct FirstWriteSteps(Vec<usize>);
 
@@ -190,13 +189,11 @@ impl FirstWriteSteps {
     pub fn of(trace: &Trace) -> Self {
         let writes = trace.heads.iter().any(HeadTrace::is_write);
         let rows = if writes { trace.memory_size()[0] } else { 0 };
-        let (mut first, mut written) = (vec![usize::MAX; rows], vec![0.0; rows]);
-        for t in 0..trace.steps() {
-            for head in trace.heads.iter().filter(|head| head.is_write()) {
-                let rows = first.iter_mut().zip(&mut written);
-                for ((first, written), &weight) in rows.zip(head.weighting.row(t)) {
-                    *written += weight;
-                    if touches(*written) {
+        let mut first = vec![usize::MAX; rows];
+        for head in trace.heads.iter().filter(|head| head.is_write()) {
+            for t in 0..trace.steps() {
+                for (first, &weight) in first.iter_mut().zip(head.weighting.row(t)) {
+                    if touches(weight) {
                         *first = t.min(*first);
                     }
                 }

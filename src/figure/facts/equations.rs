@@ -150,7 +150,7 @@ pub struct SampledRow {
     pub chance: f32,
 }
 
-/// A number in a sum: four digits after the point, or so many that three count.
+/// A number in a sum: four digits after the point; of a small one three digits that are not 0.
 pub(crate) fn n(value: f32) -> String {
     match value.abs() {
         size if size > 0.0 && size < 1e-5 => format!("{value:.2e}").replace('-', "−"),

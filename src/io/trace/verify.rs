@@ -379,11 +379,8 @@ impl Check<'_> {
     /// distributions sum to 1.
     fn in_range(&mut self, ranges: &[Ranged<'_>], t: usize) {
         let (trace, config) = (&self.recording.trace, &self.trace.config);
-        // The nearest allowed value; where there is no number, the lowest, but for arrays with any values.
+        // The nearest allowed value; a value that is not a number is skipped.
         let nearest = |value: f32, [low, high]: [f32; 2], tolerance: f64| {
-            if value.is_nan() && low.is_finite() {
-                return low;
-            }
             let nearest = value.clamp(low, high);
             let is_near = (f64::from(value) - f64::from(nearest)).abs() <= tolerance;
             if is_near { value } else { nearest }

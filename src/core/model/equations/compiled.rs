@@ -7,13 +7,12 @@ use std::ops::Deref;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::by_hand::{ByHand, by_hand};
-use super::familiar::{Familiar, Memory, Rows, place_controller};
+use super::familiar::{Familiar, Rows, place_controller};
 use super::interned;
 use super::parts::{Data, Offer, Outline, Part, Unfit};
 use super::pool::{Pool, Purpose};
 use super::quantities::{self, Quantity};
 use super::settings::Settings;
-use super::trial;
 use crate::equations::bind::{Bound, GATES, IN, Layout, count, joined, lengths};
 use crate::equations::flatten::{Cut, Feedback, Flat, Operation, View, flatten};
 use crate::equations::lower::{checked, lower};
@@ -50,7 +49,7 @@ pub struct Compiled {
     /// Its heads, if pictures, losses and measures know such heads.
     pub(super) familiar: Option<Familiar>,
     /// Which array of its heads is another one than its label promises: then they are no heads for pictures.
-    other_head: Option<String>,
+    pub(super) other_head: Option<String>,
     /// Layers of its controller that pictures know.
     pub(super) layers: usize,
     /// Whether what follows the end of an episode changes nothing before it: then it may run beside longer ones.
@@ -82,32 +81,17 @@ impl fmt::Debug for Compiled {
 }
 
 impl Compiled {
-    /// Reads a machine file and lowers it. A number outside of its range counts as the nearest one inside.
+    /// Reads a machine file and lowers it, with the heads of other machines where its labels are theirs and `has_heads`. A
+    /// number outside of its range counts as the nearest one inside.
     ///
     /// # Errors
     /// A mistake in the file, or choices that it does not have.
-    pub(super) fn new(file: &str, text: &str, settings: &Settings) -> Result<Self, Mistake> {
-        let mut compiled = Self::read(file, text, settings, true)?;
-        if let Some(Memory::Written(_)) = compiled.familiar.as_ref().map(|own| &own.memory) {
-            let small = trial::small(settings, &compiled.page);
-            let small = Self::read(file, text, &small, true)?;
-            match (trial::order(&small), &mut compiled.familiar) {
-                (Ok(order), Some(familiar)) => familiar.set_order(order),
-                (differs, _) => {
-                    let other = Self::read(file, text, settings, false)?;
-                    let other_head = differs.err();
-                    return Ok(Self {
-                        other_head,
-                        ..other
-                    });
-                }
-            }
-        }
-        Ok(compiled)
-    }
-
-    /// [`Self::new`]; with the heads of other machines, where its labels are theirs and `has_heads`.
-    fn read(file: &str, text: &str, settings: &Settings, has_heads: bool) -> Result<Self, Mistake> {
+    pub(super) fn new(
+        file: &str,
+        text: &str,
+        settings: &Settings,
+        has_heads: bool,
+    ) -> Result<Self, Mistake> {
         let none = |_: &str| None;
         let page = Page::read(text.as_bytes(), file, &settings.given(None), &none)?;
         let given = settings.given(Some(&page));

@@ -9,6 +9,7 @@ use super::interned;
 use super::parts::{Offer, Part, Unfit};
 use super::quantities::Quantity;
 use super::settings::Settings;
+use super::trial;
 use crate::equations::bind::lengths;
 use crate::equations::included::{included, whole};
 use crate::equations::page::{Key, Page, Word};
@@ -172,7 +173,7 @@ impl EquationsConfig {
     /// What the file means.
     pub fn compiled(&self) -> &Arc<Compiled> {
         static EXAMPLES: LazyLock<Option<Arc<Compiled>>> = LazyLock::new(|| {
-            let compiled = Compiled::new(EXAMPLE, included(EXAMPLE)?, &Settings::default());
+            let compiled = trial::compiled(EXAMPLE, included(EXAMPLE)?, &Settings::default());
             compiled.ok().map(Arc::new)
         });
         let example = || {
@@ -185,7 +186,7 @@ impl EquationsConfig {
 
     /// Reads the file under the present settings.
     fn compile(&mut self) -> Result<(), Mistake> {
-        let compiled = Compiled::new(&self.file, &self.text, &self.settings)?;
+        let compiled = trial::compiled(&self.file, &self.text, &self.settings)?;
         self.compiled = Some(Arc::new(compiled));
         self.axes = None;
         Ok(())
@@ -196,7 +197,7 @@ impl EquationsConfig {
     /// # Errors
     /// A mistake in the file.
     pub fn check(&self) -> Result<Vec<String>, String> {
-        let compiled = Compiled::new(&self.file, &self.text, &self.settings);
+        let compiled = trial::compiled(&self.file, &self.text, &self.settings);
         let checked = compiled.and_then(|compiled| compiled.check());
         let text = |mistake: Mistake| mistake.to_string();
         checked
@@ -263,7 +264,7 @@ impl EquationsConfig {
         })?;
         let mut settings = self.settings.clone();
         settings.numbers.insert(name.to_owned(), size as f64);
-        let make = || Compiled::new(&self.file, self.source(), &settings);
+        let make = || trial::compiled(&self.file, self.source(), &settings);
         let resized = compiled.with_size(name, size, make);
         self.compiled = Some(resized.map_err(|mistake| ConfigError {
             field: name.to_owned(),

@@ -4,7 +4,7 @@
 use rand::RngExt;
 
 use super::compiled::Compiled;
-use super::familiar::Familiar;
+use super::familiar::{Familiar, Memory};
 use super::labels::is_of_heads;
 use super::pool::{Job, Purpose};
 use super::quantities::Held;
@@ -13,6 +13,7 @@ use crate::equations::bind::Bound;
 use crate::equations::page::{Page, Word};
 use crate::equations::program::Source;
 use crate::equations::run::Engine;
+use crate::equations::text::Mistake;
 use crate::math::random;
 use crate::model::array;
 use crate::model::attention::Weighting;
@@ -27,8 +28,28 @@ const STEPS: usize = 4;
 /// The largest difference, relative to 1 or to the number.
 const TOLERANCE: f64 = 1e-6;
 
+/// A machine file under the choices of a preset, with the heads of other machines where it has such ones.
+///
+/// # Errors
+/// A mistake in the file, or choices that it does not have.
+pub(super) fn compiled(file: &str, text: &str, settings: &Settings) -> Result<Compiled, Mistake> {
+    let mut compiled = Compiled::new(file, text, settings, true)?;
+    if let Some(Memory::Written(_)) = compiled.familiar.as_ref().map(|own| &own.memory) {
+        let small = small(settings, &compiled.page);
+        let small = Compiled::new(file, text, &small, true)?;
+        match (order(&small), &mut compiled.familiar) {
+            (Ok(order), Some(familiar)) => familiar.set_order(order),
+            (differs, _) => {
+                compiled = Compiled::new(file, text, settings, false)?;
+                compiled.other_head = differs.err();
+            }
+        }
+    }
+    Ok(compiled)
+}
+
 /// The same choices, and sizes that take no time.
-pub(super) fn small(settings: &Settings, page: &Page) -> Settings {
+fn small(settings: &Settings, page: &Page) -> Settings {
     let mut small = settings.clone();
     for key in page.keys.iter().filter(|key| key.word == Word::Size) {
         let value = key.value.min(MOST).max(key.range[0]);
@@ -41,7 +62,7 @@ pub(super) fn small(settings: &Settings, page: &Page) -> Settings {
 ///
 /// # Errors
 /// Which array of a head is another one than its label promises.
-pub(super) fn order(compiled: &Compiled) -> Result<Order, String> {
+fn order(compiled: &Compiled) -> Result<Order, String> {
     let heads = compiled.familiar.as_ref();
     let name =
         |head: usize, array: Array| match head.checked_sub(heads.map_or(0, Familiar::read_heads)) {

@@ -217,7 +217,7 @@ impl<'a> CloseUp<'a, '_> {
         let words = [
             (links.is_some(), "arrow: written next, link 0.1 or more"),
             (usage.is_some(), "grey: usage; number: order of allocation"),
-            (writes, "faint bar: row not yet written"),
+            (writes, "faint bar: no write of 5 % yet"),
             (gates, "light bar: of the step before"),
         ];
         let mut all: Vec<_> = entries
@@ -486,7 +486,10 @@ mod tests {
                 };
                 let line = stages.statements[statement].equation;
                 let first = line.split(['[', ' ']).next().unwrap();
-                let lines = texts.iter().filter(|text| text.starts_with(first));
+                // Its numbers begin with the head whose they are.
+                let begins =
+                    |text: &&String| text.starts_with(first) || text.contains(&format!(".{first}"));
+                let lines = texts.iter().filter(begins);
                 assert!(
                     lines.count() >= 2,
                     "{name}: {line} and its numbers in {texts:?}"

@@ -133,7 +133,7 @@ pub fn legends(
             (Some(Quantity::Loss), false) => "blue: the loss grows with it",
             (Some(Quantity::Bit { .. }), false) => "blue: favours a 1 in that bit",
             (None, wide) => truth.unwrap_or(if wide {
-                "± fixed for the episode · faint match: row not yet written"
+                "± fixed for the episode · faint match: no write of 5 % yet"
             } else {
                 "± fixed for this episode"
             }),

@@ -288,6 +288,15 @@ fn unknown_keys() {
         error(r#""training": {"optimizer": {"kind": "adam", "warmth": 1}}"#),
         "my.json: `training.optimizer.warmth`: unknown key; allowed: beta1, beta2, decay, epsilon, kind, learning_rate, momentum"
     );
+    let file = r#""kind": "equations", "file": "ntm.machine""#;
+    assert_eq!(
+        error(&format!(r#""model": {{{file}, "size": {{}}}}"#)),
+        "my.json: `model.size`: unknown key; did you mean `sizes`? allowed: constants, controller, file, heads, kind, memory, sizes, switches, text"
+    );
+    assert_eq!(
+        error(r#""model": {"sizes": {"rows": 9}}"#),
+        r#"my.json: `model.sizes`: is a section of machine files; expected beside it `"kind": "equations"` and `file`"#
+    );
 }
 
 #[test]

@@ -326,7 +326,7 @@ fn weights_run_on_trace_episode_without_seed() {
         &harness,
         "B: outputs: Copy other, length 4, seed 7, episode 3"
     ));
-    assert!(says(&harness, "input of the other episode"));
+    assert!(says(&harness, "episode 3 of this seed"));
     assert!(!says(&harness, "B − A: inputs"));
     assert_eq!(input(&harness), third.input);
     // Another machine, other bits, and back.
@@ -336,7 +336,7 @@ fn weights_run_on_trace_episode_without_seed() {
     assert_eq!(input(&harness)[[1, 2]], 1.0 - third.input[[1, 2]]);
     assert!(says(&harness, "B − A: inputs"));
     act(&mut harness, Episode::NextSeed);
-    assert!(says(&harness, "B: outputs: Copy first, length 4, seed 2"));
+    assert!(says(&harness, "B: outputs: Copy first, length 4, seed 8"));
     for _ in 0..2 {
         act(&mut harness, Edit::Undo);
     }

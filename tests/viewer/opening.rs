@@ -87,7 +87,12 @@ fn opening_plays_only_at_first_use() {
     assert!(!none(still).state().player.playing());
     let mut chosen = first_time();
     chosen.settings.layout = Some(WindowLayout::CloseUp);
-    assert!(none(chosen).state().player.playing());
+    let chosen = none(chosen);
+    let app = chosen.state();
+    assert!(app.player.playing());
+    // Every stage is followed there from the first step on.
+    assert_eq!(app.player.speed(), app.usual_speed());
+    assert!(app.player.speed() < tapescope::player::NORMAL);
     let mut traced = first_time();
     let Ok(trace) =
         Shelf::default().open(Path::new("again.json"), &|_, _| ControlFlow::Continue(()))

@@ -255,7 +255,7 @@ impl<'a> CloseUp<'a, '_> {
             .pictures
             .first()
             .is_some_and(|(own, _)| own.is_number());
-        if left + width_of(symbol, &quiet) <= card.area.right {
+        if symbol != own.name && left + width_of(symbol, &quiet) <= card.area.right {
             on.text(symbol, [left, y], quiet);
             left += width_of(symbol, &quiet) + 6.0;
         }

@@ -822,3 +822,12 @@ fn heads_that_compute_something_else_are_quantities() {
         assert_eq!(heads_of(&[(from, to)]), (0, false), "{to}");
     }
 }
+
+#[test]
+fn heads_of_large_files_are_not_tried() {
+    let edits = [
+        ("rows    = 128 in 1..", "rows    = 65536 in 65536.."),
+        ("columns = 20  in 1..", "columns = 256  in 256.."),
+    ];
+    assert_eq!(heads_of(&edits), (0, false));
+}

@@ -296,11 +296,16 @@ impl<'a> Writes<'a> {
             }
             Target::Bit(step, channel) => self.bit(model, step, channel)?,
         };
-        let parts = parts
-            .into_iter()
-            .map(|part| part.numbered(self.trace))
-            .collect();
-        Ok(Provenance { of, total, parts })
+        let sum: f64 = parts.iter().map(|part| part.amount).sum();
+        let size: f64 = parts.iter().map(|part| part.amount.abs()).sum();
+        // NaN is no agreement.
+        if (sum - total).abs() <= 1e-3 * size.max(1.0) {
+            let parts = parts.into_iter().map(|part| part.numbered(self.trace));
+            let parts = parts.collect();
+            return Ok(Provenance { of, total, parts });
+        }
+        let name = of.name(self.trace);
+        Err(format!("{name} is no sum of what heads wrote"))
     }
 
     /// A logit, with its parts.
@@ -714,6 +719,12 @@ mod tests {
         let other = Model::new(model.config.clone(), 6);
         let found = writes.made(Target::Bit(3, 0), Some(&other)).unwrap_err();
         assert_eq!(found, "these weights do not give the recorded logit");
+        // A memory that something else has changed.
+        let mut changed = recording.clone();
+        changed.trace.heads[0].read.as_mut_slice().fill(3.0);
+        let writes = Writes::of(&changed, &model.config).unwrap();
+        let found = writes.made(Target::Read(0, 3), None).unwrap_err();
+        assert_eq!(found, "read0:3 is no sum of what heads wrote");
         recording.absent.push("write1.add".to_owned());
         let lost = Writes::of(&recording, &model.config).unwrap_err();
         assert_eq!(lost, "write1.add was not recorded");

@@ -831,3 +831,15 @@ fn heads_of_large_files_are_not_tried() {
     ];
     assert_eq!(heads_of(&edits), (0, false));
 }
+
+#[test]
+fn heads_may_read_a_memory_that_the_file_changes() {
+    let edits = [
+        ("heads   write   = 1  ", "heads   write   = 0  "),
+        (
+            "M = M[-1] * product[write](1 - w * e) + sum[write](w * a)",
+            "M = 0.9 * M[-1] + 0.1",
+        ),
+    ];
+    assert_eq!(heads_of(&edits), (1, false));
+}

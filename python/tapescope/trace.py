@@ -497,7 +497,7 @@ def _load_json(path: str, data: bytes) -> Trace:
     _check(path, meta, ("shape", "data"))
     arrays = {}
     for name, array in meta["arrays"].items():
-        with _unreadable(path, "is not an array", f"`arrays.{name}`", "float32 numbers, as many as its `shape` says"):
+        with _unreadable(path, "is not an array", f"`arrays.{name}`", "float32 numbers that fill its `shape`"):
             arrays[name] = np.array(array["data"], array.get("dtype", "float32")).reshape(array["shape"])
             if list(arrays[name].shape) != array["shape"]:
                 raise ValueError(f"its shape is {array['shape']}")

@@ -267,7 +267,7 @@ class Io(Test):
         self.traced("t.json")
         with open(self.path("t.json")) as file:
             source = file.read()
-        whole = "float32 numbers, as many as its `shape` says"
+        whole = "float32 numbers that fill its `shape`"
         for change, place, found, expected in (
             ([1, 2], "", r"is \[1, 2\]", "an object"), ({"shape": "12x5"}, ".shape", 'is "12x5"', "a list"),
             ({"shape": None}, ".shape", "is missing", "a list"), ({"data": None}, ".data", "is missing", "a list"),

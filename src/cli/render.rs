@@ -80,7 +80,8 @@ stages of one head (--head, default: the first write head) and the memory at --s
 or two heads (--head, default: a write head, or a read head in the answer phase) on a few memory rows \
 at --step, large. Or list pictures, drawn one below the other: input, target, output, error, adds, \
 erases, reads, weightings, usage, precedence, age, modes, links, patches, memory, stages, scalars, overlap, \
-redundancy, uncertainty, hidden, cells, quantities. Every colour has a legend; scales are fixed for the episode. The same command writes the same bytes.";
+redundancy, uncertainty, hidden, cells, quantities. Every colour has a legend; scales are fixed for the episode. \
+The same command writes the same bytes.";
 
 /// Draw an episode as SVG, PNG, animated GIF, or a page with a player: Figure 6 of the paper, or any picture of the window.
 #[derive(Debug, Args)]

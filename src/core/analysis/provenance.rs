@@ -292,20 +292,18 @@ impl<'a> Writes<'a> {
         let (total, parts) = match of {
             Target::Read(head, step) => {
                 let (total, direction) = self.read(head, step)?;
-                (total, self.parts(head, step, &direction))
+                let parts = self.parts(head, step, &direction);
+                if !adds_up(&parts, total, 1e-3) {
+                    let name = of.name(self.trace);
+                    return Err(format!("{name} is no sum of what heads wrote"));
+                }
+                (total, parts)
             }
             Target::Bit(step, channel) => self.bit(model, step, channel)?,
         };
-        let sum: f64 = parts.iter().map(|part| part.amount).sum();
-        let size: f64 = parts.iter().map(|part| part.amount.abs()).sum();
-        // NaN is no agreement.
-        if (sum - total).abs() <= 1e-3 * size.max(1.0) {
-            let parts = parts.into_iter().map(|part| part.numbered(self.trace));
-            let parts = parts.collect();
-            return Ok(Provenance { of, total, parts });
-        }
-        let name = of.name(self.trace);
-        Err(format!("{name} is no sum of what heads wrote"))
+        let parts = parts.into_iter().map(|part| part.numbered(self.trace));
+        let parts = parts.collect();
+        Ok(Provenance { of, total, parts })
     }
 
     /// A logit, with its parts.
@@ -369,11 +367,7 @@ impl<'a> Writes<'a> {
         }
         parts.iter_mut().for_each(|part| part.values.clear());
         let total = f64::from(trace.logit.row(t)[channel]);
-        let sum: f64 = parts.iter().map(|part| part.amount).sum();
-        let size: f64 = parts.iter().map(|part| part.amount.abs()).sum();
-        // NaN is no agreement.
-        let is_same = (sum - total).abs() <= 1e-4 * size.max(1.0);
-        let made = is_same.then_some((total, parts));
+        let made = adds_up(&parts, total, 1e-4).then_some((total, parts));
         made.ok_or_else(|| mismatch.to_owned())
     }
 
@@ -540,6 +534,13 @@ fn heads(trace: &Trace) -> String {
         "HEAD:STEP with HEAD one of {}",
         heads.collect::<Vec<_>>().join(", ")
     )
+}
+
+/// Whether parts add up to a total, but for this share of their sizes. NaN is no agreement.
+fn adds_up(parts: &[Part], total: f64, share: f64) -> bool {
+    let sum: f64 = parts.iter().map(|part| part.amount).sum();
+    let size: f64 = parts.iter().map(|part| part.amount.abs()).sum();
+    (sum - total).abs() <= share * size.max(1.0)
 }
 
 fn wide<'a>(values: impl IntoIterator<Item = &'a f32>) -> Vec<f64> {

@@ -52,14 +52,16 @@ pub fn events(recording: &Recording) -> Vec<Event> {
         let heads = trace.heads.iter().enumerate();
         words.extend(heads.filter_map(|(index, head)| {
             let (before, now) = (move_in(head, step.checked_sub(1)?)?, move_in(head, step)?);
-            let label = head_label(trace, index);
-            let (row, _) = peak(head.weighting.row(step))?;
+            if now == before {
+                return None;
+            }
             let how = if now.unsigned_abs() > reach(head) {
+                let (row, _) = peak(head.weighting.row(step))?;
                 format!("jumps to row {}", row_number(trace, row))
             } else {
                 moves(now)
             };
-            (now != before).then(|| format!("{label} {how}"))
+            Some(format!("{} {how}", head_label(trace, index)))
         }));
         let wrong = recording.wrong_bits(step);
         if wrong > 0 {

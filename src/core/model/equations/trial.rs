@@ -111,8 +111,8 @@ fn order(compiled: &Compiled) -> Result<Order, String> {
 /// An episode with random weights and a random input.
 struct Trial<'a> {
     compiled: &'a Compiled,
-    engine: Engine<f64>,
-    job: Job,
+    /// The values of each quantity; empty where it has none.
+    values: Vec<Series>,
 }
 
 /// A row of numbers for each step.
@@ -159,27 +159,27 @@ impl<'a> Trial<'a> {
             }
         }
         engine.forward();
-        Some(Self {
-            compiled,
-            engine,
-            job,
-        })
+        let values = compiled.quantities.iter().map(|own| {
+            let places = compiled.places_of(own, &engine, job, 0);
+            let (_, rows) = own.rows(job.sizes, job.question);
+            let width = places.len().checked_div(rows).unwrap_or(0);
+            let value = |at: &usize| engine.memory.arena.get(*at).copied().unwrap_or_default();
+            let rows = places.chunks(width.max(1));
+            rows.map(|row| row.iter().map(value).collect()).collect()
+        });
+        let values = values.collect();
+        Some(Self { compiled, values })
     }
 
     /// The values of an array, if there is one.
-    fn series(&self, place: Place, array: Array) -> Option<Series> {
-        let (_, own) = self.compiled.quantity(place, array)?;
-        let places = self.compiled.places_of(own, &self.engine, self.job, 0);
-        let (_, rows) = own.rows(self.job.sizes, self.job.question);
-        let width = places.len().checked_div(rows).filter(|width| *width > 0)?;
-        let rows = places.chunks(width);
-        let values = |row: &[usize]| row.iter().map(|at| self.engine.memory.arena[*at]).collect();
-        Some(rows.map(values).collect())
+    fn series(&self, place: Place, array: Array) -> Option<&Series> {
+        let (at, _) = self.compiled.quantity(place, array)?;
+        Some(&self.values[at]).filter(|series| !series.is_empty())
     }
 
     /// The values of an array of a head in a step.
-    fn of_head(&self, head: usize, array: Array, t: usize) -> Option<Vec<f64>> {
-        Some(self.series(Place::Head(head), array)?[t].clone())
+    fn of_head(&self, head: usize, array: Array, t: usize) -> Option<&[f64]> {
+        Some(&self.series(Place::Head(head), array)?[t])
     }
 
     /// The first array of a head that is not made of those before it as its label promises.
@@ -205,20 +205,21 @@ impl<'a> Trial<'a> {
             let before = weighting(t.checked_sub(1));
             let content = own(array::CONTENT);
             let found = own(array::SIMILARITY).filter(|_| is_plain);
-            let found = found.map(|row| softmax(&row, one(array::STRENGTH).unwrap_or(1.0)));
-            let gated = one(array::GATE).zip(content.clone().zip(before)).map(
-                |(gate, (content, before))| {
-                    let pairs = content.iter().zip(&before);
-                    let blend = |(c, w): (&f64, &f64)| gate * c + (1.0 - gate) * w;
-                    pairs.map(blend).collect::<Vec<_>>()
-                },
-            );
-            let known_gated = own(array::GATED).or(content.clone());
-            let shifted = own(array::SHIFT).zip(known_gated.clone());
-            let shifted = shifted.map(|(shift, row)| convolution(&row, &shift));
-            let last = own(array::SHIFTED).or(known_gated.clone());
+            let found = found.map(|row| softmax(row, one(array::STRENGTH).unwrap_or(1.0)));
+            let gated =
+                one(array::GATE)
+                    .zip(content.zip(before))
+                    .map(|(gate, (content, before))| {
+                        let pairs = content.iter().zip(before);
+                        let blend = |(c, w): (&f64, &f64)| gate * c + (1.0 - gate) * w;
+                        pairs.map(blend).collect::<Vec<_>>()
+                    });
+            let known_gated = own(array::GATED).or(content);
+            let shifted = own(array::SHIFT).zip(known_gated);
+            let shifted = shifted.map(|(shift, row)| convolution(row, shift));
+            let last = own(array::SHIFTED).or(known_gated);
             let weight = last.filter(|_| !is_mixed);
-            let weight = weight.map(|row| sharpened(&row, one(array::SHARPENING).unwrap_or(1.0)));
+            let weight = weight.map(|row| sharpened(row, one(array::SHARPENING).unwrap_or(1.0)));
             let chosen = own(array::DISTRIBUTION).or(own(array::WEIGHTING));
             let made = [
                 (array::CONTENT, found, content),
@@ -228,7 +229,7 @@ impl<'a> Trial<'a> {
             ];
             let mut wrong = made
                 .into_iter()
-                .filter(|(_, found, wanted)| !agree(found.as_deref(), wanted.as_deref()));
+                .filter(|(_, found, wanted)| !agree(found.as_deref(), *wanted));
             // A gate without its result is another gate.
             let is_other = has(array::GATE) && !has(array::GATED) && !is_mixed;
             let other = is_other.then_some(array::GATE);
@@ -237,7 +238,7 @@ impl<'a> Trial<'a> {
     }
 
     /// The memory after step t: column after column, with t = 0 before the first one.
-    fn memory(&self) -> Option<Series> {
+    fn memory(&self) -> Option<&Series> {
         self.series(Place::Machine, array::MEMORY)
     }
 
@@ -255,11 +256,11 @@ impl<'a> Trial<'a> {
                 else {
                     return false;
                 };
-                let erase = own(head, array::ERASE).unwrap_or(vec![0.0; add.len()]);
+                let erase = own(head, array::ERASE);
                 let cells = erased.iter_mut().zip(&mut added).enumerate();
                 for (at, (kept, sum)) in cells {
                     let (column, row) = (at / weighting.len(), at % weighting.len());
-                    *kept *= 1.0 - weighting[row] * erase[column];
+                    *kept *= 1.0 - weighting[row] * erase.map_or(0.0, |erase| erase[column]);
                     let add = weighting[row] * add[column];
                     *(if is_turn { kept } else { sum }) += add;
                 }
@@ -278,10 +279,10 @@ impl<'a> Trial<'a> {
             let own = |array: Array| self.of_head(head, array, t);
             let sum: Option<Vec<f64>> = own(array::WEIGHTING).map(|weighting| {
                 let columns = memory[t + after].chunks(weighting.len());
-                let sum = |column: &[f64]| column.iter().zip(&weighting).map(|(m, w)| m * w).sum();
+                let sum = |column: &[f64]| column.iter().zip(weighting).map(|(m, w)| m * w).sum();
                 columns.map(sum).collect()
             });
-            agree(sum.as_deref(), own(array::READ).as_deref())
+            agree(sum.as_deref(), own(array::READ))
         })
     }
 }

@@ -51,6 +51,9 @@ pub(super) struct View {
     /// Select this head, such as W0 or R1 [default: the head that acts].
     #[arg(long, value_name = "HEAD")]
     head: Option<String>,
+    /// Pin this value, such as memory[5,2], read0.weighting[5] or write0.gate.
+    #[arg(long, value_name = "VALUE")]
+    pin: Option<String>,
     /// Open a link to the web page: the whole link, or the part after its #.
     #[arg(long, value_name = "LINK", exclusive = true)]
     link: Option<String>,
@@ -105,6 +108,7 @@ impl View {
             rows: rows(&self.episode.sizes)?,
             step: self.step,
             head: self.head,
+            pin: self.pin,
             ..StartOptions::default()
         };
         let included = weights::included_names().next().unwrap_or_default();

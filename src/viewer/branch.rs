@@ -3,6 +3,7 @@
 use std::ops::RangeInclusive;
 
 use super::state::{Open, State, Target};
+use crate::figure::facts::datum::Datum;
 use crate::figure::{head_label, peak};
 use crate::io::{Error, intervention};
 use crate::model::{Array, Model, Place, Range, Trace, array};
@@ -128,23 +129,14 @@ impl State {
         let (trace, step) = (&open.shown.recording.trace, self.player.step());
         let target = target.unwrap_or(Target::Head(self.view.focus));
         let choices = match (target, target.rows()) {
-            (Target::Cell { row, column }, _) => {
-                let [rows, _] = trace.memory_size();
-                let now = trace.memory_columns.row(step + 1).get(column * rows + row);
-                one("cell", &format!("memory[{row},{column}]"), now)
-            }
-            (_, Some(rows)) => self.row_choices(trace, &rows),
+            (Target::Row(_) | Target::Rows { .. }, Some(rows)) => self.row_choices(trace, &rows),
             (Target::Head(head), _) => self.head_choices(trace, head),
-            (Target::Unit { layer, unit }, _) => {
-                let of = (Place::Layer(layer), array::HIDDEN);
-                entry_choices(trace, of, unit, step)
-            }
-            (Target::Value { id, column }, _) => {
-                let of = id.recorded(trace).into_iter();
-                of.flat_map(|of| entry_choices(trace, of, column, step))
+            _ => {
+                let datum = target.datum(trace, self.view.focus).into_iter();
+                datum
+                    .flat_map(|of| entry_choices(trace, of, step))
                     .collect()
             }
-            _ => Vec::new(),
         };
         let choices = choices.into_iter();
         choices
@@ -226,15 +218,13 @@ impl State {
 }
 
 /// Choices for one value of an array of a step.
-fn entry_choices(
-    trace: &Trace,
-    (place, array): (Place, Array),
-    at: usize,
-    step: usize,
-) -> Vec<ValueChoice> {
-    let series = trace.series(place, array).filter(|of| step < of.steps());
-    let now = series.and_then(|series| series.row(step).get(at));
-    let name = trace.array_name(place, array);
+fn entry_choices(trace: &Trace, datum: Datum, step: usize) -> Vec<ValueChoice> {
+    let Datum {
+        place,
+        array,
+        index: at,
+    } = datum;
+    let (now, name) = (datum.value(trace, step), trace.array_name(place, array));
     if array.range == Range::Distribution {
         let whole = format!("{name}=row({at})");
         let words = format!("Set entry {at} to 1");
@@ -243,28 +233,16 @@ fn entry_choices(
             ValueChoice::other(whole),
         ];
     }
-    match place {
-        Place::Layer(layer) if trace.layers.len() > 1 => {
-            one("unit", &format!("{name}[{layer},{at}]"), now)
-        }
-        Place::Layer(_) => one("unit", &format!("{name}[{at}]"), now),
-        Place::Machine if let Some(sizes) = trace.array_sizes(array) => {
-            let columns: usize = sizes.iter().skip(1).product();
-            match sizes {
-                [] => one("value", &name, now),
-                [_] => one("value", &format!("{name}[{at}]"), now),
-                _ => {
-                    let (row, column) = (at / columns.max(1), at % columns.max(1));
-                    one("value", &format!("{name}[{row},{column}]"), now)
-                }
-            }
-        }
-        Place::Head(_) | Place::Machine => one("value", &format!("{name}[{at}]"), now),
-    }
+    let what = match place {
+        Place::Layer(_) => "unit",
+        Place::Machine if array == array::MEMORY => "cell",
+        Place::Head(_) | Place::Machine => "value",
+    };
+    one(what, &datum.name(trace), now)
 }
 
 /// Choices for one number, if there is one.
-fn one(what: &str, name: &str, now: Option<&f32>) -> Vec<ValueChoice> {
+fn one(what: &str, name: &str, now: Option<f32>) -> Vec<ValueChoice> {
     let Some(now) = now else { return Vec::new() };
     let zero = ValueChoice::new(format!("Set {what} to 0"), format!("{name}=0"));
     vec![zero, ValueChoice::other(format!("{name}={now}"))]

@@ -15,13 +15,13 @@ use crate::task::{MAX_REPEATS, Task};
 use crate::train::UNSEEN_SEED;
 
 /// The names that a link knows.
-const NAMES: &str = "machine, length, items, repeats, seed, sample, rows, flip, intervene, step, stage, head, layout, page, embed and parts";
+const NAMES: &str = "machine, length, items, repeats, seed, sample, rows, flip, intervene, step, stage, head, pin, layout, page, embed and parts";
 
 /// The name of the page on attention mechanisms.
 const PAGE: &str = "attention";
 
 /// Keys for the position in an episode: a link to a recorded trace has no others.
-const PLACES: [&str; 6] = ["step", "stage", "head", "layout", "embed", "parts"];
+const PLACES: [&str; 7] = ["step", "stage", "head", "pin", "layout", "embed", "parts"];
 
 /// The contents of a link; missing ones have their defaults.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -88,6 +88,7 @@ impl Link {
             "step" => self.begin.step = Some(number(name, value)?),
             "stage" => self.begin.stage = Some(number(name, value)?),
             "head" => self.begin.head = Some(value.to_owned()),
+            "pin" => self.begin.pin = Some(value.to_owned()),
             "page" if value == PAGE => self.begin.family = true,
             "page" => return invalid(format!("page={value}; the only page is {PAGE}.")),
             "embed" if value == "1" => self.begin.embed = true,
@@ -113,6 +114,7 @@ impl Link {
             step: Some(state.player.step()),
             stage: (!state.player.whole_steps()).then(|| state.player.stage()),
             head: (state.view.chosen).then(|| head_label(trace, state.view.focus)),
+            pin: state.pinned_value().map(|value| value.name(trace)),
             layout: WindowLayout::named(state.layout().name()),
             family: state.welcome.shown && state.welcome.family,
             embed: state.embedded,
@@ -297,6 +299,7 @@ impl Link {
             ("step", text(begin.step)),
             ("stage", text(begin.stage)),
             ("head", begin.head.clone()),
+            ("pin", begin.pin.clone()),
             ("layout", text(begin.layout.map(WindowLayout::name))),
             ("page", begin.family.then(|| PAGE.to_owned())),
             ("embed", begin.embed.then(|| "1".to_owned())),
@@ -343,7 +346,9 @@ fn invalid<T>(what: impl Display) -> Result<T, String> {
 fn encoded<V: AsRef<str>>(pairs: impl IntoIterator<Item = (&'static str, V)>) -> String {
     let encoded = Serializer::new(String::new()).extend_pairs(pairs).finish();
     // Characters that are allowed there and readable.
-    encoded.replace("%2C", ",")
+    let allowed = [("%2C", ","), ("%5B", "["), ("%5D", "]")];
+    let readable = |text: String, (code, sign)| text.replace(code, sign);
+    allowed.into_iter().fold(encoded, readable)
 }
 
 #[cfg(test)]
@@ -363,6 +368,7 @@ mod tests {
             "items=4&sample=2&flip=3.1,4.0&stage=2&layout=close-up",
             "machine=copy&seed=7&step=2&intervene=12%3Aread0.gate%3D1&intervene=20-%3Awrite0.erase%3D0",
             "machine=caption&page=attention",
+            "machine=copy&step=3&pin=memory[5,2]",
             "machine=copy&embed=1&parts=memory,weightings,player",
             "",
         ] {
@@ -405,6 +411,13 @@ mod tests {
             ("step=7", "step=7; the episode has steps 0 to 6."),
             ("head=R9", "head=R9; the heads are R0"),
             ("head=", "head=; the heads are R0"),
+            (
+                "pin=memory[99,0]",
+                "pin=memory[99,0]; expected a whole number, 0 to 7",
+            ),
+            ("pin=memory[1]", "pin=memory[1]; expected a number"),
+            ("pin=read0.gates", "pin=read0.gates; there is no array"),
+            ("pin=loss", "pin=loss; expected a recorded value"),
         ] {
             let link = Link::parse(text).and_then(|link| link.beginning(&tiny));
             let begin =
@@ -445,7 +458,7 @@ mod tests {
             (
                 "a.json",
                 "seed=3",
-                "step, stage, head, layout, embed, parts.",
+                "step, stage, head, pin, layout, embed, parts.",
             ),
         ] {
             let place = Link::parse(text).unwrap().place_in(address);

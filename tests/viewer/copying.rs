@@ -3,6 +3,8 @@
 use egui::accesskit::Role;
 use egui_kittest::kittest::NodeT;
 
+use tapescope::viewer::StartOptions;
+
 use super::*;
 
 /// Pictures of words and lines: there are no numbers behind them.
@@ -111,5 +113,37 @@ fn a_copy_reaches_the_clipboard_of_the_desktop() {
     assert!(
         features.contains("egui-winit feature \"clipboard\""),
         "{features}"
+    );
+}
+
+#[test]
+fn the_name_of_a_value_is_copied_and_pins_it_again() {
+    let mut harness = paused();
+    act(&mut harness, Play::Seek(4));
+    harness.get_by_label_contains("W0 gate: ").click_secondary();
+    harness.run_steps(3);
+    harness
+        .get_by_label_contains("Copy name write0.gated[")
+        .click();
+    let name = copied(&mut harness);
+    let begin = StartOptions {
+        pin: Some(name.clone()),
+        ..StartOptions::default()
+    };
+    let mut options = Options::included(None).with_first("copy");
+    options.begin = begin;
+    let mut harness = window_with(LARGE, options);
+    let row = name
+        .trim_start_matches("write0.gated[")
+        .trim_end_matches(']');
+    assert!(says(&harness, &format!("W0 row {row}")), "{name}");
+    // The pinned value is in the link.
+    let context = harness.ctx.clone();
+    let state = harness.state_mut();
+    state.apply(&context, vec![File::CopyLink.into()]);
+    let link = copied(&mut harness);
+    assert!(
+        link.contains(&format!("pin=write0.weighting[{row}]")),
+        "{link}"
     );
 }

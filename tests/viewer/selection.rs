@@ -50,4 +50,7 @@ fn alt_shows_the_bits_of_the_value_under_the_pointer() {
     let value = &harness.state().readout().unwrap().value;
     let value: f32 = value.replace('−', "-").parse().unwrap();
     harness.get_by_label(&format!("f32 bits 0x{:08X}", value.to_bits()));
+    let name = harness.state().readout().unwrap().name.clone().unwrap();
+    assert!(name.starts_with("memory["), "{name}");
+    assert!(says(&harness, &name));
 }

@@ -223,6 +223,25 @@ impl PanelId {
         Some((Place::Head(self.of?), array))
     }
 
+    /// The picture over time of a recorded array, if there is one.
+    pub fn showing(trace: &Trace, place: Place, array: Array) -> Option<Self> {
+        let of = match place {
+            Place::Machine => None,
+            Place::Layer(own) | Place::Head(own) => Some(own),
+        };
+        let vectors = [Picture::Keys, Picture::Shifts, Picture::Feedback];
+        let pictures = Picture::NAMES.into_iter().map(|(_, picture)| picture);
+        let ids = vectors.into_iter().chain(pictures);
+        let ids = ids.map(|picture| Self {
+            of,
+            ..Self::new(picture)
+        });
+        let parts = 0..trace.kind_arrays.arrays().count();
+        let parts = parts.map(|part| Self::new(Picture::Quantities).part(part));
+        let mut ids = ids.chain(parts);
+        ids.find(|id| id.recorded(trace) == Some((place, array)))
+    }
+
     /// Returns the identity of the picture at one step.
     pub fn now(self) -> Self {
         Self { now: true, ..self }

@@ -1,6 +1,7 @@
 //! Values of an episode: their names, scales, stages and equations. Nothing here paints.
 
 pub mod colour;
+pub mod datum;
 pub mod episode;
 pub mod equations;
 pub mod events;

@@ -9,7 +9,7 @@ use crate::viewer::command::{Episode, Window};
 use crate::viewer::link::Link;
 use crate::viewer::state::{
     Effect, Job, Kind, Mode, Open, OpenedFile, RecordingInputs, RowZoom, SAMPLES, StartOptions,
-    State, StepZoom, WindowLayout,
+    State, StepZoom, WindowLayout, pinned,
 };
 
 impl State {
@@ -289,6 +289,11 @@ impl State {
         let head = |label: String| head_named(self.trace()?, &label);
         if let Some(head) = begin.head.and_then(head) {
             self.select_head(head);
+        }
+        let pin = |name: String| pinned(&name, self.trace()?).ok();
+        if let Some((target, head)) = begin.pin.and_then(pin) {
+            head.into_iter().for_each(|head| self.select_head(head));
+            self.view.selected = Some(target);
         }
         if begin.family {
             self.window(Window::ToggleFamily);

@@ -152,7 +152,8 @@ impl State {
         let begin = &mut self.pending.begin;
         if let Err(lacks) = begin.check(trace.steps(), trace, open.writes_first()) {
             self.toasts.add(Kind::Problem, lacks.to_string());
-            (begin.step, begin.stage, begin.head) = (None, None, None);
+            (begin.step, begin.stage) = (None, None);
+            (begin.head, begin.pin) = (None, None);
         }
         let (broken, shown) = (open.non_finite, open.shown.clone());
         self.leave_tour_step();

@@ -5,9 +5,11 @@ use std::iter;
 
 use egui::{Button, Response, RichText, Ui};
 
+use crate::figure::facts::datum::Datum;
+use crate::model::Trace;
 use crate::viewer::command::{Command, File};
 use crate::viewer::inspect::{Form, Table};
-use crate::viewer::widget::send;
+use crate::viewer::widget::{send, text_button};
 
 /// Numbers in lines and columns, as an array of a trace file has them.
 pub struct Sheet<'a> {
@@ -31,8 +33,19 @@ enum CopyScope {
     All,
 }
 
-/// Names of a line and a column, as text.
-pub type More<'a> = (&'static str, &'a dyn Fn(usize, usize) -> Command);
+/// What else is to be done with the value in a line and a column.
+pub type More<'a> = &'a dyn Fn(usize, usize) -> Vec<(String, Command)>;
+
+/// Nothing else.
+pub const NOTHING: More<'static> = &|_, _| Vec::new();
+
+/// The choice to copy the name of a recorded value.
+pub fn copy_name(trace: &Trace, value: Datum) -> (String, Command) {
+    let text = value.name(trace);
+    let said = Some(format!("Name copied: {text}."));
+    let words = format!("Copy name {text}");
+    (words, File::Copy { text, said }.into())
+}
 
 impl Sheet<'_> {
     fn column_name(&self, column: usize) -> String {
@@ -76,7 +89,7 @@ impl Sheet<'_> {
     }
 
     /// The menu of a picture; `cell` is the line and the column under the pointer, `more` is to be done with a cell, too.
-    pub fn menu(&self, response: &Response, cell: Option<(usize, usize)>, more: Option<More<'_>>) {
+    pub fn menu(&self, response: &Response, cell: Option<(usize, usize)>, more: More<'_>) {
         // The pointer moves on into the menu: the cell is the one that was clicked.
         let id = response.id.with("menu");
         if let (true, Some(cell)) = (response.secondary_clicked(), cell) {
@@ -89,11 +102,12 @@ impl Sheet<'_> {
         };
         response.context_menu(|ui| {
             self.menu_ui(ui, (line, column));
-            if let Some((words, command)) = more {
+            let more = more(line, column);
+            if !more.is_empty() {
                 ui.separator();
-                if ui.button(words).clicked() {
-                    send(ui.ctx(), command(line, column));
-                }
+            }
+            for (words, command) in more {
+                text_button(ui, &words, command);
             }
         });
     }

@@ -272,6 +272,7 @@ impl<'a> View<'a> {
             place,
             value,
             meaning,
+            name: None,
         });
     }
 

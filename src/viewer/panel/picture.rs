@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 use egui::{Response, Ui};
 
-use super::copy_menu::{More, Sheet};
+use super::copy_menu::{NOTHING, Sheet, copy_name};
 use super::{View, part, pointer, scrub, signal_path};
+use crate::figure::facts::datum::Datum;
 use crate::figure::facts::equations::{self, InStep};
 use crate::figure::facts::links::MODES;
 use crate::figure::facts::source::name_of;
@@ -18,8 +19,9 @@ use crate::figure::scene::catalogue::{Catalogue, learned_axes, learned_of, steps
 use crate::figure::scene::panel::{Content, Hit};
 use crate::figure::scene::units::QUANTITIES;
 use crate::figure::{PanelId, Picture, PlacedPanel, Surface, facts::numbers, head_label, narrate};
+use crate::model::{Array, Place, array};
 use crate::train::{ABSENT, Quantity};
-use crate::viewer::command::{Command, Episode, Play, ViewCommand};
+use crate::viewer::command::{Episode, Play, ViewCommand};
 use crate::viewer::inspect::{self, Card};
 use crate::viewer::narration;
 use crate::viewer::narration::comparison::value_text;
@@ -235,7 +237,39 @@ fn readout(place: &PlacedPanel<'_>, at: Hit, all: &[PlacedPanel<'_>], view: &Vie
         place: said,
         value,
         meaning,
+        name: datum(place, at, view).map(|datum| datum.name(view.trace())),
     }
+}
+
+/// The recorded value under the pointer, if it is one.
+fn datum(place: &PlacedPanel<'_>, at: Hit, view: &View<'_>) -> Option<Datum> {
+    let id = place.panel.id;
+    match &place.panel.content {
+        Content::Bars(bars) => recorded(Place::Head(bars.head), bars.column.array, at.row, view),
+        _ if id.picture == Picture::Memory => {
+            entry(id, at.row * place.cells()?.columns + at.column, view)
+        }
+        _ => entry(id, channel(id, at, view), view),
+    }
+}
+
+/// The entry with this index of what a picture shows, if that is recorded in the episode on screen.
+fn entry(id: PanelId, index: usize, view: &View<'_>) -> Option<Datum> {
+    let (place, array) = match id.picture {
+        Picture::Memory => (Place::Machine, array::MEMORY),
+        _ => id.recorded(view.trace())?,
+    };
+    recorded(place, array, index, view).filter(|_| id.side.is_none())
+}
+
+/// An entry of an array, unless derivatives are shown in its place.
+fn recorded(place: Place, array: Array, index: usize, view: &View<'_>) -> Option<Datum> {
+    let is_value = view.state.layer().is_none() && view.trace().series(place, array).is_some();
+    is_value.then_some(Datum {
+        place,
+        array,
+        index,
+    })
 }
 
 /// Returns the meaning of a value, as text or as an equation.
@@ -385,6 +419,10 @@ fn menu(
         value: &by_row,
     };
     let cell = hit.map(|hit| (hit.row, hit.column));
+    let named = |index| {
+        let value = entry(id, index, view);
+        value.map(|value| copy_name(view.trace(), value))
+    };
     if id.picture == Picture::Units {
         let names = all.iter().map(|place| place.panel.note.as_str());
         let names: Vec<_> = names.collect();
@@ -398,7 +436,7 @@ fn menu(
         };
         let place = all.iter().position(|other| other.panel.id == id);
         let cell = hit.map(|hit| hit.row).zip(place);
-        sheet.menu(response, cell, None);
+        sheet.menu(response, cell, NOTHING);
     } else if place.steps().is_some() {
         let sheet = Sheet {
             name,
@@ -407,13 +445,16 @@ fn menu(
             value: &value,
             ..of_a_step
         };
-        let gradients =
-            |step, channel| Command::Episode(Episode::Gradients(Quantity::Bit { step, channel }));
         let is_known =
             id.picture == Picture::Output && id.side.is_none() && view.open.shown.machine.is_some();
-        let more: Option<More<'_>> = is_known.then_some(("Show gradients of this bit", &gradients));
+        let more = |step, channel| {
+            let gradients = Episode::Gradients(Quantity::Bit { step, channel }).into();
+            let gradients = ("Show gradients of this bit".to_owned(), gradients);
+            let gradients = is_known.then_some(gradients);
+            named(channel).into_iter().chain(gradients).collect()
+        };
         let cell = hit.map(|hit| (hit.column, hit.row));
-        sheet.menu(response, cell, more);
+        sheet.menu(response, cell, &more);
     } else if id.now && id.picture != Picture::Quantities {
         let all = view.catalogue().panel(PanelId { now: false, ..id });
         let Some(Content::Cells(all)) = all.map(|panel| panel.content) else {
@@ -427,7 +468,9 @@ fn menu(
             ..of_a_step
         };
         let cell = hit.map(|hit| (view.step(), channel(id, hit, view)));
-        sheet.menu(response, cell, None);
+        sheet.menu(response, cell, &|_, index| {
+            named(index).into_iter().collect()
+        });
     } else if let Content::Overlap(overlap) = &panel.content {
         let names: Vec<_> = overlap.names.iter().map(ToString::to_string).collect();
         let names: Vec<_> = names.iter().map(String::as_str).collect();
@@ -436,33 +479,40 @@ fn menu(
             names: &names,
             ..of_a_step
         };
-        sheet.menu(response, cell, None);
+        sheet.menu(response, cell, NOTHING);
     } else {
-        of_a_step.menu(response, cell, None);
+        let columns = match view.catalogue().quantity(id) {
+            Some(own) => own.shape()[1],
+            None => cells.columns,
+        };
+        of_a_step.menu(response, cell, &|row, column| {
+            named(row * columns + column).into_iter().collect()
+        });
     }
 }
 
 /// The menu of the weightings of a head at this step, stage beside stage.
 pub fn weightings_menu(
     response: &Response,
-    index: usize,
+    of_head: usize,
     column: Option<&Column>,
     row: Option<usize>,
     view: &mut View<'_>,
 ) {
-    let (head, step) = (&view.trace().heads[index], view.step());
+    let (trace, step) = (view.trace(), view.step());
+    let head = &trace.heads[of_head];
     let columns: Vec<_> = columns_of(head).collect();
     let is_it = |other: &&Column| column.is_some_and(|column| std::ptr::eq(*other, column));
     let place = columns.iter().position(is_it);
     let place = place.or(columns.len().checked_sub(1));
     let names: Vec<_> = columns.iter().map(|column| column.array.name).collect();
-    let label = head_label(view.trace(), index);
+    let label = head_label(trace, of_head);
     let gradients = view.state.layer();
     let whose = gradients.map_or_else(|| label.clone(), |gradients| gradients.wrt(&label));
     let value = |row: usize, stage: usize| match gradients {
         None => columns[stage].values(head, step)[row],
         Some(by) => {
-            let values = by.column(index, columns[stage], step);
+            let values = by.column(of_head, columns[stage], step);
             values.map_or(ABSENT, |values| values[row])
         }
     };
@@ -473,5 +523,10 @@ pub fn weightings_menu(
         names: &names,
         value: &value,
     };
-    sheet.menu(response, row.zip(place), None);
+    let name = |index: usize, stage: usize| {
+        let value = recorded(Place::Head(of_head), columns[stage].array, index, view);
+        let named = value.map(|value| copy_name(trace, value));
+        named.into_iter().collect()
+    };
+    sheet.menu(response, row.zip(place), &name);
 }

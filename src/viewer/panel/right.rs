@@ -6,6 +6,7 @@ use egui::{Align2, Rect, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 
 use super::View;
 use super::branch::{set_ui, set_within, value_ui};
+use super::copy_menu::copy_name;
 use super::instruction::instruction_ui;
 use super::picture::{hover_ui, paint_ui};
 use crate::figure::facts::equations;
@@ -337,6 +338,11 @@ fn kept_ui(ui: &mut Ui, view: &mut View<'_>) {
         ui.add_space(4.0);
     }
     copy_ui(ui, &card.table.columns[1..].join(", "));
+    if let Some(value) = view.state.pinned_value() {
+        let (words, copy) = copy_name(view.trace(), value);
+        let hint = "for expressions, interventions, links and programs";
+        text_button(ui, &words, copy).on_hover_text(hint);
+    }
     ui.add_space(theme::SECTION);
 }
 

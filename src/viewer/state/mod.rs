@@ -54,7 +54,7 @@ pub use same::SameArc;
 pub use search::{Found, SEEDS, Search, condition};
 pub use session::{SAMPLES, Session, own_request, size_label, sizes, stops};
 pub use settings::{Appearance, Panels, SCALES, Settings, Theme};
-pub use start::{InvalidStart, StartOptions};
+pub use start::{InvalidStart, StartOptions, pinned};
 pub use step_zoom::StepZoom;
 pub use tour::{
     Act, TOUR_STEPS, Tour, TourState, TourTarget, Wait, best_link, best_query, numbered,
@@ -67,6 +67,7 @@ use std::sync::Arc;
 
 use crate::analysis::expression::ExpressionError;
 use crate::figure::Picture;
+use crate::figure::facts::datum::Datum;
 use crate::figure::facts::events::Event;
 use crate::figure::facts::rows::Rows;
 use crate::figure::narrate::failure::all_wrong;
@@ -239,6 +240,11 @@ impl State {
     /// Returns the recorded episode on screen.
     pub fn recording(&self) -> Option<&Recording> {
         Some(&self.session.open.as_ref()?.shown.recording)
+    }
+
+    /// The pinned recorded value.
+    pub fn pinned_value(&self) -> Option<Datum> {
+        self.view.selected?.datum(self.trace()?, self.view.focus)
     }
 
     /// The channel of the pinned output bit.

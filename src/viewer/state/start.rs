@@ -1,6 +1,7 @@
 //! The initial place of the window.
 
-use super::{ExternalEpisode, Parts, WindowLayout};
+use super::{ExternalEpisode, Parts, Target, WindowLayout};
+use crate::figure::facts::datum::Datum;
 use crate::figure::{Stages, find_head};
 use crate::model::Trace;
 use crate::task::Task;
@@ -24,6 +25,8 @@ pub struct StartOptions {
     pub stage: Option<usize>,
     /// Label of the selected head.
     pub head: Option<String>,
+    /// The pinned value, by its name: `memory[5,2]`.
+    pub pin: Option<String>,
     /// The layout of the pictures.
     pub layout: Option<WindowLayout>,
     /// True to open the page on attention mechanisms first.
@@ -72,6 +75,19 @@ impl StartOptions {
         if let Some(label) = &self.head {
             find_head(heads, label).map_err(|known| lacks("head", label.clone(), known))?;
         }
+        if let Some(name) = &self.pin {
+            pinned(name, heads).map_err(|why| lacks("pin", name.clone(), why))?;
+        }
         Ok(())
     }
+}
+
+/// The target that a recorded value of this name is, and the head that is selected with it.
+///
+/// # Errors
+/// There is no such value, or no picture of it, as text.
+pub fn pinned(name: &str, trace: &Trace<f32>) -> Result<(Target, Option<usize>), String> {
+    let datum = Datum::named(name, trace)?;
+    let none = || "no picture shows it".to_owned();
+    Target::showing(datum, trace).ok_or_else(none)
 }

@@ -4,6 +4,9 @@ use std::ops::RangeInclusive;
 
 use super::{RowZoom, StepZoom, WindowLayout};
 use crate::figure::PanelId;
+use crate::figure::facts::datum::Datum;
+use crate::figure::facts::stages::columns_of;
+use crate::model::{Place, Trace, array};
 
 /// Tolerances with their names; the usual one is the second.
 pub const TOLERANCES: [(f64, &str); 4] =
@@ -149,6 +152,55 @@ pub enum Target {
 }
 
 impl Target {
+    /// Returns the target that shows a recorded value, and its head, which is to be selected; `None` for one that no
+    /// picture shows.
+    pub fn showing(datum: Datum, trace: &Trace) -> Option<(Self, Option<usize>)> {
+        let Datum {
+            place,
+            array,
+            index,
+        } = datum;
+        let [_, columns] = trace.memory_size();
+        let value = |id| Self::Value { id, column: index };
+        Some(match place {
+            Place::Machine if array == array::MEMORY => {
+                let (row, column) = (index / columns, index % columns);
+                (Self::Cell { row, column }, None)
+            }
+            Place::Layer(layer) => {
+                let units = trace.layers[layer].hidden.width();
+                let unit = index % units;
+                (Self::Unit { layer, unit }, None)
+            }
+            Place::Head(head) if array.dims.len() == 1 => (Self::Head(head), Some(head)),
+            Place::Head(head) if columns_of(&trace.heads[head]).any(|of| of.array == array) => {
+                (Self::Row(index), Some(head))
+            }
+            Place::Head(head) => (value(PanelId::showing(trace, place, array)?), Some(head)),
+            Place::Machine => (value(PanelId::showing(trace, place, array)?), None),
+        })
+    }
+
+    /// Returns the recorded value that it shows, of this selected head where it is a row.
+    pub fn datum(self, trace: &Trace, focus: usize) -> Option<Datum> {
+        let ((place, array), index) = match self {
+            Self::Row(row) => ((Place::Head(focus), array::WEIGHTING), row),
+            Self::Cell { row, column } => {
+                let [_, columns] = trace.memory_size();
+                ((Place::Machine, array::MEMORY), row * columns + column)
+            }
+            Self::Unit { layer, unit } => ((Place::Layer(layer), array::HIDDEN), unit),
+            Self::Value { id, column } => (id.recorded(trace)?, column),
+            Self::Rows { .. } | Self::Head(_) | Self::Step => return None,
+        };
+        trace.series(place, array)?;
+        Some(Datum {
+            place,
+            array,
+            index,
+        })
+    }
+
     /// The rows of the memory that it is about.
     pub fn rows(self) -> Option<RangeInclusive<usize>> {
         match self {

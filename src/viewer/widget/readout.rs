@@ -16,6 +16,8 @@ pub struct Readout {
     pub value: String,
     /// The meaning of the value, as text or as an equation.
     pub meaning: String,
+    /// The name of a recorded value in files and expressions.
+    pub name: Option<String>,
 }
 
 /// Smaller values are shown as ≈ 0, and exactly with Alt.
@@ -60,6 +62,9 @@ pub fn readout_ui(ctx: &Context, readout: &Readout) {
                 if let (true, Some(number)) = (exactly, number) {
                     let bits = format!("f32 bits 0x{:08X}", number.to_bits());
                     words(ui, bits, theme::mono(11.5), palette.subdued);
+                }
+                if let (true, Some(name)) = (exactly, &readout.name) {
+                    words(ui, name, theme::mono(11.5), palette.subdued);
                 }
                 for line in readout.meaning.lines() {
                     words(ui, line, theme::text(11.5), palette.subdued);

@@ -42,7 +42,12 @@ pub(super) fn arrays(trace: &Trace<f32>) -> Vec<Named> {
         };
         let (entries, size) = match (array, places.len()) {
             (array::MEMORY, _) => trace.memory_size().into(),
-            (_, 1) => (width, 1),
+            (_, 1) => match trace.array_sizes(array) {
+                Some([first, others @ ..]) if !others.is_empty() => {
+                    (*first, others.iter().product())
+                }
+                _ => (width, 1),
+            },
             (_, layers) => (layers, width),
         };
         let is_of_episode = array.dims.contains(&"n") && trace.has_row_per_step();
@@ -150,11 +155,7 @@ fn check(arrays: &[Named], node: &Node) -> Result<Checked, ExpressionError> {
         }
         Term::Array(name) => {
             let array = arrays.iter().find(|(array, _)| array == name);
-            let known = arrays.iter().map(|(array, _)| &**array);
-            let known = known.chain(FUNCTIONS.iter().map(|function| function.name));
-            let what = ("array or function", &**name);
-            let unknown = || ExpressionError::unknown(&node.at, what, known);
-            array.ok_or_else(unknown)?.1.clone()
+            array.ok_or_else(|| unknown(arrays, node, name))?.1.clone()
         }
         Term::Call(function) => match function.meaning {
             Meaning::Step(of) => {
@@ -234,6 +235,18 @@ fn check(arrays: &[Named], node: &Node) -> Result<Checked, ExpressionError> {
             checked.with_constant(constant.map(|(left, right)| of(left, right)))
         }
     })
+}
+
+/// The error for a name that is none of an array.
+fn unknown(arrays: &[Named], node: &Node, name: &str) -> ExpressionError {
+    let mut functions = FUNCTIONS.iter().map(|function| function.name);
+    if functions.any(|function| function == name) {
+        let message = format!("expected `{name}(…)`: it is a function");
+        return ExpressionError::new(&node.at, message);
+    }
+    let known = arrays.iter().map(|(array, _)| &**array);
+    let known = known.chain(FUNCTIONS.iter().map(|function| function.name));
+    ExpressionError::unknown(&node.at, ("array or function", name), known)
 }
 
 /// Checks that an index, where no array decides it, is inside an axis; `None`: the axis belongs to the episode.

@@ -90,6 +90,24 @@ impl Expression {
             _ => Err(parser.expected("an operator or the end")),
         }
     }
+
+    /// The array and its indices, of an expression that is an array, or an entry of one by numbers: `memory[5,2]`.
+    pub fn entry(&self) -> Option<(&str, Vec<usize>)> {
+        let (mut node, mut indices) = (&self.root, Vec::new());
+        loop {
+            match (&node.term, &node.parts[..]) {
+                (Term::Array(name), _) => break Some((name, indices)),
+                (Term::Entry, [array, index]) => {
+                    let Term::Number(number) = index.term else {
+                        return None;
+                    };
+                    indices.insert(0, number as usize);
+                    node = array;
+                }
+                _ => return None,
+            }
+        }
+    }
 }
 
 /// True for a character of a word: the name of an array or of a function, or an operator in letters.
@@ -184,10 +202,19 @@ impl<'a> Parser<'a> {
     fn operand(&mut self) -> Result<Node, ExpressionError> {
         let mut node = self.value()?;
         while self.peek() == "[" {
+            // Indices with commas between them are one behind the other.
+            while self.peek() != "]" {
+                self.next();
+                let index = self.binary(0)?;
+                let end = match self.peek() {
+                    "]" => self.at().end,
+                    "," => index.at.end,
+                    _ => return Err(self.expected("`]`")),
+                };
+                let at = node.at.start..end;
+                node = Node::new(at, Term::Entry, vec![node, index]);
+            }
             self.next();
-            let index = self.binary(0)?;
-            let at = node.at.start..self.take("]")?;
-            node = Node::new(at, Term::Entry, vec![node, index]);
         }
         Ok(node)
     }
@@ -239,7 +266,11 @@ impl<'a> Parser<'a> {
         if function.argument.is_empty() {
             return Ok(Node::new(at, Term::Call(function), Vec::new()));
         }
-        self.take("(")?;
+        if self.peek() != "(" {
+            // An array of a machine file may be called like a function.
+            return Ok(Node::new(at, Term::Array(name.to_owned()), Vec::new()));
+        }
+        self.next();
         if function.argument.starts_with("row") {
             self.take("row")?;
         }

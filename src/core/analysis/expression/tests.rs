@@ -69,7 +69,6 @@ fn parse_errors_mark_the_wrong_token() {
         ("1.2.3 > 1", "1.2.3", "expected a number, found `1.2.3`"),
         ("a & b", "&", "expected an operator or the end, found `&`"),
         ("€", "€", "expected a value, found `€`"),
-        ("entropy > 1", ">", "expected `(`, found `>`"),
         ("writes(5)", "5", "expected `row`, found `5`"),
         (
             "wrong(1)",
@@ -111,6 +110,7 @@ fn check_errors_mark_the_wrong_part() {
         ("read0.weighting[-1] > 0", "-1", format!("{index} -1")),
         ("read0.weighting[2 * 4] > 0", "2 * 4", format!("{index} 8")),
         ("read0.weighting[0 / 0] > 0", "0 / 0", format!("{index} NaN")),
+        ("entropy > 1", "entropy", "expected `entropy(…)`: it is a function".to_owned()),
         ("memory[-(1)][0] > 0", "-(1)", format!("{index} -1")),
         ("memory[0][5 - 10] > 0", "5 - 10", "expected a whole number, 0 to 4, found -5".to_owned()),
         ("writes(row 8)", "8", format!("{index} 8")),
@@ -180,6 +180,7 @@ fn values_equal_their_direct_computation() {
             ("max(read1.weighting)", most.into()),
             ("read1.weighting[argmax(read1.weighting)]", most.into()),
             ("memory[3][4]", memory[[3, 4]].into()),
+            ("memory[3, 4]", memory[[3, 4]].into()),
             (
                 "sum(memory[3])",
                 memory.row(3).iter().map(|m| f64::from(*m)).sum(),
@@ -280,6 +281,21 @@ fn conditions_find_their_steps() {
     recording.trace.heads[0].gate.row_mut(5)[0] = ABSENT;
     assert_eq!(number("read0.gate", &recording, 5), None);
     assert!(!steps("not (read0.gate > 2)", &recording).contains(&5));
+}
+
+#[test]
+fn an_array_of_a_file_with_several_axes_has_rows() {
+    let task = task();
+    let channels = [task.inputs(), task.outputs()];
+    let config = EquationsConfig::included("fast_weights", channels, &[]).unwrap();
+    let recording = Recording::new(&Model::new(ModelConfig::from(config), 2), &task, 3, 0);
+    let mut all = recording.trace.kind_arrays.arrays();
+    let (_, memory) = all.find(|(array, _)| array.name == "memory").unwrap();
+    let units = memory.width().isqrt();
+    let row: Vec<_> = memory.row(4)[3 * units..4 * units].to_vec();
+    let expected: Vec<_> = row.iter().map(|value| f64::from(*value)).collect();
+    assert_eq!(values("memory[3]", &recording, 4), Some(expected));
+    assert_eq!(number("memory[3,5]", &recording, 4), Some(row[5].into()));
 }
 
 #[test]

@@ -1,7 +1,5 @@
 //! Identities of the pictures.
 
-use crate::model::{Array, Place, Trace, array, dnc, sam};
-
 /// One picture of an episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Picture {
@@ -194,52 +192,6 @@ impl PanelId {
         let mut id = Self::new(picture);
         id.of = Some(of);
         id
-    }
-
-    /// The recorded array of this trace that it shows over time, with its place; `None` for a picture of something else.
-    pub(crate) fn recorded(self, trace: &Trace) -> Option<(Place, Array)> {
-        let array = match self.picture {
-            Picture::Quantities => {
-                let (array, _) = trace.kind_arrays.arrays().nth(self.part?)?;
-                return Some((Place::Machine, array));
-            }
-            Picture::Input => return Some((Place::Machine, array::INPUT)),
-            Picture::Feedback => return Some((Place::Machine, array::FEEDBACK)),
-            Picture::Output => return Some((Place::Machine, array::OUTPUT)),
-            Picture::Cells => return Some((Place::Layer(self.of?), array::CELL)),
-            Picture::Hidden => return Some((Place::Layer(self.of?), array::HIDDEN)),
-            Picture::Keys => array::KEY,
-            Picture::Shifts => array::SHIFT,
-            Picture::Adds => array::ADD,
-            Picture::Erases => array::ERASE,
-            Picture::Reads => array::READ,
-            Picture::Weightings => array::WEIGHTING,
-            Picture::Usage => dnc::USAGE,
-            Picture::Precedence => dnc::PRECEDENCE,
-            Picture::Age => sam::AGE,
-            Picture::Modes => dnc::READ_MODES,
-            _ => return None,
-        };
-        Some((Place::Head(self.of?), array))
-    }
-
-    /// The picture over time of a recorded array, if there is one.
-    pub fn showing(trace: &Trace, place: Place, array: Array) -> Option<Self> {
-        let of = match place {
-            Place::Machine => None,
-            Place::Layer(own) | Place::Head(own) => Some(own),
-        };
-        let vectors = [Picture::Keys, Picture::Shifts, Picture::Feedback];
-        let pictures = Picture::NAMES.into_iter().map(|(_, picture)| picture);
-        let ids = vectors.into_iter().chain(pictures);
-        let ids = ids.map(|picture| Self {
-            of,
-            ..Self::new(picture)
-        });
-        let parts = 0..trace.kind_arrays.arrays().count();
-        let parts = parts.map(|part| Self::new(Picture::Quantities).part(part));
-        let mut ids = ids.chain(parts);
-        ids.find(|id| id.recorded(trace) == Some((place, array)))
     }
 
     /// Returns the identity of the picture at one step.

@@ -13,6 +13,7 @@ pub mod links;
 pub mod memo;
 pub mod moment;
 pub mod numbers;
+pub mod over_time;
 pub mod quantities;
 pub mod rows;
 pub mod scores;

@@ -6,11 +6,11 @@ use std::ops::Range;
 
 use crate::figure::facts::episode::{MemoryAt, answer_scales, wrong_bits};
 use crate::figure::facts::moment::Moment;
+use crate::figure::facts::over_time::steps_done;
 use crate::figure::facts::rows::{Rows, addressed, touched, touched_by};
 use crate::figure::facts::source::{SourceSteps, StepSymbol, TRUTH};
 use crate::figure::facts::stages::{Column, StageRef, Stages, columns_of, weighting_at};
 use crate::figure::scene::axes::{LEFT, MARGIN};
-use crate::figure::scene::catalogue::steps_done;
 use crate::figure::scene::cells::Cells;
 use crate::figure::scene::fonts::lines;
 use crate::figure::scene::lanes::Decades;

@@ -8,6 +8,7 @@ use ndarray::ArrayView2;
 use crate::analysis::provenance::Provenance;
 use crate::figure::facts::gradients::Layer;
 use crate::figure::facts::moment::Moment;
+use crate::figure::facts::over_time::OverTime;
 use crate::figure::facts::quantities::by_rank;
 use crate::figure::facts::rows::{Rows, Span, addressed, touched_by};
 use crate::figure::facts::spread::Spread;
@@ -555,42 +556,25 @@ impl<'a> Figure<'a> {
             panels.collect()
         };
         match picture {
-            Picture::Input
-            | Picture::Feedback
-            | Picture::Target
-            | Picture::Output
-            | Picture::Error => one(self.over_time(PanelId::new(picture))),
             Picture::Patches => {
                 let panels = self.heads();
                 let panels =
                     panels.filter_map(|of| self.catalogue().panel(PanelId::of(picture, of)));
                 panels.collect()
             }
-            Picture::Adds
-            | Picture::Erases
-            | Picture::Reads
-            | Picture::Weightings
-            | Picture::Usage
-            | Picture::Age
-            | Picture::Precedence
-            | Picture::Modes => over_time(&mut self.heads()),
             Picture::Memory => one(focus.and_then(|_| self.memory())),
             Picture::Stages => one(focus.and_then(|head| self.stages(head))),
             Picture::Scalars => one(focus.map(|head| self.lanes(head))),
             Picture::Overlap | Picture::Links => one(self.catalogue().panel(PanelId::new(picture))),
             Picture::Redundancy => one(self.redundancy()),
             Picture::Uncertainty => one(self.uncertainty()),
-            Picture::Hidden | Picture::Cells => {
-                over_time(&mut (0..self.recording.trace.layers.len()))
-            }
-            Picture::Differences
-            | Picture::Keys
-            | Picture::Shifts
-            | Picture::Units
-            | Picture::Arrows
-            | Picture::Norms
-            | Picture::Learned => Vec::new(),
             Picture::Quantities => self.quantities(),
+            _ => match OverTime::of(picture).map(|own| own.entry) {
+                Some("channel") => one(self.over_time(PanelId::new(picture))),
+                Some("unit") => over_time(&mut (0..self.recording.trace.layers.len())),
+                Some(_) => over_time(&mut self.heads()),
+                None => Vec::new(),
+            },
         }
     }
 

@@ -12,6 +12,7 @@ use crate::figure::facts::events::{Event, HeadLines, events};
 use crate::figure::facts::gradients::{Gradients, Layer};
 use crate::figure::facts::links::{LINKED, LinkCache, TemporalLinks, describe};
 use crate::figure::facts::moment::Moment;
+use crate::figure::facts::over_time::{OverTime, steps_done};
 use crate::figure::facts::quantities::Quantity;
 use crate::figure::facts::rows::{Rows, runs_of};
 use crate::figure::facts::scores::score_text;
@@ -35,10 +36,12 @@ use crate::train::Recording;
 /// With more rows than this, moving rows are too low to be seen.
 const MOST_MOVING: usize = 2048;
 
-/// A quantity over time.
+/// A vector over time, with its values.
 pub struct RecordedQuantity<'a> {
     /// The identity.
     pub id: PanelId,
+    /// Its words.
+    pub of: &'static OverTime,
     /// The title of its picture.
     pub title: &'static str,
     /// The exact description of its contents.
@@ -47,16 +50,10 @@ pub struct RecordedQuantity<'a> {
     verb: &'static str,
     /// The name on screen, and in copied numbers.
     pub name: String,
-    /// Word for one quantity.
-    pub word: &'static str,
-    /// Symbol in the equations.
-    pub symbol: &'static str,
     /// The owner, as it is named when values are read out.
     pub whose: String,
     /// Number of values in every step.
     pub rows: usize,
-    /// The name of one row.
-    pub row: &'static str,
     /// The meaning of the colours.
     pub scale: Scale,
     values: Box<dyn Values + 'a>,
@@ -69,31 +66,6 @@ fn of(series: &Series<f32>) -> Numbers<'_> {
     let value = |t: usize, row: usize| series.row(t)[row];
     (series.width(), Box::new(value))
 }
-
-/// A kind of quantity: title, name on screen, word for one, symbol, meaning of a row, description.
-type Kind = (Picture, [&'static str; 6]);
-
-#[rustfmt::skip] // A line for each.
-static KINDS: [Kind; 18] = [
-    (Picture::Input, ["Inputs", "input", "input", "x", "channel", "received by the machine"]),
-    (Picture::Feedback, ["Feedback", "feedback", "feedback", "", "channel", "the answer of the step before"]),
-    (Picture::Target, ["Targets", "target", "target", "", "channel", "the correct output"]),
-    (Picture::Output, ["Outputs", "output", "output", "y", "channel", "probability of a 1"]),
-    (Picture::Error, ["Error", "error", "error", "", "channel", "|target − output| in scored steps"]),
-    (Picture::Keys, ["Keys", "keys", "key", "k", "column", ""]),
-    (Picture::Shifts, ["Shifts", "shifts", "shift", "s", "column", ""]),
-    (Picture::Adds, ["Adds", "adds", "add", "a", "column", ""]),
-    (Picture::Erases, ["Erases", "erases", "erase", "e", "column", ""]),
-    (Picture::Reads, ["Reads", "reads", "read", "r", "column", ""]),
-    (Picture::Weightings, ["Weightings", "weighting", "weighting", "w", "row", ""]),
-    (Picture::Usage, ["Usage", "usage", "usage", "u", "row", ""]),
-    (Picture::Precedence, ["Precedence", "precedence", "precedence", "p", "row", ""]),
-    (Picture::Age, ["Age", "age", "age", "age", "row", ""]),
-    (Picture::Modes, ["Read modes", "modes", "modes", "π", "mode", ""]),
-    (Picture::Overlap, ["Overlap", "overlap", "overlap", "A·A′", "head", ""]),
-    (Picture::Cells, ["Cells", "cell", "cell", "c", "unit", ""]),
-    (Picture::Hidden, ["Hidden state", "hidden", "hidden", "h", "unit", ""]),
-];
 
 /// The values of a quantity, if the machine has it.
 fn numbers_of(recording: &Recording, id: PanelId) -> Option<Numbers<'_>> {
@@ -115,28 +87,6 @@ fn numbers_of(recording: &Recording, id: PanelId) -> Option<Numbers<'_>> {
     })
 }
 
-/// The scale of a quantity, from those of signed values, of bits and of weightings.
-fn scale_of(
-    trace: &Trace,
-    scales: &Scales,
-    [bits, weights]: [Scale; 2],
-    id: PanelId,
-) -> Option<Scale> {
-    Some(match id.picture {
-        Picture::Keys | Picture::Adds => scales.vector,
-        Picture::Reads => scales.memory,
-        Picture::Shifts | Picture::Weightings | Picture::Precedence | Picture::Modes => {
-            weights.of_head(HeadName::of(trace, id.of?))
-        }
-        Picture::Age => Scale::ages(trace),
-        Picture::Overlap | Picture::Links => weights,
-        Picture::Cells => scales.state,
-        Picture::Hidden => Scale::Signed(1.0),
-        Picture::Erases => Scale::Bits,
-        picture => scales.of_channels(picture).unwrap_or(bits),
-    })
-}
-
 impl<'a> RecordedQuantity<'a> {
     /// The quantity of this picture, if the machine has it; with the scales of signed values, of bits and of
     /// weightings.
@@ -147,46 +97,43 @@ impl<'a> RecordedQuantity<'a> {
         id: PanelId,
     ) -> Option<Self> {
         let trace = &recording.trace;
-        let mut kinds = KINDS.iter();
-        let kind = kinds.find(|(picture, _)| *picture == id.picture)?;
-        let [title, name, word, symbol, row, shows] = kind.1;
+        let of = OverTime::of(id.picture)?;
         let head = id.of.and_then(|head| trace.heads.get(head));
         let (rows, values) = numbers_of(recording, id)?;
-        let scale = scale_of(trace, scales, fixed, id)?;
+        let scale = of.scale(trace, scales, fixed, id.of)?;
         let label = head_label(trace, id.of.unwrap_or(usize::MAX));
         let writes = head.is_some_and(HeadTrace::is_write);
         let (title, verb) = match (id.picture, writes) {
             (Picture::Weightings, true) => ("Write weightings", ", where it writes"),
             (Picture::Weightings, false) => ("Read weightings", ", where it reads"),
-            _ => (title, ""),
+            _ => (of.title, ""),
         };
         let layer = || format!("layer {}", id.of.unwrap_or(0));
         let output = match recording.episode.answer {
-            Answer::Bits => shows,
+            Answer::Bits => of.about,
             Answer::Symbols => "probability of each symbol",
             Answer::Values(_) => "of the machine",
         };
-        let (note, whose) = match row {
-            "channel" if id.picture == Picture::Output => (output.to_owned(), name.to_owned()),
-            "channel" => (shows.to_owned(), name.to_owned()),
+        let name = of.name.to_owned();
+        let (note, whose) = match of.entry {
+            "channel" if id.picture == Picture::Output => (output.to_owned(), name.clone()),
+            "channel" => (of.about.to_owned(), name.clone()),
             "unit" => (layer(), layer()),
-            _ => (format!("{symbol} of {label}"), label),
+            _ => (format!("{} of {label}", of.symbol), label),
         };
-        let name = match row {
-            "channel" => name.to_owned(),
+        let name = match of.entry {
+            "channel" => name,
             _ => format!("{name} of {whose}"),
         };
         (rows > 0).then_some(Self {
             id,
+            of,
             title,
             note,
             verb,
             name,
-            word,
-            symbol,
             whose,
             rows,
-            row,
             scale,
             values,
         })
@@ -198,10 +145,10 @@ impl<'a> RecordedQuantity<'a> {
         let Some((array, series)) = gradients.series(self.id) else {
             return self;
         };
-        let what = match (self.id.picture, self.row) {
+        let what = match (self.id.picture, self.of.entry) {
             (Picture::Output, _) => "logit".to_owned(),
-            (_, "channel") => self.symbol.to_owned(),
-            _ => format!("{} of {}", self.symbol, self.whose),
+            (_, "channel") => self.of.symbol.to_owned(),
+            _ => format!("{} of {}", self.of.symbol, self.whose),
         };
         Self {
             scale: gradients.scale(array),
@@ -214,7 +161,7 @@ impl<'a> RecordedQuantity<'a> {
 
     /// Returns the word and the symbol: `key k`.
     pub fn describe(&self) -> String {
-        let both = format!("{} {}", self.word, self.symbol);
+        let both = format!("{} {}", self.of.word, self.of.symbol);
         both.trim_end().to_owned()
     }
 
@@ -384,7 +331,7 @@ impl<'a> Catalogue<'a> {
             let wrong = move |width| wrong_bits(recording, 0..steps, width);
             cells.outlined = Some(Box::new(wrong));
         }
-        let (down, natural, alt) = match quantity.row {
+        let (down, natural, alt) = match quantity.of.entry {
             "row" => (self.down(), 190.0, "memory rows over time"),
             row => {
                 let (each, least, most) = match row {
@@ -777,27 +724,6 @@ pub(crate) fn beside_memory(trace: &Trace) -> [Option<PanelId>; 2] {
         let head = heads.position(|head| head.series(array).is_some())?;
         Some(PanelId::of(picture, head).now())
     })
-}
-
-/// Returns the number of steps of a picture over time that have happened, with the step under way where its values are
-/// there; of given values all.
-pub(crate) fn steps_done(id: PanelId, now: &Moment<'_>) -> usize {
-    let stages = now.stages;
-    let head = id.of.and_then(|head| now.trace().heads.get(head));
-    let place = match id.picture {
-        Picture::Input | Picture::Feedback | Picture::Target => return usize::MAX,
-        Picture::Output | Picture::Error => stages.place(Stage::Output, None),
-        Picture::Reads => stages.place(Stage::Read, head),
-        Picture::Erases => stages.place(Stage::Erase, head),
-        Picture::Adds | Picture::Precedence => stages.place(Stage::Add, head),
-        Picture::Weightings => head.and_then(|head| stages.addressing(head).pop()),
-        Picture::Usage => stages.place(Stage::Usage, head),
-        Picture::Arrows => stages.place(Stage::Weigh, head),
-        Picture::Age => stages.place(Stage::Age, head),
-        _ => None,
-    };
-    let is_there = |place: usize| place < now.place || (place == now.place && !now.moves());
-    now.step + usize::from(place.is_none_or(is_there))
 }
 
 /// An array that the mechanism of a head has learned, by its place among those.

@@ -1,8 +1,9 @@
 //! The quantities of a machine file: over time, at a step, and the norms of the rows of a table.
 
 use crate::figure::facts::gradients::Gradients;
+use crate::figure::facts::over_time::steps_done;
 use crate::figure::facts::quantities::{Colouring, Quantity, norm};
-use crate::figure::scene::catalogue::{Catalogue, steps_done};
+use crate::figure::scene::catalogue::Catalogue;
 use crate::figure::scene::cells::Cells;
 use crate::figure::scene::panel::{Across, Content, Down, Panel};
 use crate::figure::{PanelId, Picture, Scale};

@@ -61,9 +61,9 @@ pub fn card(open: &Open, id: PanelId, column: usize, step: usize) -> Option<Card
         }
         Some(_) if let Some(sum) = sum_of_row(id.picture) => {
             let at = InStep::of(&recording.trace, open.writes_first(), id.of?, step)?;
-            lines.push(line(quantity.symbol, sum(&at, column), value));
+            lines.push(line(quantity.of.symbol, sum(&at, column), value));
             let row = row_number(&recording.trace, column);
-            format!("{} {} of row {row}", quantity.whose, quantity.word)
+            format!("{} {} of row {row}", quantity.whose, quantity.of.word)
         }
         Some(trace) => {
             // The memory that this head sees.
@@ -78,7 +78,7 @@ pub fn card(open: &Open, id: PanelId, column: usize, step: usize) -> Option<Card
             }
         }
     };
-    let names = ("step", &[quantity.word][..]);
+    let names = ("step", &[quantity.of.word][..]);
     Some(Card {
         title,
         lines,
@@ -183,7 +183,7 @@ fn of_head(
     column: usize,
     step: usize,
 ) -> Option<Vec<Line>> {
-    let (picture, symbol) = (quantity.id.picture, quantity.symbol);
+    let (picture, symbol) = (quantity.id.picture, quantity.of.symbol);
     let value = quantity.value(step, column);
     let weighting = head.weighting.row(step);
     let rows = weighting.len();

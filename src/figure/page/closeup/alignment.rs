@@ -2,9 +2,9 @@
 
 use super::Pane;
 use crate::figure::facts::numbers;
+use crate::figure::facts::over_time::steps_done;
 use crate::figure::facts::source::{answered, fed_back, first_of_question, received, short};
 use crate::figure::scene::axes;
-use crate::figure::scene::catalogue::steps_done;
 use crate::figure::scene::fonts::cut;
 use crate::figure::scene::paint::{Draw, Page, Surface};
 use crate::figure::scene::panel::PlacedPanel;

@@ -3,10 +3,10 @@
 use super::geometry::{BETWEEN, Bands, PHASES, UNDER_MODES};
 use super::{NAME, Painting, ROWS, SMALL, area, ends};
 use crate::figure::facts::links::MODES;
+use crate::figure::facts::over_time::steps_done;
 use crate::figure::facts::rows::{Axis, Span, numbered_every};
 use crate::figure::facts::source::StepSymbol;
 use crate::figure::scene::axes;
-use crate::figure::scene::catalogue::steps_done;
 use crate::figure::scene::fonts::width_of;
 use crate::figure::scene::paint::Draw;
 use crate::figure::scene::shares;

@@ -148,9 +148,9 @@ impl Provenance {
             line(name, shares.sum(), amounts.sum(), None)
         };
         let (first, others) = parts.split_at(self.most.min(parts.len()));
-        let lines = first
-            .iter()
-            .map(|(name, share, part)| line(name, *share, part.amount, part.number));
+        let lines = first.iter().map(|(name, share, part)| {
+            line(name, *share, part.amount, part.number.map(|row| row.0))
+        });
         let mut lines: Vec<_> = lines.collect();
         let rest = format!("{} others", others.len());
         match total {

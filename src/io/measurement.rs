@@ -169,7 +169,7 @@ pub fn history_json(history: &[HistoryPoint]) -> String {
 /// Parts of a value, or of the reads of a write, each with its name, called `key`, and its share; and their total.
 pub fn parts_json(key: &str, parts: &[(String, f64, &Part)], total: Option<f64>) -> String {
     let parts = parts.iter().map(|(name, share, part)| {
-        json!({key: name, "share": share, "amount": part.amount, "row": part.number})
+        json!({key: name, "share": share, "amount": part.amount, "row": part.number.map(|row| row.0)})
     });
     json!({"total": total, "parts": parts.collect::<Vec<_>>()}).to_string()
 }

@@ -12,7 +12,7 @@
 
 use crate::math::Series;
 use crate::model::config::Order;
-use crate::model::sam::{RECORDED_ROWS, ROW, row_number};
+use crate::model::sam::{RECORDED_ROWS, ROW, RowNumber, row_number};
 use crate::model::{HeadTrace, Model, ModelConfig, Place, Trace, Turns, array};
 use crate::train::Recording;
 
@@ -101,7 +101,7 @@ pub struct Part {
     /// The contribution by the memory row that it was read from, [N]; empty where it was not read.
     pub rows: Vec<f64>,
     /// The number of [`Part::row`] among all rows of the memory.
-    pub number: Option<usize>,
+    pub number: Option<RowNumber>,
 }
 
 impl Part {

@@ -335,7 +335,7 @@ pub(crate) fn links(at: &InStep<'_>, row: usize, is_forward: bool) -> String {
 
 /// The age of a row, and whether the head erases it.
 pub(crate) fn age(at: &InStep<'_>, row: usize) -> String {
-    let is_oldest = at.own(sam::ROW).first() == Some(&(row_number(at.trace, row) as f32));
+    let is_oldest = at.own(sam::ROW).first() == Some(&(row_number(at.trace, row).0 as f32));
     let erased = ["", "\noldest: row i, which is erased"][usize::from(is_oldest)];
     format!("last accessed {} steps ago{erased}", at.own(sam::AGE)[row])
 }
@@ -349,7 +349,7 @@ pub(crate) fn sparse_write(at: &InStep<'_>, row: usize) -> String {
         at.trace.heads[reader].previous_weighting(at.step)[row]
     });
     let (write, share) = (at.own(WRITE_GATE)[0], at.own(sam::INTERPOLATION_GATE)[0]);
-    let is_oldest = at.own(sam::ROW)[0] == row_number(at.trace, row) as f32;
+    let is_oldest = at.own(sam::ROW)[0] == row_number(at.trace, row).0 as f32;
     let [write, share, rest, before] = [write, share, 1.0 - share, before].map(n);
     format!(
         "{write} · ({share} · {before} + {rest} · {})",
@@ -360,7 +360,7 @@ pub(crate) fn sparse_write(at: &InStep<'_>, row: usize) -> String {
 /// The weight of a row among those that a head of sparse access memory reads.
 pub(crate) fn sparse_read(at: &InStep<'_>, row: usize) -> String {
     let (rows, beta) = (at.own(sam::ROWS), at.strength().unwrap_or(1.0));
-    let number = row_number(at.trace, row) as f32;
+    let number = row_number(at.trace, row).0 as f32;
     let Some(place) = rows.iter().position(|&other| other == number) else {
         let rows: Vec<_> = rows.iter().map(f32::to_string).collect();
         return format!("0: the rows of the largest K are {}", rows.join(", "));

@@ -4,6 +4,7 @@ use crate::figure::facts::heads::{EMITTED, FOLLOWING};
 use crate::figure::facts::stages::{BEFORE, COLUMNS, Column};
 use crate::figure::{PanelId, Picture, Scalar, Scale, facts::numbers, head_label};
 use crate::math::{Answer, Series};
+use crate::model::sam::row_number;
 use crate::model::weighting::local::CENTRE;
 use crate::model::{Array, HeadTrace, Model, Trace, array};
 use crate::train::{ABSENT, Quantity, Recording};
@@ -207,7 +208,7 @@ impl Gradients {
     /// A write, in words: `step 3 of W0, row 4 (6.1 nats)`.
     pub fn write_in_words(&self, write: &Write, of: &Trace) -> String {
         let (label, share) = (head_label(of, write.head), numbers::short(write.share, 2));
-        let (step, row, unit) = (write.step, write.row, self.unit());
+        let (step, row, unit) = (write.step, row_number(of, write.row), self.unit());
         format!("step {step} of {label}, row {row} ({share} {unit})")
     }
 

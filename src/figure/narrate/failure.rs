@@ -9,7 +9,8 @@ use crate::figure::facts::numbers::percent;
 use crate::figure::facts::thresholds::{LOST, ON_ROW};
 use crate::figure::head_label;
 use crate::math::Answer;
-use crate::model::{HeadTrace, Trace, peak};
+use crate::model::sam::{RECORDED_ROWS, row_number};
+use crate::model::{HeadTrace, Place, Trace, peak};
 use crate::train::Recording;
 
 /// The number of repairs that are described.
@@ -224,6 +225,7 @@ pub fn explain(recording: &Recording, repairs: &[Repair]) -> Vec<String> {
 fn because(cause: Cause, recording: &Recording, [from, step]: [usize; 2]) -> String {
     let (trace, size) = (&recording.trace, recording.episode.size);
     let name = |head| head_label(trace, head);
+    let number = |row| row_number(trace, row);
     let vector = format!("The target vector was shown in step {from}");
     match cause {
         Cause::Carried { units, right } => format!(
@@ -231,8 +233,9 @@ fn because(cause: Cause, recording: &Recording, [from, step]: [usize; 2]) -> Str
              every step changes them. {right} vectors came out right, this one does not."
         ),
         Cause::Late { head, row, wrong } => format!(
-            "The target vector is in row {row}. {} reaches it in step {}, one step late, and stays late: moved \
+            "The target vector is in row {}. {} reaches it in step {}, one step late, and stays late: moved \
              back by one step, {} bits would be wrong instead of {}.",
+            number(row),
             name(head),
             step + 1,
             wrong[1],
@@ -245,14 +248,15 @@ fn because(cause: Cause, recording: &Recording, [from, step]: [usize; 2]) -> Str
             left,
         } => {
             let rows = trace.memory_size()[0];
+            let is_whole = trace.series(Place::Machine, RECORDED_ROWS).is_none();
             let why = || format!(": {rows} rows cannot hold {size} vectors");
-            let why = (size > rows).then(why).unwrap_or_default();
+            let why = (is_whole && size > rows).then(why).unwrap_or_default();
             let over = if left < ON_ROW {
                 "overwrote it"
             } else {
                 "added another vector, so the row holds a mixture of both"
             };
-            let head = name(head);
+            let (head, row) = (name(head), number(row));
             format!(
                 "{vector}, and {head} wrote it to row {row}. In step {again} it returned to row {row} and {over}{why}."
             )
@@ -269,7 +273,8 @@ fn because(cause: Cause, recording: &Recording, [from, step]: [usize; 2]) -> Str
              total. {} of the vector is left.",
             percent(most),
             percent(left),
-            head = name(head)
+            head = name(head),
+            row = number(row)
         ),
     }
 }

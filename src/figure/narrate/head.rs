@@ -40,7 +40,8 @@ pub(super) fn action(at: &InStep<'_>, stage: Option<Stage>) -> [String; 2] {
         let what = "waits until the source is complete";
         return [what.to_owned(), String::new()];
     }
-    let most = focus.each(|row, weight| format!("{} on row {row}", percent(weight)));
+    let number = |row| row_number(at.trace, row);
+    let most = focus.each(|row, weight| format!("{} on row {}", percent(weight), number(row)));
     match stage {
         Some(Stage::Age | Stage::Content | Stage::Weigh) if is_sparse(head) => {
             sparse(at, stage, (row, weight))

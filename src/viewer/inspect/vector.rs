@@ -69,7 +69,8 @@ pub fn card(open: &Open, id: PanelId, column: usize, step: usize) -> Option<Card
             // The memory that this head sees.
             let seen = step + usize::from(open.writes_first() && !trace.is_write());
             let memory = recording.trace.memory_columns.row(seen);
-            lines.extend(of_head((trace, memory), &quantity, column, step)?);
+            let at = (&recording.trace, trace, memory);
+            lines.extend(of_head(at, &quantity, column, step)?);
             if id.picture == Picture::Shifts {
                 let by = signed(figure::offset(column, trace.shift.width() / 2));
                 format!("{} shift by {by}", quantity.whose)
@@ -178,7 +179,7 @@ fn of_machine(
 }
 
 fn of_head(
-    (head, memory): (&HeadTrace<f32>, &[f32]),
+    (trace, head, memory): (&Trace, &HeadTrace<f32>, &[f32]),
     quantity: &RecordedQuantity<'_>,
     column: usize,
     step: usize,
@@ -198,7 +199,8 @@ fn of_head(
             let best = figure::peak(head.similarity.row(step)).filter(|_| is_product);
             lines.extend(best.map(|(row, _)| {
                 let (k, m) = (n(value), n(at(row)));
-                let sum = format!("best match, row {row}: this column gives\n{k} · {m}");
+                let row_number = row_number(trace, row);
+                let sum = format!("best match, row {row_number}: this column gives\n{k} · {m}");
                 line("k·M", sum, value * at(row))
             }));
         }
@@ -210,6 +212,7 @@ fn of_head(
         Picture::Erases | Picture::Adds => {
             lines.push(line(symbol, "emitted by the controller", value));
             let (row, w) = figure::peak(weighting)?;
+            let row = row_number(trace, row);
             lines.push(if picture == Picture::Erases {
                 let sum = format!("kept of row {row}: 1 − {} · {}", n(w), n(value));
                 line("1 − w·e", sum, 1.0 - w * value)
@@ -222,7 +225,7 @@ fn of_head(
             let way = ["backward", "content", "forward"].get(column)?;
             lines.push(line("π", format!("share of the {way} weighting"), value));
         }
-        _ => lines.push(line("r", read_sum(weighting, &at), value)),
+        _ => lines.push(line("r", read_sum(trace, weighting, &at), value)),
     }
     Some(lines)
 }
@@ -255,7 +258,10 @@ fn overlap_sum(trace: &Trace, step: usize, heads: [usize; 2]) -> String {
     rows.retain(|(_, [a, b])| a * b > LEAST * most);
     let shown: f32 = rows.iter().map(|(_, [a, b])| a * b).sum();
     let terms = rows.iter();
-    let terms = terms.map(|(row, [a, b])| format!("row {row}: {} · {}", n(*a), n(*b)));
+    let terms = terms.map(|(row, [a, b])| {
+        let row = row_number(trace, *row);
+        format!("row {row}: {} · {}", n(*a), n(*b))
+    });
     let rest = overlap::overlap_of(trace, step, heads) - shown;
     let rest = (rest > LEAST * most).then(|| format!("{} from the other rows", n(rest)));
     let terms: Vec<_> = terms.chain(rest).collect();
@@ -266,10 +272,13 @@ fn overlap_sum(trace: &Trace, step: usize, heads: [usize; 2]) -> String {
 }
 
 /// Σ w(i) · M(i), the heaviest terms in numbers.
-fn read_sum(weighting: &[f32], at: &dyn Fn(usize) -> f32) -> String {
+fn read_sum(trace: &Trace, weighting: &[f32], at: &dyn Fn(usize) -> f32) -> String {
     let terms = heaviest(weighting);
     let shown = terms.iter().take(4);
-    let shown = shown.map(|&(row, w)| format!("w({row}) {} · {}", n(w), n(at(row))));
+    let shown = shown.map(|&(row, w)| {
+        let number = row_number(trace, row);
+        format!("w({number}) {} · {}", n(w), n(at(row)))
+    });
     let rest: f32 = terms.iter().skip(4).map(|&(row, w)| w * at(row)).sum();
     let rest = (terms.len() > 4).then(|| format!("{} from the other rows", n(rest)));
     shown.chain(rest).collect::<Vec<_>>().join("\n+ ")
@@ -312,6 +321,7 @@ pub fn head_card(open: &Open, index: usize, step: usize) -> Option<Card> {
     });
     let mut lines: Vec<_> = columns.collect();
     if let Some((row, weight)) = figure::peak(weighting) {
+        let row = row_number(&recording.trace, row);
         lines.push(line("w", format!("largest, at row {row}"), weight));
     }
     let at = InStep::of(&recording.trace, open.writes_first(), index, step)?;
@@ -343,8 +353,10 @@ pub fn describe(card: &Card) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::config::Order;
+    use crate::model::config::{InitialMemory, Order};
+    use crate::model::{Model, SamConfig};
     use crate::viewer::fixture::config;
+    use crate::viewer::state::{RecordedEpisode, Target};
 
     fn opened(order: Order) -> Open {
         let mut config = config();
@@ -383,6 +395,51 @@ mod tests {
             .sum();
         assert!((sum - value).abs() < 1e-3, "{card:?}");
         assert_eq!(card.table.rows.len(), 7);
+    }
+
+    /// The numbers of rows in a text: those behind `row` and `w(`.
+    fn rows_in(text: &str) -> Vec<usize> {
+        let parts = text.split("row ").chain(text.split("w(")).skip(1);
+        let digits = parts.map(|part| part.split(|c: char| !c.is_ascii_digit()).next());
+        digits.filter_map(|digits| digits?.parse().ok()).collect()
+    }
+
+    #[test]
+    fn rows_of_a_part_of_the_memory_have_their_numbers() {
+        let task = crate::viewer::fixture::copying(4..=4);
+        let mut config = SamConfig::new(task.inputs(), task.outputs());
+        (config.rows, config.columns, config.initial_memory) =
+            (16_384, 4, InitialMemory::Constant(0.1));
+        config.seed = 1;
+        let model = Model::new(config, 1);
+        let recording = Recording::new(&model, &task, 1, 0);
+        let (trace, all) = (&recording.trace, recording.trace.memory_size()[0]);
+        let known: Vec<_> = (0..all).map(|row| row_number(trace, row).0).collect();
+        assert!(known.iter().enumerate().any(|(row, number)| row != *number));
+        let head = trace.heads.len() - 1;
+        let config = Some(model.config.clone());
+        let open = Open::new(
+            RecordedEpisode::of_file(String::new(), recording, config),
+            None,
+        );
+        let pictures = [Picture::Adds, Picture::Reads, Picture::Keys];
+        let heads = (0..=head).flat_map(|head| pictures.map(|picture| PanelId::of(picture, head)));
+        let values = heads.map(|id| Target::Value { id, column: 0 });
+        let rows = (0..all).map(Target::Row);
+        let mut count = 0;
+        for target in values.chain(rows).chain((0..=head).map(Target::Head)) {
+            for step in 0..open.shown.recording.trace.steps() {
+                let Some(card) = target.card(&open, head, step) else {
+                    continue;
+                };
+                let sums = card.lines.iter().map(|line| &*line.sum);
+                for number in sums.chain([&*card.title]).flat_map(rows_in) {
+                    assert!(known.contains(&number), "{number}: {card:?}");
+                    count += 1;
+                }
+            }
+        }
+        assert!(count > 100, "{count}");
     }
 
     #[test]

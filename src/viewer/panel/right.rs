@@ -18,6 +18,7 @@ use crate::figure::narrate::mechanism;
 use crate::figure::scene::panel::Content;
 use crate::figure::{self, PanelId, Picture, facts::numbers, head_label};
 use crate::model::dnc::READ_MODES;
+use crate::model::sam::row_number;
 use crate::model::weighting::bayesian::PRIOR;
 use crate::model::{HeadTrace, Place, array};
 use crate::train::is_absent;
@@ -282,7 +283,8 @@ fn widths(head: &HeadTrace<f32>, view: &View<'_>) -> Vec<usize> {
         _ => 1.0,
     });
     let columns = columns.map(|widest| numbers::cell(widest).chars().count());
-    let rows = view.rows.total().to_string().len().max(3);
+    let last = view.rows.total().saturating_sub(1);
+    let rows = row_number(view.trace(), last).to_string().len().max(3);
     let all = iter::once(rows).chain(columns);
     all.map(|letters| letters + 1).collect()
 }
@@ -374,9 +376,10 @@ fn weighting_ui(ui: &mut Ui, view: &mut View<'_>, head: &HeadTrace<f32>) {
     for row in inspect::heaviest(head, step, ROWS) {
         let weights = columns.iter().map(|column| column.values(head, step)[row]);
         let weights = weights.map(numbers::cell);
-        let values: Vec<_> = iter::once(row.to_string()).chain(weights).collect();
+        let number = row_number(view.trace(), row);
+        let values: Vec<_> = iter::once(number.to_string()).chain(weights).collect();
         let is_selected = selected.as_ref().is_some_and(|rows| rows.contains(&row));
-        let name = format!("Row {row}: {}", values[1..].join(" "));
+        let name = format!("Row {number}: {}", values[1..].join(" "));
         let info = WidgetInfo::selected(Role::Button, true, is_selected, name);
         let line = Line::to_press(ui, 18.0, &info);
         cells(&line, &values, &widths, view);

@@ -8,6 +8,7 @@ use crate::figure::facts::signal_path::SignalPath;
 use crate::figure::scene::axes;
 use crate::figure::scene::paint::{Draw, Page, Surface};
 use crate::figure::{HeadName, PanelId, Picture, PlacedPanel, Rgb, Style};
+use crate::model::sam::row_number;
 use crate::viewer::state::Target;
 use crate::viewer::widget::Canvas;
 
@@ -87,6 +88,7 @@ fn line_ui(
     let reader = hue(path.reader);
     let origin = path.origin;
     let origin = origin.map(|origin| (input(origin.step), hue(origin.writer)));
+    let row = row_number(view.trace(), path.row);
     let mut canvas = view.canvas(ui);
     dotted(&mut canvas, &[answer, read], reader, &page);
     // The tip of the line at the answer.
@@ -105,7 +107,7 @@ fn line_ui(
         let style = Style::new(10.5, page.colours.strong).middle();
         let at = [f32::midpoint(input.x, read.x), read.y - 9.0];
         let on = &mut Surface::new(&mut canvas, &page);
-        axes::label(on, &format!("row {}", path.row), at, style);
+        axes::label(on, &format!("row {row}"), at, style);
     }
 }
 

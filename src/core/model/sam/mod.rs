@@ -38,7 +38,7 @@ pub use kind::{
     WRITE_GATE,
 };
 pub use search_misses::{SearchMisses, search_misses};
-pub use shown::{initial_rows, row_number};
+pub use shown::{RowNumber, initial_rows, row_number};
 
 use kind::{AT_INITIAL, AT_ROW, AT_ROWS};
 use memory::Sam;

@@ -22,12 +22,22 @@ fn place<R: Real>(recorded: &Series<R>, row: usize) -> Option<usize> {
     (rows.get(place) == Some(&row)).then_some(place)
 }
 
-/// The number of a row among all of the memory, of which a recording may show some.
-pub fn row_number<R: Real>(trace: &Trace<R>, row: usize) -> usize {
+/// The number of a row among all of the memory, where a recording may have some of them, by index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowNumber(pub usize);
+
+impl std::fmt::Display for RowNumber {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// The number of the row with this index in a recording.
+pub fn row_number<R: Real>(trace: &Trace<R>, row: usize) -> RowNumber {
     let shown = trace.series(Place::Machine, RECORDED_ROWS);
     let number = shown.and_then(|shown| shown.as_slice().get(row));
     let number = number.filter(|number| number.is_finite());
-    number.map_or(row, |number| number.to_f64() as usize)
+    RowNumber(number.map_or(row, |number| number.to_f64() as usize))
 }
 
 /// The rows that a recording shows, row after row, as they are before the first step by configuration or weights.

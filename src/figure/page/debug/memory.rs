@@ -13,7 +13,7 @@ use crate::figure::scene::paint::Draw;
 use crate::figure::scene::panel::{Panel, shades};
 use crate::figure::{Area, PanelId, Picture, Scale, Slot, Style};
 use crate::model::Place;
-use crate::model::sam::RECORDED_ROWS;
+use crate::model::sam::{RECORDED_ROWS, row_number};
 
 /// Widths of the order of writing and of the usage left of the memory, with the room after each.
 const BESIDE: [f32; 2] = [34.0, 20.0];
@@ -124,6 +124,7 @@ impl<'a> Painting<'_, 'a> {
         let shown = self.of.seen.rows.numbers();
         let size = match (shown.first(), shown.last()) {
             (Some(first), Some(last)) if self.columns.minimap.is_some() => {
+                let [first, last] = [*first, *last].map(|row| row_number(self.trace(), row));
                 let follows = if self.of.follows { " (following)" } else { "" };
                 format!("rows {first} to {last} of {n}{follows}")
             }

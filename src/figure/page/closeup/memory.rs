@@ -12,6 +12,7 @@ use crate::figure::scene::paint::{Draw, Surface};
 use crate::figure::scene::panel::{Content, PlacedPanel};
 use crate::figure::{Area, Ink, PanelId, Picture, Scale};
 use crate::math::Series;
+use crate::model::array;
 
 /// Rows of this weight or more travel to the read vector.
 const TRAVELS: f32 = 0.03;
@@ -45,8 +46,13 @@ impl<'a> Pane<'a, '_> {
     /// Returns the vectors of a head and their positions: its key above the memory, the others below it.
     fn vectors(&self) -> Vec<Vector<'a>> {
         let (head, scales) = (self.head, &self.seen.facts.scales);
+        // Where each row has a key of its own, that of the head is the query.
+        let key = match head.series(array::ROW_KEY) {
+            Some(_) => ["query k", "query"],
+            None => ["key k", "key"],
+        };
         let kinds = [
-            (&head.key, Picture::Keys, ["key k", "key"]),
+            (&head.key, Picture::Keys, key),
             (&head.read, Picture::Reads, ["reads", "read"]),
             (&head.erase, Picture::Erases, ["erases", "erase"]),
             (&head.add, Picture::Adds, ["adds", "add"]),

@@ -31,8 +31,8 @@ use crate::viewer::widget::{
 };
 use crate::viewer::{keys, theme};
 
-/// Most letters of the title of a pinned value beside the step.
-const TITLE: usize = 22;
+/// Room between the title of a pinned value and the step beside it.
+const BETWEEN: f32 = 8.0;
 
 /// The numbers of the selected head.
 pub fn numbers_ui(ui: &mut Ui, view: &mut View<'_>) {
@@ -326,9 +326,10 @@ fn kept_ui(ui: &mut Ui, view: &mut View<'_>) {
             close.on_hover_text(keys::with_key("Unpin the value", &escape));
             set_ui(ui, "Set pinned value", view.state.view.selected, view);
             // A long title has the room of the step.
-            if card.title.chars().count() <= TITLE {
-                let step = format!("step {:>3}", view.step());
-                words(ui, step, theme::mono(12.0), view.palette.text);
+            let (step, font) = (format!("step {:>3}", view.step()), theme::mono(12.0));
+            let width = lay_out(ui.painter(), &step, font.clone()).size().x;
+            if width + BETWEEN <= ui.available_width() {
+                words(ui, step, font, view.palette.text);
             }
         });
     });

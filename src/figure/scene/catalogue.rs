@@ -320,12 +320,12 @@ impl<'a> Catalogue<'a> {
             let steps = steps.filter_map(|(step, rows)| Some((step, rows.clone()?)));
             steps.collect()
         };
-        let mut also = String::new();
+        let mut truth = String::new();
         if let Some(source) = source.filter(|source| source.is_aligned()) {
             cells.aligned = links(&source.alignment);
             cells.sure = (!source.sure.is_empty()).then(|| links(&source.sure));
             let head = id.of.and_then(|head| recording.trace.heads.get(head));
-            also = format!("; {}", source.truth(head));
+            truth = format!("; {}", source.truth(head));
         }
         if id.picture == Picture::Output && !self.as_paper {
             let wrong = move |width| wrong_bits(recording, 0..steps, width);
@@ -344,9 +344,7 @@ impl<'a> Catalogue<'a> {
             }
         };
         let verb = if self.as_paper { "" } else { quantity.verb };
-        if !cells.veiled.is_empty() {
-            also.push_str("; pale: not scored");
-        }
+        let pale = [", pale where it is not scored", ""][usize::from(cells.veiled.is_empty())];
         let content = match id.picture {
             // Derivatives are no shares of a whole.
             Picture::Modes if self.layer.is_none() => Content::Shares(cells),
@@ -356,8 +354,8 @@ impl<'a> Catalogue<'a> {
             title: quantity.title.to_owned(),
             name: quantity.name,
             whose: quantity.whose,
-            note: quantity.note + verb + &also,
-            alt: alt.to_owned() + &also,
+            note: quantity.note + verb + &truth + pale,
+            alt: alt.to_owned() + &truth,
             symbols: &self.facts.symbols,
             across: Across::Steps(steps),
             down,

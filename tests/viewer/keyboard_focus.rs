@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use egui::accesskit::Action;
+use egui::accesskit::{Action, Live};
 use egui::epaint::{ClippedShape, Shape};
 use egui_kittest::kittest::NodeT;
 
@@ -218,4 +218,18 @@ fn tab_leaves_at_both_ends() {
     (0..=forwards).for_each(|_| press(&mut harness, Key::Tab));
     let backwards = presses_to_leave(&mut harness, Modifiers::SHIFT);
     assert_eq!(backwards, forwards);
+}
+
+#[test]
+fn a_screen_reader_hears_where_a_step_leads_but_not_what_plays() {
+    let live =
+        |screen: &Screen, text: &str| screen.get_by_label_contains(text).accesskit_node().live();
+    let mut screen = paused();
+    for step in 1..4 {
+        press(&mut screen, Key::ArrowRight);
+        assert_eq!(live(&screen, &format!("step {step} of ")), Live::Polite);
+    }
+    act(&mut screen, Play::Toggle);
+    assert!(screen.state().player.playing());
+    assert_eq!(live(&screen, " of 10, "), Live::Off);
 }

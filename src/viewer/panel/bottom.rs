@@ -16,7 +16,7 @@ use crate::viewer::command::{Learn, Play, Subject};
 use crate::viewer::state::State;
 use crate::viewer::theme::{self, Palette};
 use crate::viewer::widget::{
-    Icon, area, focus_ring, from_left, from_right, hit_area, icon_button, label, lay_out,
+    Icon, announce, area, focus_ring, from_left, from_right, hit_area, icon_button, label, lay_out,
     named_icon_button, on_click, one_line, paint_text, send,
 };
 use crate::viewer::{keys, narration};
@@ -293,7 +293,11 @@ pub fn status_ui(ui: &mut Ui, view: &mut View<'_>) {
             on_click(&button, Learn::Toggle);
         }
         from_left(ui, |ui| {
-            one_line(ui, text, theme::mono(11.5), view.palette.text)
+            let line = one_line(ui, text, theme::mono(11.5), view.palette.text);
+            // A screen reader says where the step leads, but does not follow what plays.
+            if !view.player.playing() {
+                announce(&line);
+            }
         });
     });
 }

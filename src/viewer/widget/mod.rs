@@ -25,5 +25,5 @@ pub use property::{
 };
 pub use queue::{is_sent, send, take_commands};
 pub use readout::{Readout, readout_ui};
-pub use text::{lay_out, paint_text};
+pub use text::{announce, lay_out, paint_text};
 pub use toast::toasts_ui;

@@ -1,11 +1,11 @@
 //! The exact value under the pointer. It is worked out anew in every frame, so it stays true while
 //! time moves under a still pointer.
 
-use egui::accesskit::Live;
 use egui::{Align2, Area, Context, Id, Order, vec2};
 
 use super::super::theme::{self, Palette};
 use super::property::words;
+use super::text::announce;
 
 /// The text of the card at the pointer.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -54,9 +54,7 @@ pub fn readout_ui(ctx: &Context, readout: &Readout) {
                     let is_short = is_tiny && !exactly;
                     let value = if is_short { "≈ 0" } else { &readout.value };
                     let value = words(ui, value, theme::mono(13.0), palette.strong);
-                    // A screen reader says it as it changes.
-                    ui.ctx()
-                        .accesskit_node_builder(value.id, |node| node.set_live(Live::Polite));
+                    announce(&value);
                 });
                 // The shown text reads back exactly as this value.
                 if let (true, Some(number)) = (exactly, number) {

@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use egui::accesskit::Live;
 use egui::util::IdTypeMap;
-use egui::{Align2, Color32, FontId, Galley, Id, Painter, Pos2, Rect};
+use egui::{Align2, Color32, FontId, Galley, Id, Painter, Pos2, Rect, Response};
 
 use crate::viewer::theme;
 
@@ -55,6 +56,12 @@ pub fn lay_out(painter: &Painter, text: &str, font: FontId) -> Arc<Galley> {
     let galleys = painter.ctx().data_mut(of_all);
     let mut galleys = galleys.lock().unwrap_or_else(PoisonError::into_inner);
     galleys.get(painter, text, font)
+}
+
+/// Lets a screen reader say a text whenever it changes.
+pub fn announce(text: &Response) {
+    let polite = |node: &mut egui::accesskit::Node| node.set_live(Live::Polite);
+    text.ctx.accesskit_node_builder(text.id, polite);
 }
 
 /// Paints a text; returns its place.

@@ -9,12 +9,15 @@ use egui::{Context, Ui, ViewportCommand};
 
 use self::appearance::ViewSize;
 use self::training_threads::TrainingThreads;
+use super::apply::CLOSING;
 use super::command::{Command, Compare, Edit, File, Learn, Play, Replacement, Window};
 use super::keys::{self, Held};
 use super::options::Options;
 use super::panel::dialogs::dialogs_ui;
 use super::panel::frame::{self, FrameCache};
-use super::state::{Appearance, Effect, Job, Kind, Outcome, State, TrainingAction, WindowLayout};
+use super::state::{
+    Appearance, Effect, History, Kind, Outcome, State, TrainingAction, WindowLayout,
+};
 use super::theme;
 use super::widget::canvas::RecordedPart;
 use super::widget::readout::Readout;
@@ -29,8 +32,6 @@ const LONGEST_LATE: f64 = 0.25;
 const BEFORE: f64 = 0.6;
 /// Interval between progress reports of a job, in seconds.
 const BETWEEN_SHARES: f64 = 0.1;
-/// The subject of the message that the window is about to close.
-const CLOSING: &str = "closing";
 
 /// The window: its state, its workers and its last frame.
 pub struct App {
@@ -48,8 +49,6 @@ pub struct App {
     next_change: Option<f64>,
     /// The training threads.
     threads: TrainingThreads,
-    /// True where the window is to be closed as soon as no file is being written.
-    closes: bool,
 }
 
 /// The state; commands change it.
@@ -100,16 +99,16 @@ impl App {
             time: None,
             next_change: None,
             threads,
-            closes: false,
         };
         if let Some(root) = options.recovery {
-            app.worker.start(Job::FindRecoverable(root.clone()));
+            let effects = app.state.find_recoverable(root.clone());
+            app.perform(effects);
             app.threads.recovery_folder = Some(root);
         }
         match options.open {
             Some((path, Some(opened))) => {
-                let outcome = Outcome::Opened(files.absolute(path), opened);
-                app.update(Command::Done(outcome));
+                let path = files.absolute(path);
+                app.receive(Box::new(|state| state.open(path, opened)));
             }
             Some((path, None)) => app.update(File::Open(path).into()),
             None => {
@@ -125,8 +124,10 @@ impl App {
             app.update(Compare::With(path).into());
         }
         for outcome in app.worker.outcomes() {
-            app.update(Command::Done(outcome));
+            app.receive(outcome);
         }
+        // Nothing of the start can be undone.
+        app.state.history = History::default();
         app
     }
 
@@ -194,19 +195,10 @@ impl App {
             if outcomes.is_empty() {
                 break;
             }
-            effects = Vec::new();
-            for outcome in outcomes {
-                // Before the window closes, it shows that a file was not written.
-                if self.closes && outcome.is_unwritten() {
-                    self.closes = false;
-                    self.state.toasts.withdraw(CLOSING);
-                }
-                // Loading a file is a change of its own; a drag continues while its episodes are recorded.
-                if outcome.replaces_episode() {
-                    self.state.history.begin_gesture();
-                }
-                effects.extend(self.state.apply_all(vec![Command::Done(outcome)]));
-            }
+            let outcomes = outcomes.into_iter();
+            effects = outcomes
+                .flat_map(|outcome| self.state.receive(outcome))
+                .collect();
         }
         let look = self.state.settings.look;
         if look.scale > self.applied.0.scale
@@ -246,7 +238,7 @@ impl App {
                     }
                 }
                 Effect::Close => {
-                    self.closes = true;
+                    self.state.closes = true;
                     if let Some(job) = self.worker.writing() {
                         let words = &job.words;
                         let text = format!("{words}: the window closes when the file is written.");
@@ -377,9 +369,15 @@ impl App {
         let closes = ctx.input(|input| input.viewport().close_requested());
         if closes && self.would_lose() {
             ctx.send_viewport_cmd(ViewportCommand::CancelClose);
-            self.closes = false;
+            self.state.closes = false;
             self.update(Replacement::Close.into());
         }
+    }
+
+    /// Applies an outcome that no job of the worker has.
+    pub fn receive(&mut self, outcome: Outcome) {
+        let effects = self.state.receive(outcome);
+        self.perform(effects);
     }
 
     /// Commands that no user issued and that have no effect outside.
@@ -414,9 +412,8 @@ impl App {
             self.update(Window::ToggleWelcome.into());
             ctx.request_repaint();
         }
-        if self.closes && self.state.is_unsaved() {
-            self.closes = false;
-            self.state.toasts.withdraw(CLOSING);
+        if self.state.is_unsaved() {
+            self.state.stay_open();
         }
         if self.closes && !writes && !self.would_lose() {
             ctx.send_viewport_cmd(ViewportCommand::Close);

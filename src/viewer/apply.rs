@@ -7,28 +7,32 @@ mod end_run;
 mod episode;
 mod files;
 mod learning;
+pub mod measure;
 mod mode;
-mod outcome;
+mod open;
+pub mod prepare;
+pub mod record;
 mod rows;
 mod search;
 mod tour;
 mod window;
+mod write;
 
 use super::command::{Command, Edit, Play, ViewCommand};
-use super::state::{Effect, Job, Kind, State, Target, TrainingAction, WindowLayout};
+use super::state::{
+    Effect, EpisodeRequest, Job, Kind, Outcome, State, Target, TrainingAction, WindowLayout,
+};
 use crate::figure::{PanelId, Picture};
+
+/// The subject of the message that the window is about to close.
+pub const CLOSING: &str = "closing";
 
 impl State {
     /// Applies the commands of one gesture, in order, as one change to undo. Returns the effects.
     pub fn apply_all(&mut self, commands: Vec<Command>) -> Vec<Effect> {
         let mut before = self.undo_state();
         for command in commands {
-            // Actions of the user and contents of files can be undone.
-            let counts = if let Command::Done(outcome) = &command {
-                outcome.replaces_episode() && self.session.open.is_some()
-            } else {
-                !matches!(command, Command::Edit(Edit::Undo | Edit::Redo))
-            };
+            let counts = !matches!(command, Command::Edit(Edit::Undo | Edit::Redo));
             if !counts {
                 self.history.record(before, &self.undo_state());
                 before = self.undo_state();
@@ -48,6 +52,43 @@ impl State {
         std::mem::take(&mut self.effects)
     }
 
+    /// Applies the outcome of a job. Returns the effects.
+    pub fn receive(&mut self, outcome: Outcome) -> Vec<Effect> {
+        self.follow(None, outcome);
+        std::mem::take(&mut self.effects)
+    }
+
+    /// Shows another episode than the one asked for: a change of its own, while a drag continues during its recordings.
+    fn replace_episode(&mut self, show: impl FnOnce(&mut Self)) {
+        self.history.begin_gesture();
+        let before = self.session.open.is_some().then(|| self.undo_state());
+        show(self);
+        if let Some(before) = before {
+            self.history.record(before, &self.undo_state());
+        }
+    }
+
+    /// Reports a job that was not done; of a recording, the episode of the request does not come.
+    pub(super) fn not_done(&mut self, request: Option<&EpisodeRequest>, kind: Kind, text: String) {
+        if request.is_none() || kind == Kind::Notice {
+            self.stay_open();
+        }
+        request.into_iter().for_each(|request| self.refuse(request));
+        self.toasts.add(kind, text);
+    }
+
+    /// Reports something that was done.
+    pub(super) fn confirm(&mut self, text: String) {
+        self.toasts.add(Kind::Done, text);
+    }
+
+    /// A file was not written: the window shows that before it closes.
+    pub(super) fn stay_open(&mut self) {
+        if std::mem::take(&mut self.closes) {
+            self.toasts.withdraw(CLOSING);
+        }
+    }
+
     /// Hands a job to the worker.
     fn start(&mut self, job: Job) {
         self.effects.push(Effect::Start(job));
@@ -63,10 +104,13 @@ impl State {
             self.take_over();
             self.end_finished_tour(&command);
         }
-        let usual = self.usual_speed();
-        let step = self.player.step();
         let is_heard = self.tour().is_some_and(|tour| tour.hears(&command));
         let heard = is_heard.then(|| command.clone());
+        self.follow(heard.as_ref(), |state| state.perform(command));
+    }
+
+    /// Performs a command.
+    fn perform(&mut self, command: Command) {
         match command {
             Command::Play(play) => self.play(play),
             Command::View(command) => self.change_view(command),
@@ -88,10 +132,15 @@ impl State {
             Command::Tour(tour) => self.guide(tour),
             Command::Learn(learn) => self.learn(learn),
             Command::Parts(parts) => self.parts = parts,
-            Command::Done(outcome) => self.handle_outcome(outcome),
         }
+    }
+
+    /// Changes the state, and all that follows from the change. `heard`: the command that the tour may wait for.
+    fn follow(&mut self, heard: Option<&Command>, change: impl FnOnce(&mut Self)) {
+        let (usual, step) = (self.usual_speed(), self.player.step());
+        change(self);
         if heard.is_some() {
-            self.notify_tour(heard.as_ref());
+            self.notify_tour(heard);
         }
         self.watch_failure();
         self.follow_learner();

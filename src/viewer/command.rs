@@ -1,16 +1,16 @@
-//! All commands of the window, by subject. Keys, buttons, dialogs, the worker and
+//! All commands of the window, by subject. Keys, buttons, dialogs and
 //! tests speak the same commands; one place applies them ([`super::State::apply`]).
 
 use std::path::PathBuf;
 
 use super::inspect::Form;
-use super::state::{FilePurpose, Outcome, Parts, RunUpdates, Target, Theme};
+use super::state::{FilePurpose, Parts, RunUpdates, Target, Theme};
 pub use super::state::{List, Replacement, Subject};
 use crate::figure::Map;
 use crate::model::NoiseMode;
 use crate::train::Quantity;
 
-/// A request of the user, or news for the window.
+/// A request of the user, or news for the window. The outcomes of jobs come by themselves ([`super::State::receive`]).
 #[derive(Clone, Debug, PartialEq)]
 pub enum Command {
     /// About time.
@@ -39,8 +39,6 @@ pub enum Command {
     Learn(Learn),
     /// The parts shown inside another page; all where none are chosen.
     Parts(Option<Parts>),
-    /// Outcomes of the worker.
-    Done(Outcome),
 }
 
 impl Command {
@@ -49,7 +47,6 @@ impl Command {
         matches!(
             self,
             Self::Play(Play::Pass(_))
-                | Self::Done(_)
                 | Self::Learn(Learn::Updates(_))
                 | Self::Window(
                     Window::Sized { .. }

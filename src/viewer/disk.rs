@@ -1,9 +1,11 @@
-//! The interface of the window to files, and the files that the command line knows, through [`crate::io`].
+//! The files that the command line knows, through [`crate::io`].
 
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use super::state::{LoadedRun, Machine, OpenedFile, RecordedEpisode, Verdict, file_name};
+use super::state::{
+    Answer, FetchCallback, Files, LoadedRun, Machine, OpenedFile, ProgressCallback,
+    RecordedEpisode, Verdict, file_name,
+};
 use crate::figure::Format;
 use crate::io::trace::Imported;
 use crate::io::{
@@ -12,108 +14,11 @@ use crate::io::{
 };
 use crate::learn::{RunProgress, RunState};
 use crate::model::Model;
-use crate::platform::{self, Chosen, HAS_FILES};
+use crate::platform::{self, HAS_FILES};
 use crate::train::{Demand, State};
-
-/// Told how much is done by now, of how much; may give the rest up.
-pub type ProgressCallback<'a> = &'a dyn Fn(usize, usize) -> ControlFlow<()>;
 
 /// The tolerance of verification: the default of `tapescope verify`.
 const TOLERANCE: f64 = 1e-5;
-/// The error of the default implementation.
-const NO_ACCESS: &str = ": this window has no access to files.";
-
-/// Opens and saves for the window. Errors are sentences for the user: what is wrong,
-/// where, and what to do.
-pub trait Files: Send + Sync {
-    /// Reads weights or a trace; a file that the callback cancels may end as an error.
-    ///
-    /// # Errors
-    /// A sentence that names the file and what is wrong with it.
-    fn open(&self, path: &Path, _watch: ProgressCallback<'_>) -> Result<OpenedFile, String> {
-        Err(format!("{} cannot be opened{NO_ACCESS}", path.display()))
-    }
-
-    /// Reads a trace again and verifies it, as `tapescope verify` does; `None` without access to files.
-    fn verify(&self, _path: &Path, _watch: ProgressCallback<'_>) -> Option<Verdict> {
-        None
-    }
-
-    /// Writes the episode on screen; returns a sentence that names its place.
-    ///
-    /// # Errors
-    /// A sentence that names the file and what is wrong with it.
-    fn save_trace(&self, path: &Path, _shown: &RecordedEpisode) -> Result<String, String> {
-        Err(format!("{} cannot be written{NO_ACCESS}", path.display()))
-    }
-
-    /// The path from wherever the window is started next.
-    fn absolute(&self, path: PathBuf) -> PathBuf {
-        path
-    }
-
-    /// True if there is such a file.
-    fn exists(&self, _path: &Path) -> bool {
-        true
-    }
-
-    /// Writes a figure or a table; returns a sentence that names its place.
-    ///
-    /// # Errors
-    /// A sentence that names the file and what is wrong with it.
-    fn save_figure(&self, path: &Path, _bytes: &[u8]) -> Result<String, String> {
-        Err(format!("{} cannot be written{NO_ACCESS}", path.display()))
-    }
-
-    /// Writes a live run with its training snapshots into a folder from which it can be resumed; returns a sentence on
-    /// place and state. An existing run is replaced only if `_replaces`.
-    ///
-    /// # Errors
-    /// A sentence that names the folder and what is wrong with it.
-    fn save_run(
-        &self,
-        folder: &Path,
-        _experiment: &Experiment,
-        _run_state: &RunState,
-        _replaces: bool,
-    ) -> Result<String, String> {
-        Err(format!("{} cannot be written{NO_ACCESS}", folder.display()))
-    }
-
-    /// Reads the state from which the run in a folder continues.
-    ///
-    /// # Errors
-    /// A sentence that names the folder and what is wrong with it.
-    fn saved_state(&self, folder: &Path) -> Result<RunStart, String> {
-        Err(format!("{} cannot be opened{NO_ACCESS}", folder.display()))
-    }
-
-    /// Asks the user for a file to open, or for a place to save to; `_suggestion` is the proposed name. The
-    /// answer may arrive after the call returns.
-    fn choose(&self, _save: bool, _suggestion: &str, answer: Answer) {
-        answer(None);
-    }
-
-    /// Fetches the machine of this name, whose weights are away.
-    fn fetch(&self, name: &str, answer: FetchCallback) {
-        answer(Err(format!("{name} cannot be fetched{NO_ACCESS}")));
-    }
-
-    /// Stores the contents of a file that cannot be read by its path.
-    fn keep(&self, _path: PathBuf, _bytes: Vec<u8>) {}
-}
-
-/// The receiver of a fetched machine.
-pub type FetchCallback = Box<dyn FnOnce(Result<Machine, String>) + Send>;
-
-/// The receiver of a chosen file: `None` when none was chosen, or no dialog exists.
-pub type Answer = Box<dyn FnOnce(Option<Chosen>) + Send>;
-
-/// No files at all: every request is refused with a sentence.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct NoFiles;
-
-impl Files for NoFiles {}
 
 /// The file system.
 #[derive(Clone, Copy, Debug, Default)]
@@ -389,6 +294,8 @@ pub fn included_machine(name: &str) -> Option<Machine> {
 
 #[cfg(test)]
 mod tests {
+    use std::ops::ControlFlow;
+
     use super::*;
     use crate::io::preset::ablations;
     use crate::learn::Snapshots;

@@ -33,15 +33,15 @@ pub use app::App;
 pub use branch::ValueChoice;
 pub use choices::Choice;
 pub use command::Command;
-pub use disk::{Answer, Disk, FetchCallback, Files, NoFiles, ProgressCallback, included_machines};
+pub use disk::{Disk, included_machines};
 pub use inspect::{Card, Form, Line, Table};
 pub use link::Link;
 pub use options::{First, Options, StartError};
 pub use state::{
-    Appearance, EpisodeRequest, ExternalEpisode, FAILURES, Failure, FilePurpose, InvalidStart,
-    LiveTraining, LoadedRun, Machine, OpenedFile, Outcome, Panels, RecordedEpisode, ReportRow,
-    RunUpdates, RunView, Session, Settings, StartOptions, State, Target, Theme, WindowLayout,
-    ablated,
+    Answer, Appearance, EpisodeRequest, ExternalEpisode, FAILURES, Failure, FetchCallback,
+    FilePurpose, Files, InvalidStart, LiveTraining, LoadedRun, Machine, NoFiles, OpenedFile,
+    Outcome, Panels, ProgressCallback, RecordedEpisode, ReportRow, RunUpdates, RunView, Session,
+    Settings, StartOptions, State, Target, Theme, WindowLayout, ablated,
 };
 pub use theme::{Map, apply as apply_theme};
 #[cfg(not(target_arch = "wasm32"))]

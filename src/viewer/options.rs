@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::disk::{Disk, Files, NoFiles, included_machine, included_machines};
+use super::apply::record;
+use super::disk::{Disk, included_machine, included_machines};
 use super::link::Link;
 use super::state::{
-    InvalidStart, Machine, NamedExperiment, OpenedFile, Session, Settings, StartOptions,
+    Files, InvalidStart, Machine, NamedExperiment, NoFiles, OpenedFile, Session, Settings,
+    StartOptions,
 };
-use super::worker;
 use crate::io::trace::AttentionOptions;
 use crate::model::Trace;
 use crate::model::config::Order;
@@ -97,7 +98,7 @@ impl Options {
         let config = machine.ntm.config.with_rows(inputs.request.rows);
         let config = config.unwrap_or_else(|_| machine.ntm.config.clone());
         let most = inputs.request.longest(&config, &inputs.task());
-        worker::check_recording(&config, most).map_err(StartError::TooLarge)?;
+        record::check_recording(&config, most).map_err(StartError::TooLarge)?;
         let (heads, writes_first) = (Trace::new(&config), config.order() == Order::WriteFirst);
         Ok(self.begin.check(inputs.steps(), &heads, writes_first)?)
     }

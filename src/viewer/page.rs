@@ -11,12 +11,13 @@ use wasm_bindgen::prelude::{JsValue, wasm_bindgen};
 use web_sys::HtmlCanvasElement;
 
 use super::app::App;
-use super::command::Command;
-use super::disk::{Disk, Files};
+use super::disk::Disk;
 use super::keys;
 use super::link::Link;
 use super::options::{Options, StartError};
-use super::state::{Dialog, LiveTraining, OpenedFile, Outcome, Parts, Settings, State, Subject};
+use super::state::{
+    Dialog, Files, Kind, LiveTraining, OpenedFile, Outcome, Parts, Settings, State, Subject,
+};
 use crate::figure::head_label;
 use crate::io::{memory_files, weights};
 use crate::platform;
@@ -60,8 +61,9 @@ pub async fn start(
         let mut options = begun;
         options.settings = Settings::read(|key| context.storage?.get_string(key));
         let mut app = App::new(&context.egui_ctx, options);
-        let problem = problem.map(|sentence| Command::Done(Outcome::Failed(sentence)));
-        app.apply(&context.egui_ctx, problem.into_iter().collect());
+        problem
+            .into_iter()
+            .for_each(|sentence| app.receive(failure(sentence)));
         Ok(Box::new(app) as Box<dyn eframe::App>)
     };
     runner.start(canvas, options, Box::new(app)).await?;
@@ -97,6 +99,11 @@ async fn begun(link: &str, trace: Option<String>) -> Result<Options, String> {
         options.begin = link.beginning(machine)?;
     }
     checked(options)
+}
+
+/// What the window says about a problem of the page.
+fn failure(sentence: String) -> Outcome {
+    Box::new(|state| state.toasts.add(Kind::Problem, sentence))
 }
 
 /// These, where the window can begin with them.
@@ -148,11 +155,10 @@ impl Page {
         let mut commands = app.asked_for(step, stage.as_deref(), head.as_deref(), play);
         let parts = parts.map(|names| app.parts_asked_for(&names)).transpose();
         let problem = parts.as_ref().err().cloned();
-        commands.extend(match parts {
-            Ok(parts) => parts,
-            Err(sentence) => Some(Command::Done(Outcome::Failed(sentence))),
-        });
+        commands.extend(parts.ok().flatten());
         app.apply(&self.context, commands);
+        let failures = problem.iter().cloned().map(failure);
+        failures.for_each(|outcome| app.receive(outcome));
         self.context.request_repaint();
         problem
     }

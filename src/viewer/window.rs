@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use super::app::{self, App};
-use super::disk::{Disk, Files, shown};
+use super::disk::{Disk, shown};
 use super::options::{First, Options};
-use super::state::{OpenedFile, Settings, StartOptions};
+use super::state::{Files, OpenedFile, Settings, StartOptions};
 
 /// The reason why no window opens.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -151,10 +151,11 @@ fn offer_to_recover_leaves_an_open_dialog_alone() {
     };
     let mut screen = window_at(root.path());
     act(&mut screen, Subject::Settings);
-    act(
-        &mut screen,
-        Command::Done(tapescope::viewer::Outcome::Recoverable(vec![left.clone()])),
-    );
+    let runs = vec![left.clone()];
+    screen
+        .state_mut()
+        .receive(Box::new(|state| state.offer_recovery(runs)));
+    screen.run_steps(2);
     let dialog = screen.state().dialog.as_ref().unwrap();
     assert_eq!(dialog.subject, Subject::Settings);
     act(&mut screen, DialogCommand::Leave);

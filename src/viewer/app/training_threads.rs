@@ -7,8 +7,8 @@ use egui::Context;
 use crate::io::recovery::Recovery;
 use crate::io::{Experiment, RunStart};
 use crate::learn::{BuildRun, Keeper, Learner, Run, Snapshots};
+use crate::viewer::apply::prepare::learning_threads;
 use crate::viewer::state::{Job, RunUpdates, Saving, TrainingAction};
-use crate::viewer::worker::learning_threads;
 
 /// The least time between two questions, in seconds: a picture that is drawn more often costs training more than it
 /// tells.
@@ -96,7 +96,7 @@ impl TrainingThreads {
         let place = self.saving.as_ref()?.place;
         let run_state = self.learner.as_mut()?.run_state(place)?;
         let saving = self.saving.take()?;
-        Some(Job::SaveRun(Box::new((saving, run_state))))
+        Some(saving.job(run_state))
     }
 
     /// Starts the threads, which build their runs themselves.

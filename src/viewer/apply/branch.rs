@@ -95,10 +95,9 @@ mod tests {
     use crate::io::intervention;
     use crate::train::Recording;
     use crate::viewer::command::{Command, DialogCommand, Edit, Episode};
-    use crate::viewer::disk::NoFiles;
     use crate::viewer::fixture::{config, copying, machine};
     use crate::viewer::link::Link;
-    use crate::viewer::state::{Effect, Settings, StartOptions, WindowLayout};
+    use crate::viewer::state::{Effect, NoFiles, Settings, StartOptions, WindowLayout};
     use crate::viewer::worker::Worker;
 
     /// Applies a command of the user, with its jobs done at once.
@@ -117,7 +116,7 @@ mod tests {
                 }
             }
             for outcome in worker.outcomes() {
-                effects.extend(state.apply_all(vec![Command::Done(outcome)]));
+                effects.extend(state.receive(outcome));
             }
         }
     }

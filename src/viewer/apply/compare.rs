@@ -6,15 +6,15 @@ use crate::figure;
 use crate::io::trace;
 use crate::viewer::command::Compare;
 use crate::viewer::state::{
-    Baseline, CompareResult, ComparedFigure, Job, Kind, Machine, Open, OpenedFile, State,
-    WindowLayout, file_name, shown_at,
+    Baseline, CompareResult, ComparedFigure, Context, Job, Kind, Machine, Open, OpenedFile,
+    Priority, State, WindowLayout, file_name, shown_at,
 };
 
 impl State {
     /// Commands about two episodes.
     pub(super) fn compare(&mut self, about: Compare) {
         match about {
-            Compare::With(path) => self.start(Job::OpenOther(path)),
+            Compare::With(path) => self.read(path, Self::receive_other),
             Compare::KeepAsA => self.keep_as_a(),
             Compare::WithNtm => self.compare_with_ntm(),
             Compare::Swap => self.swap_sides(),
@@ -76,7 +76,7 @@ impl State {
         let (a, b) = (&screen.shown.recording, &open.shown.recording);
         if !self.refuses(path, &trace::obstacles(a, b)) {
             let open = self.session.numbered(open);
-            self.start(Job::Verify(path.to_owned(), open.shown.clone()));
+            self.verify(path.to_owned(), open.shown.clone());
             self.comparing.keep(open, false);
             self.settings.opened(path.to_owned());
             self.compare_now();
@@ -139,12 +139,15 @@ impl State {
         if let Some(screen) = &self.session.open
             && let Some(sides) = self.comparing.due(screen, &self.view)
         {
-            self.start(Job::Compare(sides));
+            let (words, work) = ("Comparing two episodes", async move |_: Context<'_>| {
+                Ok(sides.compare())
+            });
+            self.start(Job::new(Priority::Awaited, words, work, Self::compared));
         }
     }
 
     /// Both have been compared.
-    pub(super) fn compared(&mut self, found: CompareResult) {
+    fn compared(&mut self, found: CompareResult) {
         self.comparing.found = Some(found);
         let pair = self.pair().filter(|pair| !pair.is_old);
         let found = pair.and_then(|pair| pair.found);

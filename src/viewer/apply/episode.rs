@@ -4,12 +4,11 @@ use std::sync::Arc;
 
 use crate::figure::{HeadName, head_named};
 use crate::model::NoiseMode;
-use crate::train::Quantity;
 use crate::viewer::command::{Episode, Window};
 use crate::viewer::link::Link;
 use crate::viewer::state::{
-    Effect, Job, Kind, Mode, Open, OpenedFile, RecordingInputs, RowZoom, SAMPLES, StartOptions,
-    State, StepZoom, WindowLayout, pinned,
+    Effect, Kind, Mode, Open, OpenedFile, RecordingInputs, RowZoom, SAMPLES, StartOptions, State,
+    StepZoom, WindowLayout, pinned,
 };
 
 impl State {
@@ -86,43 +85,6 @@ impl State {
         }
     }
 
-    /// Asks for the spread of many samples of the episode on screen.
-    fn ask_samples(&mut self) {
-        let shown = self.request_on_screen();
-        if shown.is_some_and(|request| request.is_same_episode(&self.session.request))
-            && let Some(inputs) = self.session.recording_inputs()
-        {
-            self.start(Job::Sample(inputs, self.session.samples));
-        }
-    }
-
-    /// Shows gradients, or the values again where gradients are on screen already; the key of the loss ends those of any
-    /// quantity.
-    fn show_gradients(&mut self, of: Quantity) {
-        let on_screen = self.layer().map(|by| by.of);
-        if on_screen.is_some_and(|now| of == now || of == Quantity::Loss) {
-            self.hide_gradients();
-        } else {
-            if !self.layout().has_layers() {
-                self.settings.layout = Some(WindowLayout::Debug);
-            }
-            self.compute_gradients(of);
-        }
-    }
-
-    pub(super) fn compute_gradients(&mut self, of: Quantity) {
-        if let Some(open) = &self.session.open {
-            self.start(Job::Derive(open.shown.clone(), of));
-        }
-    }
-
-    /// The values again; false where they are on screen.
-    pub(super) fn hide_gradients(&mut self) -> bool {
-        let is_shown = self.layer().is_some();
-        let open = self.session.open.as_mut().filter(|_| is_shown);
-        open.is_some_and(|open| open.gradients.take().is_some())
-    }
-
     /// Explains that a recorded trace has no machine for another episode, and names one that has.
     fn explain_recording(&mut self) {
         if let (true, Some(machine)) = (self.shows_file(), self.session.machine()) {
@@ -179,13 +141,6 @@ impl State {
                 self.record_first();
             }
             Err(problem) => self.toasts.add(Kind::Problem, problem),
-        }
-    }
-
-    pub(super) fn record(&mut self) {
-        if let Some(inputs) = self.session.recording_inputs() {
-            self.pending.asked = Some(inputs.request.clone());
-            self.start(Job::Record(inputs));
         }
     }
 

@@ -5,13 +5,12 @@ use std::path::{Path, PathBuf};
 use crate::figure::chart::page::Charts;
 use crate::figure::{self, Format, Layout};
 use crate::platform::{self, HAS_FILES};
-use crate::viewer::command::{Command, Compare, File, Learn, Subject};
+use crate::viewer::command::{Command, Compare, File, Learn};
 use crate::viewer::inspect::{self, Form};
 use crate::viewer::link::Link;
 use crate::viewer::narration::training_charts;
 use crate::viewer::state::{
-    Destination, Dialog, Effect, FilePurpose, Job, Kind, LiveTraining, Open, Page, Parts,
-    ReportFigure, State, WindowLayout, file_name,
+    Effect, FilePurpose, Kind, LiveTraining, Open, Parts, State, WindowLayout, file_name,
 };
 
 /// Steps of an animation where no part is marked.
@@ -28,7 +27,7 @@ impl State {
     /// Commands about files.
     pub(super) fn file(&mut self, file: File) {
         match file {
-            File::Open(path) => self.start(Job::Open(path)),
+            File::Open(path) => self.read(path, Self::open),
             File::GiveUp => self.effects.push(Effect::GiveUp),
             File::Save(path, replaces) => self.save(path, replaces),
             File::Film(path, replaces) => self.film(path, replaces),
@@ -44,7 +43,12 @@ impl State {
 
     /// Uses a file that was chosen, or whose path was typed, for its purpose. `replaces`: the user agreed to replace an
     /// existing file.
-    pub(super) fn chosen(&mut self, purpose: FilePurpose, path: PathBuf, replaces: bool) {
+    pub(in crate::viewer) fn chosen(
+        &mut self,
+        purpose: FilePurpose,
+        path: PathBuf,
+        replaces: bool,
+    ) {
         let format = Format::of(&path);
         let is_unknown = match purpose {
             FilePurpose::Figure(_) => format
@@ -101,53 +105,8 @@ impl State {
         self.effects.push(copy);
     }
 
-    fn save(&mut self, path: PathBuf, replaces: bool) {
-        let Some(mut open) = self.session.open.clone() else {
-            return;
-        };
-        open.gradients.take_if(|_| !self.layout().has_layers());
-        let format = Format::of(&path);
-        let purpose = format.map_or(FilePurpose::Save, FilePurpose::Figure);
-        let to = Destination {
-            path,
-            replaces,
-            purpose,
-        };
-        let Some(format) = format else {
-            return self.start(Job::Save(to, open.shown));
-        };
-        let options = self.figure();
-        let page = match (self.charts(), self.comparison_figure(&options)) {
-            (Some(charts), _) => Page::Charts(Box::new(charts)),
-            (None, Some(two)) => Page::Two(Box::new(two)),
-            (None, None) => Page::One(Box::new(open), Box::new(options)),
-        };
-        self.start(Job::Draw(to, format, page));
-    }
-
-    /// Writes the report on many episodes.
-    fn export(&mut self, path: PathBuf, replaces: bool) {
-        let Some(report) = self.report.clone() else {
-            return;
-        };
-        let (format, purpose) = (Format::of(&path), FilePurpose::Report);
-        let to = Destination {
-            path,
-            replaces,
-            purpose,
-        };
-        let dark = self.frame.dark;
-        self.start(match format {
-            None => Job::Table(to, report.csv()),
-            Some(format) => {
-                let figure = Box::new(ReportFigure { report, dark });
-                Job::Draw(to, format, Page::Report(figure))
-            }
-        });
-    }
-
     /// Returns the learning curves, while they are on screen.
-    fn charts(&self) -> Option<Charts> {
+    pub(super) fn charts(&self) -> Option<Charts> {
         let here = self.layout() == WindowLayout::Train;
         let learning = self.learning.as_ref().filter(|_| here)?;
         let run = learning.run();
@@ -156,21 +115,6 @@ impl State {
             charts: training_charts::charts(learning),
             dark: self.frame.dark,
         })
-    }
-
-    /// Writes the close-up in motion: the marked part, or a few steps about the present one.
-    fn film(&mut self, path: PathBuf, replaces: bool) {
-        let (Some(mut open), Some(format)) = (self.session.open.clone(), Format::of(&path)) else {
-            return;
-        };
-        (open.spread, open.gradients) = (None, None);
-        let to = Destination {
-            path,
-            replaces,
-            purpose: FilePurpose::Motion,
-        };
-        let page = Page::One(Box::new(open), Box::new(self.moving_figure()));
-        self.start(Job::Draw(to, format, page));
     }
 
     /// Returns the options of an animation: heads on screen, or the most active one.
@@ -231,28 +175,7 @@ impl State {
         }
     }
 
-    /// Suggests a name for the file to save; where it is taken, a free one takes its place in the dialog.
-    pub(super) fn suggest(&mut self, purpose: FilePurpose) -> String {
-        let name = self.suggestion(purpose);
-        if purpose.is_to_save() {
-            self.start(Job::Suggest(purpose, name.clone().into()));
-        }
-        name
-    }
-
-    /// Puts the free path into the dialog that proposes the other one.
-    pub(super) fn suggested(&mut self, proposed: &Path, free: &Path) {
-        let proposes = |dialog: &&mut Dialog| {
-            let is_to_save = matches!(dialog.subject, Subject::File(_) | Subject::EndRun);
-            is_to_save && Path::new(&dialog.text) == proposed && free != proposed
-        };
-        if let Some(dialog) = self.dialog.as_mut().filter(proposes) {
-            dialog.text = free.display().to_string();
-            dialog.taken = Some(proposed.to_owned());
-        }
-    }
-
-    fn suggestion(&self, purpose: FilePurpose) -> String {
+    pub(super) fn suggestion(&self, purpose: FilePurpose) -> String {
         let name = |end| self.session.file_name().replace(".ntmtrace.json", end);
         match purpose {
             FilePurpose::Open | FilePurpose::Compare => String::new(),

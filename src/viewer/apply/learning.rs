@@ -4,16 +4,16 @@ use std::mem::discriminant;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::io::recovery::RecoverableRun;
-use crate::io::{Experiment, RunStart, preset};
+use super::prepare::{PreparedRun, check_training};
+use super::record::thumbnail;
+use crate::io::{Experiment, preset};
 use crate::learn::{End, RunCommand, RunUpdate};
 use crate::train::Change;
-use crate::viewer::command::{DialogCommand, Episode, Learn, Replacement, Subject};
+use crate::viewer::command::{Episode, Learn, Replacement};
 use crate::viewer::state::{
-    Effect, Job, Kind, LiveTraining, LoadedRun, Machine, Mode, NamedExperiment, Open, RunView,
-    SavedRun, State, ThumbnailSlot, TrainingAction, WindowLayout, ablated,
+    Effect, Kind, LiveTraining, LoadedRun, Machine, Mode, Open, RunView, SavedRun, State,
+    TrainingAction, WindowLayout, ablated,
 };
-use crate::viewer::worker::check_training;
 
 /// The machine that learns, among those of the session.
 const NAME: &str = "learning";
@@ -105,12 +105,7 @@ impl State {
             }
             Replacement::Ablate => self.begin_ablations(),
             Replacement::LookBack(path, run) => self.show_loaded_run(path, *run),
-            Replacement::Recover(folders) => {
-                self.dialog = None;
-                self.recoverable
-                    .retain(|run| !folders.contains(&run.folder));
-                self.start(Job::Recover(folders));
-            }
+            Replacement::Recover(folders) => self.recover(folders),
             Replacement::Nothing => self.leave_learning(),
             Replacement::Close => {
                 self.leave_learning();
@@ -186,15 +181,8 @@ impl State {
         }
     }
 
-    /// Prepares these experiments, to start them from scratch.
-    fn begin_learning(&mut self, named: Vec<NamedExperiment>) {
-        if !named.is_empty() {
-            self.start(Job::Prepare(named));
-        }
-    }
-
     /// Starts runs, and shows the first.
-    pub(super) fn start_runs(&mut self, prepared: Vec<(RunView, RunStart)>) {
+    pub(super) fn start_runs(&mut self, prepared: Vec<PreparedRun>) {
         let (mut runs, starts): (Vec<_>, Vec<_>) = prepared.into_iter().unzip();
         for run in &mut runs {
             self.runs += 1;
@@ -218,34 +206,6 @@ impl State {
         self.record();
         self.train(TrainingAction::Begin(starts));
         self.effects.push(goes);
-    }
-
-    /// Shows the runs that a killed program left, if there are any.
-    pub(super) fn offer_recovery(&mut self, runs: Vec<RecoverableRun>) {
-        self.recoverable = runs;
-        if !self.recoverable.is_empty() && self.dialog.is_none() {
-            self.change_dialog(DialogCommand::For(Subject::Recovery));
-        }
-    }
-
-    /// Begins these runs; recoverable ones that cannot be read are left, with the reason.
-    pub(super) fn prepared(&mut self, runs: Vec<(RunView, RunStart)>, left: Vec<RecoverableRun>) {
-        for run in &left {
-            self.toasts.add(Kind::Problem, run.label.clone());
-        }
-        self.recoverable.extend(left);
-        if !runs.is_empty() {
-            self.start_runs(runs);
-        }
-    }
-
-    /// Removes one of them.
-    fn discard_recoverable(&mut self, place: usize) {
-        if place < self.recoverable.len() {
-            let run = self.recoverable.remove(place);
-            self.start(Job::Discard(run));
-            self.change_dialog(DialogCommand::For(Subject::Recovery));
-        }
     }
 
     /// Puts runs on screen with their curves; the arrangement before them comes back when nothing learns any more.
@@ -283,11 +243,12 @@ impl State {
                 if let Err(sentence) = check_training(&experiment, 1) {
                     return self.toasts.add(Kind::Problem, sentence);
                 }
-                let job = Job::Levels(run.number, Box::new(experiment.clone()));
+                let number = run.number;
                 run.experiment = experiment.clone();
-                let to = Box::new((experiment.task, experiment.training));
+                let to = Box::new((experiment.task.clone(), experiment.training.clone()));
                 let order = learning.order(RunCommand::Change(to, change.set));
-                self.effects.extend([Effect::Start(job), order]);
+                self.find_levels(number, experiment);
+                self.effects.push(order);
             }
             Err(error) => self.toasts.add(Kind::Problem, error.without_file()),
         }
@@ -382,7 +343,7 @@ impl State {
         if let Ok(now) = run.begun.after(&loaded.progress.changes) {
             run.experiment = now;
         }
-        self.start(Job::Levels(run.number, Box::new(run.experiment.clone())));
+        self.find_levels(run.number, run.experiment.clone());
         run.progress = Some(Arc::new(loaded.progress));
         let place = self.session.add(machine);
         self.session.request.size = size;
@@ -397,15 +358,6 @@ impl State {
         self.record_first();
         self.report_opened(&path, "run with training snapshots", 0);
         self.settings.opened(path);
-    }
-
-    /// Continues the saved run on screen from its last checkpoint.
-    pub(super) fn continue_run(&mut self) {
-        let learning = self.learning.as_ref();
-        let saved = learning.and_then(|learning| learning.read_only.as_ref());
-        if let Some(saved) = saved.filter(|saved| !saved.is_finished) {
-            self.start(Job::Continue(saved.folder.clone()));
-        }
     }
 
     /// True, with a message, where this would train a run that is read-only.
@@ -455,13 +407,15 @@ impl State {
         inputs.machine = Arc::new(Machine::of(&run.experiment, of.0.as_ref().clone()));
         run.probed = Some(of);
         learning.probing = Some(run.number);
-        let slot = ThumbnailSlot::Run(run.number);
-        self.start(Job::Picture(slot, inputs));
+        let number = run.number;
+        self.start(thumbnail(inputs, move |state, picture| {
+            state.probed(number, picture)
+        }));
     }
 
     /// The probe of the run with this number has been recorded, or could not be; one of runs that are gone counts for
     /// nothing.
-    pub(super) fn probed(&mut self, number: u64, open: Option<Open>) {
+    fn probed(&mut self, number: u64, open: Option<Open>) {
         let learning = self.learning.as_mut();
         let Some(learning) = learning.filter(|all| all.probing == Some(number)) else {
             return;

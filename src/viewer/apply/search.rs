@@ -1,6 +1,11 @@
 //! The search for steps in which a condition holds, and for episodes that have such a step.
 
-use crate::viewer::state::{Dialog, EpisodeRequest, Job, Kind, Open, SEEDS, State, Subject};
+use super::record::{check_loaded, record};
+use crate::figure::Progress;
+use crate::viewer::state::{
+    Context, Dialog, EpisodeRequest, Job, Kind, Open, Priority, RecordingInputs, SEEDS, State,
+    Subject, condition,
+};
 
 impl State {
     /// Searches by this condition; the dialog stays where it is wrong, or holds nowhere.
@@ -23,28 +28,57 @@ impl State {
             .filter(|_| !condition.is_empty())
         {
             self.dialog = None;
-            self.start(Job::Search(inputs, condition));
+            let request = Some(inputs.request.clone());
+            let (priority, words) = (Priority::Beside, format!("Searching {SEEDS} seeds"));
+            let work = async move |inputs, context: Context<'_>| {
+                searched(inputs, &condition, context.progress()).await
+            };
+            let job = Job::of_episode(priority, words, inputs, work, Self::found_episode);
+            self.start(job.with(|pending| pending.requested = request));
         }
     }
 
     /// Shows the episode that was found, at its first match, unless another one was requested since.
-    pub(super) fn found_episode(&mut self, after: &EpisodeRequest, open: Option<Box<Open>>) {
-        if self.session.request != *after {
+    fn found_episode(&mut self, (after, open): (EpisodeRequest, Option<Open>)) {
+        if self.session.request != after {
             return;
         }
         let Some(open) = open else {
             let text = format!("The condition holds in no episode of the next {SEEDS} seeds.");
             return self.toasts.add(Kind::Notice, text);
         };
-        self.leave_branch();
-        if let Some(request) = &open.request {
-            self.session.request.clone_from(request);
-        }
-        self.show(*open);
+        self.replace_episode(|state| {
+            state.leave_branch();
+            if let Some(request) = &open.request {
+                state.session.request.clone_from(request);
+            }
+            state.show(open);
+        });
         self.player.pause();
         let step = self.found().and_then(|found| found.steps.first().copied());
         self.player.seek(step.unwrap_or(0));
     }
+}
+
+/// Records the episodes of the next seeds until the condition holds in one.
+async fn searched(
+    inputs: RecordingInputs,
+    text: &str,
+    mut progress: impl Progress,
+) -> Result<(EpisodeRequest, Option<Open>), String> {
+    check_loaded(&inputs)?;
+    let (after, mut inputs) = (inputs.request.clone(), inputs.without_edits());
+    for place in 0..SEEDS {
+        inputs.request.seed = inputs.request.seed.wrapping_add(1);
+        let progress = async |done, all| progress(place * all + done, SEEDS * all).await;
+        let shown = record(&inputs, progress).await?;
+        let condition = condition(text, &shown.recording.trace);
+        let condition = condition.map_err(|error| format!("Condition: {}.", error.message))?;
+        if condition.matches(&shown.recording).next().is_some() {
+            return Ok((after, Some(Open::new(shown, Some(inputs.request)))));
+        }
+    }
+    Ok((after, None))
 }
 
 #[cfg(test)]
@@ -53,9 +87,8 @@ mod tests {
     use std::sync::Arc;
 
     use crate::viewer::command::{Command, DialogCommand, Edit, Episode, Play};
-    use crate::viewer::disk::NoFiles;
     use crate::viewer::fixture::{config, copying, machine};
-    use crate::viewer::state::{Effect, Outcome, Settings, StartOptions};
+    use crate::viewer::state::{Effect, NoFiles, Settings, StartOptions};
     use crate::viewer::worker::Worker;
 
     /// Does the jobs among these effects.
@@ -66,8 +99,8 @@ mod tests {
                 worker.start(job);
             }
         }
-        let outcomes = worker.outcomes().into_iter().map(Command::Done);
-        let effects = outcomes.flat_map(|outcome| state.apply_all(vec![outcome]));
+        let outcomes = worker.outcomes().into_iter();
+        let effects = outcomes.flat_map(|outcome| state.receive(outcome));
         let effects: Vec<_> = effects.collect();
         if !effects.is_empty() {
             work(state, effects);
@@ -188,8 +221,8 @@ mod tests {
             seed: 77,
             ..before.clone()
         };
-        let open = state.session.open.clone().map(Box::new);
-        state.apply(Command::Done(Outcome::Found(other, open)));
+        let open = state.session.open.clone();
+        state.receive(Box::new(|state| state.found_episode((other, open))));
         assert_eq!(state.session.request, before);
     }
 }

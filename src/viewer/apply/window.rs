@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
+use super::record::thumbnail;
 use crate::io::preset::{FAMILY, FIRST, UNCERTAINTY};
 use crate::platform::HAS_FILES;
 use crate::viewer::command::{Command, DialogCommand, Play, Subject, Window};
 use crate::viewer::narration;
 use crate::viewer::precondition::Precondition;
-use crate::viewer::state::{
-    Dialog, Effect, FAILURES, FilePurpose, Job, Machine, State, Theme, ThumbnailSlot,
-};
+use crate::viewer::state::{Dialog, Effect, FAILURES, FilePurpose, Machine, State, Theme};
 
 impl State {
     /// Commands about the window.
@@ -39,7 +38,7 @@ impl State {
                 self.player.pause();
                 (self.welcome.shown, self.presenting) = (true, false);
                 self.welcome.family = window == Window::ToggleFamily;
-                self.start(Job::Recent(self.settings.recent.clone()));
+                self.look_for_recent();
                 self.record_cards();
             }
             Window::NextTheme => {
@@ -114,13 +113,15 @@ impl State {
                 is_fetching = true;
             }
             welcome.pictures.insert(name.clone(), None);
-            let job = Job::Picture(ThumbnailSlot::Card(name), inputs);
+            let job = thumbnail(inputs, move |state, picture| {
+                state.welcome.pictures.insert(name.clone(), picture);
+            });
             self.effects.push(Effect::Start(job));
         }
     }
 
     /// A machine was fetched, or cannot be: then its cards stay without a picture.
-    pub(super) fn fetched(&mut self, name: String, machine: Option<Arc<Machine>>) {
+    pub(in crate::viewer) fn fetched(&mut self, name: String, machine: Option<Arc<Machine>>) {
         if let Some(machine) = machine {
             self.session.fetched(machine);
         } else {
@@ -145,11 +146,7 @@ impl State {
             DialogCommand::Condition(text) => self.search_for(&text),
             DialogCommand::Measure(text) => self.measure(Some(text)),
             DialogCommand::RemoveParts => self.measure(None),
-            DialogCommand::Explain => {
-                let inputs = self.session.recording_inputs().into_iter();
-                inputs.for_each(|of| self.start(Job::Explain(of)));
-                None
-            }
+            DialogCommand::Explain => self.explain(),
             DialogCommand::Sort(by) => {
                 self.report.iter_mut().for_each(|report| report.sort(by));
                 open
@@ -162,13 +159,6 @@ impl State {
                 None
             }
         };
-    }
-
-    /// Starts a report, and closes the dialog until it is there.
-    fn measure(&mut self, quantity: Option<String>) -> Option<Dialog> {
-        let inputs = self.session.recording_inputs()?;
-        self.start(Job::Report(inputs, quantity));
-        None
     }
 
     /// The dialog about this, after the one that was open.

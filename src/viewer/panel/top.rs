@@ -72,7 +72,7 @@ pub fn top_ui(ui: &mut Ui, state: &State, job: Option<&PendingJob>) {
 
 /// Returns the job in progress that is worth showing: not the repeated recording of live training.
 pub fn job_to_show<'a>(state: &State, job: Option<&'a PendingJob>) -> Option<&'a PendingJob> {
-    job.filter(|job| !(job.is_recording && state.shows_learner()))
+    job.filter(|job| !(job.is_recording() && state.shows_learner()))
 }
 
 /// Room for the buttons at the right.

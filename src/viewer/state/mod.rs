@@ -4,6 +4,7 @@
 mod compare;
 mod dialog;
 mod episode;
+mod file_access;
 mod files;
 mod history;
 mod jobs;
@@ -25,20 +26,17 @@ mod tour;
 mod view_state;
 
 pub use compare::{
-    Baseline, CompareResult, ComparedFigure, Comparing, Differences, Pair, Sides, shown_at,
-    stage_of,
+    Baseline, CompareResult, ComparedFigure, Comparing, Differences, Pair, shown_at, stage_of,
 };
 pub use dialog::{Dialog, Subject};
 pub use episode::{
     EpisodeRequest, ExternalEpisode, LONGEST, MOST_REPEATS, Open, OpenedFile, RecordingInputs,
     RequestedChange, drawn,
 };
+pub use file_access::{Answer, FetchCallback, Files, NoFiles, ProgressCallback};
 pub use files::{FilePurpose, LoadedRun, Machine, RecordedEpisode, Verdict, file_name};
 pub use history::{History, UndoState};
-pub use jobs::{
-    Destination, Effect, Job, Outcome, Page, PendingJob, Priority, Saved, Saving, ThumbnailSlot,
-    TrainingAction,
-};
+pub use jobs::{Context, Destination, PendingJob, Priority, Saved, Saving, TrainingAction};
 pub use layout::WindowLayout;
 pub use learning::{
     EndRequest, Hyperparameter, LiveTraining, NamedExperiment, Replacement, RunUpdates, RunView,
@@ -76,6 +74,13 @@ use crate::io::recovery::RecoverableRun;
 use crate::model::Trace;
 use crate::player::{NORMAL, Player};
 use crate::train::Recording;
+
+/// An effect of a command outside the window.
+pub type Effect = jobs::Effect<State>;
+/// Something to do that may take a while.
+pub type Job = jobs::Job<State>;
+/// The outcome of a job.
+pub type Outcome = jobs::Outcome<State>;
 
 /// All that the window knows.
 #[derive(Debug)]
@@ -132,6 +137,8 @@ pub struct State {
     pub drawer: bool,
     /// The folder of relative paths; empty where it is not known.
     pub folder: PathBuf,
+    /// True where the window is to be closed as soon as no file is being written.
+    pub closes: bool,
     /// The effects to carry out, oldest first.
     pub effects: Vec<Effect>,
 }
@@ -233,6 +240,7 @@ impl State {
             settings,
             drawer: false,
             folder: PathBuf::new(),
+            closes: false,
             effects: Vec::new(),
         }
     }

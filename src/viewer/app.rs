@@ -101,8 +101,7 @@ impl App {
             threads,
         };
         if let Some(root) = options.recovery {
-            let effects = app.state.find_recoverable(root.clone());
-            app.perform(effects);
+            app.state.find_recoverable(root.clone());
             app.threads.recovery_folder = Some(root);
         }
         match options.open {
@@ -238,7 +237,7 @@ impl App {
                     }
                 }
                 Effect::Close => {
-                    self.state.closes = true;
+                    self.state.pending.closes = true;
                     if let Some(job) = self.worker.writing() {
                         let words = &job.words;
                         let text = format!("{words}: the window closes when the file is written.");
@@ -369,7 +368,7 @@ impl App {
         let closes = ctx.input(|input| input.viewport().close_requested());
         if closes && self.would_lose() {
             ctx.send_viewport_cmd(ViewportCommand::CancelClose);
-            self.state.closes = false;
+            self.state.pending.closes = false;
             self.update(Replacement::Close.into());
         }
     }
@@ -415,7 +414,7 @@ impl App {
         if self.state.is_unsaved() {
             self.state.stay_open();
         }
-        if self.closes && !writes && !self.would_lose() {
+        if self.pending.closes && !writes && !self.would_lose() {
             ctx.send_viewport_cmd(ViewportCommand::Close);
         }
         let title = self.session.title();

@@ -96,7 +96,7 @@ impl Worker {
         self.under_way.retain(|other| other.strong_count() > 0);
         self.under_way.push(Arc::downgrade(&job.pending));
         match job.pending.away.clone() {
-            Some(name) => self.fetch(name, job),
+            Some(name) => self.fetch(&name, job),
             None => self.hand_on(job),
         }
     }
@@ -129,26 +129,27 @@ impl Worker {
     }
 
     /// Fetches the machine of this name, for which the job waits.
-    fn fetch(&mut self, name: String, job: Job) {
+    fn fetch(&mut self, name: &str, job: Job) {
         let is_same = |other: &Job| other.pending.away == job.pending.away;
         let is_first = !self.fetching.iter().any(is_same);
         self.fetching.push(job);
         if is_first {
-            let (outbox, called) = (self.outbox.clone(), name.clone());
-            let answer = move |fetched: Result<Machine, String>| {
-                outbox(Box::new(|worker| {
-                    worker.fetched(called, fetched.map(Arc::new))
-                }));
+            let (outbox, called) = (self.outbox.clone(), name.to_owned());
+            let answer = move |fetched| {
+                outbox(Box::new(|worker| worker.fetched(called, fetched)));
             };
-            self.files.fetch(&name, Box::new(answer));
+            self.files.fetch(name, Box::new(answer));
         }
     }
 
-    /// Goes on with the jobs that waited for this machine.
-    fn fetched(&mut self, name: String, fetched: Result<Arc<Machine>, String>) -> Outcome {
+    /// Goes on with the jobs that waited for this machine; without it, only a recording says why it fails.
+    fn fetched(&mut self, name: String, fetched: Result<Machine, String>) -> Outcome {
+        let fetched = fetched.map(Arc::new);
         let is_waiting = |job: &mut Job| job.pending.away.as_ref() == Some(&name);
         let waiting = self.fetching.extract_if(.., is_waiting);
         for job in waiting.collect::<Vec<_>>() {
+            let is_silent = fetched.is_err() && !job.pending.is_recording();
+            job.pending.outdated.fetch_or(is_silent, Ordering::Relaxed);
             let _ = job.pending.fetched.set(fetched.clone());
             self.hand_on(job);
         }
@@ -205,15 +206,13 @@ impl Worker {
         let asked = Instant::now();
         Box::new(move |chosen: Option<Chosen>| {
             let is_at_once = HAS_FILES && asked.elapsed() < LEAST_CHOICE;
-            if let Some(Chosen {
-                path,
-                bytes: Some(bytes),
-            }) = &chosen
-            {
-                files.keep(path.clone(), bytes.clone());
-            }
-            let then = move |state: &mut State| match chosen {
-                Some(Chosen { path, .. }) => state.chosen(purpose, path, true),
+            let path = chosen.map(|Chosen { path, bytes }| {
+                let bytes = bytes.into_iter();
+                bytes.for_each(|bytes| files.keep(path.clone(), bytes));
+                path
+            });
+            let then = move |state: &mut State| match path {
+                Some(path) => state.chosen(purpose, path, true),
                 None if is_at_once => {
                     let text = "This desktop shows no file dialog. Type the path instead.";
                     state.toasts.add(Kind::Problem, text);
@@ -252,11 +251,6 @@ async fn run(job: Job, files: &dyn Files, outbox: &Outbox) -> bool {
     let outcome = perform(job, files).await;
     // A file counts as being written until the outcome is there.
     let _writes = pending.writes.then_some(pending);
-    done(outbox, outcome)
-}
-
-/// Sends the outcome of a job; false when the window is gone.
-fn done(outbox: &Outbox, outcome: Outcome) -> bool {
     outbox(Box::new(|worker| {
         worker.waiting -= 1;
         outcome
@@ -315,7 +309,7 @@ mod tests {
     use crate::viewer::fixture::{config, copying, inputs, machine};
     use crate::viewer::state::{
         Effect, NoFiles, Open, OpenedFile, ProgressCallback, RecordedEpisode, Settings,
-        StartOptions, Toasts,
+        StartOptions, Toasts, WindowLayout,
     };
 
     /// Opening and choosing take until they are let go.
@@ -528,6 +522,7 @@ mod tests {
         window.record(1);
         assert_eq!(window.next(1), ["recorded 1"]);
         window.open("slow");
+        window.state.settings.layout = Some(WindowLayout::Paper);
         window.act(File::Save(PathBuf::from("f.gif"), true));
         let said = window.next(1);
         assert!(said[0].contains("f.gif cannot be written"), "{said:?}");

@@ -6,8 +6,8 @@ use crate::figure;
 use crate::io::trace;
 use crate::viewer::command::Compare;
 use crate::viewer::state::{
-    Baseline, CompareResult, ComparedFigure, Context, Job, Kind, Machine, Open, OpenedFile,
-    Priority, State, WindowLayout, file_name, shown_at,
+    Baseline, CompareResult, ComparedFigure, Context, Job, Kind, Machine, Open, OpenedFile, State,
+    WindowLayout, file_name, shown_at,
 };
 
 impl State {
@@ -139,10 +139,8 @@ impl State {
         if let Some(screen) = &self.session.open
             && let Some(sides) = self.comparing.due(screen, &self.view)
         {
-            let (words, work) = ("Comparing two episodes", async move |_: Context<'_>| {
-                Ok(sides.compare())
-            });
-            self.start(Job::new(Priority::Awaited, words, work, Self::compared));
+            let work = async move |_: Context<'_>| Ok(sides.compare());
+            self.start(Job::new("Comparing two episodes", work, Self::compared).awaited());
         }
     }
 

@@ -6,8 +6,8 @@ use super::write::{free_path, writing};
 use crate::learn::{RunCommand, RunState};
 use crate::viewer::command::Subject;
 use crate::viewer::state::{
-    Context, Destination, Dialog, EndRequest, FilePurpose, Job, Kind, Priority, Replacement, Saved,
-    Saving, State, TrainingAction, file_name,
+    Context, Destination, Dialog, EndRequest, FilePurpose, Job, Kind, Replacement, Saved, Saving,
+    State, TrainingAction, file_name,
 };
 
 impl Saving {
@@ -23,8 +23,7 @@ impl Saving {
             let sentence = files.save_run(&path, experiment, &run_state, replaces)?;
             Ok((number, Saved::of(&run_state.state), sentence))
         };
-        let (run, then) = (Some(number), State::run_is_saved);
-        let job = writing(Priority::Awaited, "Saving", to, run, save, then);
+        let job = writing("Saving", to, Some(number), save, State::run_is_saved).awaited();
         job.or_else(move |state, why| state.run_is_not_saved(number, why))
     }
 }

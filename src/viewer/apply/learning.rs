@@ -409,7 +409,7 @@ impl State {
         learning.probing = Some(run.number);
         let number = run.number;
         self.start(thumbnail(inputs, move |state, picture| {
-            state.probed(number, picture)
+            state.probed(number, picture);
         }));
     }
 

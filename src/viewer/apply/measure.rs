@@ -8,37 +8,25 @@ use crate::analysis::repair::{Repair, attempts};
 use crate::figure::Progress;
 use crate::viewer::command::Subject;
 use crate::viewer::state::{
-    Context, Dialog, EPISODES, Job, Kind, Priority, REMOVALS, RecordingInputs, Report, State,
+    Context, Dialog, EPISODES, Job, Kind, REMOVALS, RecordingInputs, Report, State,
 };
 
 impl State {
     /// Starts a report, and closes the dialog until it is there.
     pub(super) fn measure(&mut self, quantity: Option<String>) -> Option<Dialog> {
-        let (words, inputs) = ("Measuring many episodes", self.session.recording_inputs()?);
+        let inputs = self.session.recording_inputs()?;
         let work = async move |inputs: RecordingInputs, context: Context<'_>| {
             reported(&inputs, quantity.as_deref(), context.progress()).await
         };
-        self.start(Job::of_episode(
-            Priority::Beside,
-            words,
-            inputs,
-            work,
-            Self::show_report,
-        ));
+        let words = "Measuring many episodes";
+        self.start(Job::of_episode(words, inputs, work, Self::show_report));
         None
     }
 
     /// Starts the report on what repairs the episode, and closes the dialog until it is there.
     pub(super) fn explain(&mut self) -> Option<Dialog> {
         let (words, inputs) = ("Removing each part", self.session.recording_inputs()?);
-        let job = Job::of_episode(
-            Priority::Beside,
-            words,
-            inputs,
-            explained,
-            Self::show_report,
-        );
-        self.start(job);
+        self.start(Job::of_episode(words, inputs, explained, Self::show_report));
         None
     }
 

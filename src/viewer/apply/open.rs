@@ -6,8 +6,7 @@ use std::sync::Arc;
 use crate::viewer::command::Replacement;
 use crate::viewer::narration;
 use crate::viewer::state::{
-    Context, Job, Kind, Machine, Open, OpenedFile, Priority, RecordedEpisode, State, Verdict,
-    file_name,
+    Context, Job, Kind, Machine, Open, OpenedFile, RecordedEpisode, State, Verdict, file_name,
 };
 
 impl State {
@@ -19,14 +18,10 @@ impl State {
             let opened = context.files.open(&path, &watch)?;
             Ok((context.files.absolute(path), opened))
         };
-        let job = Job::new(
-            Priority::Awaited,
-            words,
-            work,
-            move |state, (path, opened)| {
-                state.replace_episode(|state| then(state, path, opened));
-            },
-        );
+        let then = move |state: &mut Self, (path, opened)| {
+            state.replace_episode(|state| then(state, path, opened));
+        };
+        let job = Job::new(words, work, then).awaited();
         self.start(job.with(|pending| pending.can_be_given_up = true));
     }
 
@@ -37,7 +32,7 @@ impl State {
             Ok(files.verify(&path, &|done, all| pending.report(done, all)))
         };
         let then = move |state: &mut Self, verdict| state.verified(&shown, verdict);
-        self.start(Job::new(Priority::Beside, words, work, then));
+        self.start(Job::new(words, work, then));
     }
 
     /// Looks which of the files opened before are there.
@@ -48,7 +43,7 @@ impl State {
             Ok(found.map(|(is_there, path)| (path, is_there)).collect())
         };
         let then = |state: &mut Self, found| state.welcome.recent = found;
-        self.start(Job::new(Priority::Beside, "Looking for files", work, then));
+        self.start(Job::new("Looking for files", work, then));
     }
 
     /// Shows the contents of a file.

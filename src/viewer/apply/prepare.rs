@@ -8,8 +8,7 @@ use crate::learn::Snapshots;
 use crate::train::{self, Demand};
 use crate::viewer::command::{DialogCommand, Subject};
 use crate::viewer::state::{
-    Context, Effect, Job, Kind, NamedExperiment, Priority, RunView, Saved, State, file_name,
-    landmarks,
+    Context, Job, Kind, NamedExperiment, RunView, Saved, State, file_name, landmarks,
 };
 
 /// A run that is ready to begin: its view and its initial state.
@@ -24,15 +23,10 @@ impl State {
         words: impl Into<String>,
         work: impl AsyncFnOnce(Context<'_>) -> Result<Prepared, String> + Send + 'static,
     ) {
-        let job = Job::new(
-            Priority::Beside,
-            words,
-            work,
-            |state: &mut Self, prepared| {
-                state.replace_episode(|state| state.prepared(prepared));
-            },
-        );
-        self.start(job);
+        let then = |state: &mut Self, prepared| {
+            state.replace_episode(|state| state.prepared(prepared));
+        };
+        self.start(Job::new(words, work, then));
     }
 
     /// Prepares these experiments, to start them from scratch.
@@ -75,31 +69,19 @@ impl State {
 
     /// Computes the reference levels of the run with this number.
     pub(super) fn find_levels(&mut self, number: u64, experiment: Experiment) {
-        let (words, work) = ("Computing reference levels", async move |_: Context<'_>| {
-            Ok(landmarks(&experiment))
-        });
-        self.start(Job::new(
-            Priority::Beside,
-            words,
-            work,
-            move |state: &mut Self, levels| {
-                let runs = state.learning.iter_mut().flat_map(|all| &mut all.runs);
-                let of_it = runs.filter(|run| run.number == number);
-                of_it.for_each(|run| run.landmarks.clone_from(&levels));
-            },
-        ));
+        let work = async move |_: Context<'_>| Ok(landmarks(&experiment));
+        let then = move |state: &mut Self, levels| {
+            let runs = state.learning.iter_mut().flat_map(|all| &mut all.runs);
+            let of_it = runs.filter(|run| run.number == number);
+            of_it.for_each(|run| run.landmarks.clone_from(&levels));
+        };
+        self.start(Job::new("Computing reference levels", work, then));
     }
 
     /// Finds the runs in the recovery folder that a killed program left.
-    pub fn find_recoverable(&mut self, root: PathBuf) -> Vec<Effect> {
+    pub fn find_recoverable(&mut self, root: PathBuf) {
         let work = async move |_: Context<'_>| Ok(recovery::recoverable(&root));
-        self.start(Job::new(
-            Priority::Beside,
-            "Reading runs",
-            work,
-            Self::offer_recovery,
-        ));
-        std::mem::take(&mut self.effects)
+        self.start(Job::new("Reading runs", work, Self::offer_recovery));
     }
 
     /// Shows the runs that a killed program left, if there are any.
@@ -129,12 +111,7 @@ impl State {
                 recovery::discard(&run.folder).map_err(|error| error.to_string())?;
                 Ok(format!("Discarded: {}.", run.label))
             };
-            self.start(Job::new(
-                Priority::Awaited,
-                "Removing a run",
-                work,
-                Self::confirm,
-            ));
+            self.start(Job::new("Removing a run", work, Self::confirm).awaited());
             self.change_dialog(DialogCommand::For(Subject::Recovery));
         }
     }
@@ -217,7 +194,7 @@ mod tests {
     use super::*;
     use crate::viewer::command::{Command, Learn, Replacement};
     use crate::viewer::fixture::{config, copying, machine};
-    use crate::viewer::state::{NoFiles, Settings, StartOptions};
+    use crate::viewer::state::{Effect, NoFiles, Settings, StartOptions};
     use crate::viewer::worker::Worker;
 
     /// Starts training, with its job done at once.

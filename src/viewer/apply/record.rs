@@ -18,11 +18,9 @@ pub(super) const CANCELLED: &str = "The job was cancelled.";
 
 /// Describes the recording of an episode.
 fn words(inputs: &RecordingInputs) -> String {
-    let steps = inputs.steps();
-    match inputs.request.rows {
-        0 => format!("Recording {steps} steps"),
-        rows => format!("Recording {steps} steps × {rows} rows"),
-    }
+    let (steps, rows) = (inputs.steps(), inputs.request.rows);
+    let on_rows = (rows > 0).then(|| format!(" × {rows} rows"));
+    format!("Recording {steps} steps{}", on_rows.unwrap_or_default())
 }
 
 /// Checks that the task of a machine has its episodes.
@@ -43,11 +41,12 @@ pub fn thumbnail(
         let shown = record(&inputs, context.progress()).await?;
         Ok(Open::new(shown, None))
     };
-    let job = Job::of_episode(Priority::Idle, words, inputs, work, move |state, open| {
+    let job = Job::of_episode(words, inputs, work, move |state: &mut State, open| {
         let open = state.session.numbered(open);
         show(state, Some(open));
     });
-    job.or_else(move |state, _| lost(state, None))
+    let job = job.or_else(move |state, _| lost(state, None));
+    job.with(|pending| (pending.priority, pending.can_be_given_up) = (Priority::Idle, false))
 }
 
 impl State {
@@ -56,9 +55,8 @@ impl State {
         if let Some(inputs) = self.session.recording_inputs() {
             let request = Some(inputs.request.clone());
             self.pending.asked.clone_from(&request);
-            let (priority, words) = (Priority::Awaited, words(&inputs));
-            let job = Job::of_episode(priority, words, inputs, recorded, Self::show_recorded);
-            self.start(job.with(|pending| pending.requested = request));
+            let job = Job::of_episode(words(&inputs), inputs, recorded, Self::show_recorded);
+            self.start(job.awaited().with(|pending| pending.requested = request));
         }
     }
 
@@ -108,9 +106,8 @@ impl State {
         {
             let (count, request) = (self.session.samples, inputs.request.clone());
             let words = format!("Recording {count} samples");
-            let work = async move |inputs, context: Context<'_>| {
-                sampled(&inputs, count, context.progress()).await
-            };
+            let work =
+                async move |inputs, context: Context<'_>| sampled(inputs, count, context).await;
             let then = move |state: &mut Self, spread| {
                 if let Some(open) = &mut state.session.open
                     && let Some(own) = &open.request
@@ -119,7 +116,7 @@ impl State {
                     open.spread = Some(Arc::new(spread));
                 }
             };
-            self.start(Job::of_episode(Priority::Beside, words, inputs, work, then));
+            self.start(Job::of_episode(words, inputs, work, then));
         }
     }
 
@@ -141,8 +138,8 @@ impl State {
         if let Some(open) = &self.session.open {
             let shown = open.shown.clone();
             let work = async move |_: Context<'_>| Ok((derived(&shown, of)?, shown));
-            let words = "Computing gradients";
-            self.start(Job::new(Priority::Awaited, words, work, Self::show_derived));
+            let job = Job::new("Computing gradients", work, Self::show_derived);
+            self.start(job.awaited());
         }
     }
 
@@ -224,10 +221,11 @@ fn branch(plain: &Recording, machine: &Model, texts: &[&str]) -> Result<Recordin
 
 /// Records a number of samples and returns their spread, or an error.
 async fn sampled(
-    inputs: &RecordingInputs,
+    mut inputs: RecordingInputs,
     count: usize,
-    mut progress: impl Progress,
+    context: Context<'_>,
 ) -> Result<Spread, String> {
+    let mut progress = context.progress();
     let (heads, rows) = (inputs.machine.ntm.config.heads(), inputs.request.rows);
     let (mut samples, steps) = (Samples::default(), inputs.steps());
     let bytes = Samples::bytes(count, steps, heads, rows);
@@ -236,7 +234,6 @@ async fn sampled(
         let what = format!("{count} samples of {steps} steps on {rows} rows");
         return Err(format!("{what} take {size} GB. {advice}"));
     }
-    let mut inputs = inputs.clone();
     inputs.request.sampling = NoiseMode::Sampled;
     for sample in 0..count {
         inputs.request.sample = sample as u64;

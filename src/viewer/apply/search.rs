@@ -3,8 +3,8 @@
 use super::record::{check_loaded, record};
 use crate::figure::Progress;
 use crate::viewer::state::{
-    Context, Dialog, EpisodeRequest, Job, Kind, Open, Priority, RecordingInputs, SEEDS, State,
-    Subject, condition,
+    Context, Dialog, EpisodeRequest, Job, Kind, Open, RecordingInputs, SEEDS, State, Subject,
+    condition,
 };
 
 impl State {
@@ -29,11 +29,11 @@ impl State {
         {
             self.dialog = None;
             let request = Some(inputs.request.clone());
-            let (priority, words) = (Priority::Beside, format!("Searching {SEEDS} seeds"));
+            let words = format!("Searching {SEEDS} seeds");
             let work = async move |inputs, context: Context<'_>| {
                 searched(inputs, &condition, context.progress()).await
             };
-            let job = Job::of_episode(priority, words, inputs, work, Self::found_episode);
+            let job = Job::of_episode(words, inputs, work, Self::found_episode);
             self.start(job.with(|pending| pending.requested = request));
         }
     }

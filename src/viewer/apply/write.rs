@@ -10,7 +10,7 @@ use crate::figure::{self, Figure, Format, Motion, NoFile, Pages, Progress, Walk,
 use crate::platform::HAS_FILES;
 use crate::viewer::command::Subject;
 use crate::viewer::state::{
-    ComparedFigure, Context, Destination, Dialog, FilePurpose, Files, Job, Kind, Open, Priority,
+    ComparedFigure, Context, Destination, Dialog, FilePurpose, Files, Job, Kind, Open,
     ReportFigure, State, file_name,
 };
 
@@ -75,7 +75,6 @@ impl Page {
 /// Creates a job that writes a file, or the run with this number. It leaves a file alone that is there and is not to be
 /// replaced.
 pub(super) fn writing<T: Send + 'static>(
-    priority: Priority,
     verb: &str,
     to: Destination,
     run: Option<u64>,
@@ -91,7 +90,7 @@ pub(super) fn writing<T: Send + 'static>(
         let path = context.files.absolute(to.path);
         write(context, path).await.map(Ok)
     };
-    let job = Job::new(priority, words, work, move |state, done| match done {
+    let job = Job::new(words, work, move |state, done| match done {
         Ok(done) => then(state, done),
         Err((to, free)) => state.is_there(run, to, &free),
     });
@@ -126,8 +125,7 @@ impl State {
             let save = async move |context: Context<'_>, path: PathBuf| {
                 context.files.save_trace(&path, &open.shown)
             };
-            let job = writing(Priority::Awaited, "Writing", to, None, save, Self::confirm);
-            return self.start(job);
+            return self.start(writing("Writing", to, None, save, Self::confirm).awaited());
         };
         let options = self.figure();
         let page = match (self.charts(), self.comparison_figure(&options)) {
@@ -143,23 +141,17 @@ impl State {
         let Some(report) = self.report.clone() else {
             return;
         };
-        let (format, purpose) = (Format::of(&path), FilePurpose::Report);
-        let to = Destination::new(path, replaces, purpose);
-        let dark = self.frame.dark;
-        match format {
-            None => {
-                let table = report.csv();
-                let save = async move |context: Context<'_>, path: PathBuf| {
-                    context.files.save_figure(&path, table.as_bytes())
-                };
-                let job = writing(Priority::Beside, "Writing", to, None, save, Self::confirm);
-                self.start(job);
-            }
-            Some(format) => {
-                let figure = Box::new(ReportFigure { report, dark });
-                self.draw(to, format, Page::Report(figure));
-            }
+        let (format, dark) = (Format::of(&path), self.frame.dark);
+        let to = Destination::new(path, replaces, FilePurpose::Report);
+        if let Some(format) = format {
+            let figure = Box::new(ReportFigure { report, dark });
+            return self.draw(to, format, Page::Report(figure));
         }
+        let table = report.csv();
+        let save = async move |context: Context<'_>, path: PathBuf| {
+            context.files.save_figure(&path, table.as_bytes())
+        };
+        self.start(writing("Writing", to, None, save, Self::confirm));
     }
 
     /// Writes the close-up in motion: the marked part, or a few steps about the present one.
@@ -180,7 +172,7 @@ impl State {
             let bytes = page.draw(purpose, format, context.progress()).await?;
             context.files.save_figure(&path, &bytes)
         };
-        let job = writing(Priority::Beside, "Rendering", to, None, draw, Self::confirm);
+        let job = writing("Rendering", to, None, draw, Self::confirm);
         self.start(job.with(|pending| pending.can_be_given_up = true));
     }
 
@@ -190,17 +182,15 @@ impl State {
         if purpose.is_to_save() {
             let proposed = PathBuf::from(&name);
             let work = async move |context: Context<'_>| {
-                let free = free_path(context.files, purpose, &proposed);
-                Ok((proposed, free))
+                Ok((free_path(context.files, purpose, &proposed), proposed))
             };
-            let words = "Looking for files";
-            self.start(Job::new(Priority::Beside, words, work, Self::suggested));
+            self.start(Job::new("Looking for files", work, Self::suggested));
         }
         name
     }
 
     /// Puts the free path into the dialog that proposes the other one.
-    fn suggested(&mut self, (proposed, free): (PathBuf, PathBuf)) {
+    fn suggested(&mut self, (free, proposed): (PathBuf, PathBuf)) {
         let proposes = |dialog: &&mut Dialog| {
             let is_to_save = matches!(dialog.subject, Subject::File(_) | Subject::EndRun);
             is_to_save && Path::new(&dialog.text) == proposed && free != proposed

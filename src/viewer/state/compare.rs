@@ -144,13 +144,6 @@ pub struct CompareResult {
     result: Result<Arc<Differences>, Vec<String>>,
 }
 
-/// Results are equal for the same pair compared in the same way.
-impl PartialEq for CompareResult {
-    fn eq(&self, other: &Self) -> bool {
-        self.sides.key == other.sides.key
-    }
-}
-
 /// The differences of two episodes.
 #[derive(Debug)]
 pub struct Differences {

@@ -1,7 +1,6 @@
 //! Jobs outside the window. A job says when it runs, and its outcome what it changes. Both are general over the state
 //! `S` that is changed, so that this file does not name it.
 
-use std::fmt;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::pin::Pin;
@@ -17,7 +16,6 @@ use crate::learn::RunCommand;
 use crate::platform::TimeSlice;
 
 /// An effect of a command outside the window.
-#[derive(Debug)]
 pub enum Effect<S> {
     /// The worker has something to do.
     Start(Job<S>),
@@ -93,6 +91,8 @@ pub type Outcome<S> = Box<dyn FnOnce(&mut S) + Send>;
 type InProgress<'a, S> = Pin<Box<dyn Future<Output = Result<Outcome<S>, String>> + 'a>>;
 /// Does a job.
 type Work<S> = Box<dyn for<'a> FnOnce(Context<'a>) -> InProgress<'a, S> + Send>;
+/// Handles the reason of a failure.
+type Failed<S> = Box<dyn FnOnce(&mut S, String) + Send>;
 
 /// Something to do that may take a while.
 pub struct Job<S> {
@@ -101,7 +101,7 @@ pub struct Job<S> {
     /// Does it.
     pub work: Work<S>,
     /// Handles a failure; without it, the reason is a message.
-    pub failed: Option<Box<dyn FnOnce(&mut S, String) + Send>>,
+    pub failed: Option<Failed<S>>,
 }
 
 /// When a job runs.
@@ -117,32 +117,27 @@ pub enum Priority {
 }
 
 impl<S: 'static> Job<S> {
-    /// Creates a job: `words` describe it for the user who waits, and `then` changes the state by the result of `work`.
+    /// Creates a job that runs beside all others: `words` describe it for the user who waits, and `then` changes the
+    /// state by the result of `work`.
     pub fn new<T: Send + 'static>(
-        priority: Priority,
         words: impl Into<String>,
         work: impl AsyncFnOnce(Context<'_>) -> Result<T, String> + Send + 'static,
         then: impl FnOnce(&mut S, T) + Send + 'static,
     ) -> Self {
-        let words = words.into();
         let work = async move |context: Context<'_>| {
             let done = work(context).await?;
             Ok(Box::new(|state: &mut S| then(state, done)) as Outcome<S>)
         };
-        Self {
-            pending: Arc::new(PendingJob {
-                words,
-                priority,
-                ..PendingJob::default()
-            }),
+        let job = Self {
+            pending: Arc::default(),
             work: Box::new(|context| Box::pin(async move { work(context).await })),
             failed: None,
-        }
+        };
+        job.with(|pending| pending.words = words.into())
     }
 
-    /// Creates a job that records; its machine may have to be fetched. All but thumbnails can be cancelled.
+    /// Creates a job that records and can be cancelled; its machine may have to be fetched.
     pub fn of_episode<T: Send + 'static>(
-        priority: Priority,
         words: impl Into<String>,
         inputs: RecordingInputs,
         work: impl AsyncFnOnce(RecordingInputs, Context<'_>) -> Result<T, String> + Send + 'static,
@@ -151,23 +146,17 @@ impl<S: 'static> Job<S> {
         let machine = &inputs.machine;
         let away = machine.away.then(|| machine.name.clone());
         let work = async move |context: Context<'_>| {
-            let machine = match context.pending.fetched.get() {
-                Some(Err(why)) if priority == Priority::Awaited => return Err(why.clone()),
-                Some(Err(_)) => return Ok(None),
-                Some(Ok(machine)) => machine.clone(),
-                None => inputs.machine.clone(),
-            };
-            let inputs = RecordingInputs { machine, ..inputs };
-            work(inputs, context).await.map(Some)
+            let fetched = context.pending.fetched.get().cloned();
+            let machine = fetched.unwrap_or_else(|| Ok(inputs.machine.clone()))?;
+            work(RecordingInputs { machine, ..inputs }, context).await
         };
-        let then = |state: &mut S, done: Option<T>| {
-            if let Some(done) = done {
-                then(state, done);
-            }
-        };
-        Self::new(priority, words, work, then).with(|pending| {
-            (pending.away, pending.can_be_given_up) = (away, priority != Priority::Idle);
-        })
+        let job = Self::new(words, work, then);
+        job.with(|pending| (pending.away, pending.can_be_given_up) = (away, true))
+    }
+
+    /// The user waits for it, or it has to be done in order.
+    pub fn awaited(self) -> Self {
+        self.with(|pending| pending.priority = Priority::Awaited)
     }
 
     /// Sets more about it.
@@ -182,12 +171,6 @@ impl<S: 'static> Job<S> {
     pub fn or_else(mut self, failed: impl FnOnce(&mut S, String) + Send + 'static) -> Self {
         self.failed = Some(Box::new(failed));
         self
-    }
-}
-
-impl<S> fmt::Debug for Job<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.pending.fmt(f)
     }
 }
 

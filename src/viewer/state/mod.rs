@@ -83,7 +83,6 @@ pub type Job = jobs::Job<State>;
 pub type Outcome = jobs::Outcome<State>;
 
 /// All that the window knows.
-#[derive(Debug)]
 pub struct State {
     /// The open session.
     pub session: Session,
@@ -137,8 +136,6 @@ pub struct State {
     pub drawer: bool,
     /// The folder of relative paths; empty where it is not known.
     pub folder: PathBuf,
-    /// True where the window is to be closed as soon as no file is being written.
-    pub closes: bool,
     /// The effects to carry out, oldest first.
     pub effects: Vec<Effect>,
 }
@@ -152,6 +149,8 @@ pub struct Pending {
     pub busy: bool,
     /// The selected and the pinned head of that episode.
     pub coming: Option<(usize, Option<usize>)>,
+    /// True where the window is to be closed as soon as no file is being written.
+    pub closes: bool,
     /// True when it plays as soon as it is there.
     pub play: bool,
     /// The part of the initial state that is not yet applied.
@@ -240,7 +239,6 @@ impl State {
             settings,
             drawer: false,
             folder: PathBuf::new(),
-            closes: false,
             effects: Vec::new(),
         }
     }

@@ -237,7 +237,7 @@ impl App {
                     }
                 }
                 Effect::Close => {
-                    self.state.pending.closes = true;
+                    self.state.frame.closes = true;
                     if let Some(job) = self.worker.writing() {
                         let words = &job.words;
                         let text = format!("{words}: the window closes when the file is written.");
@@ -368,7 +368,7 @@ impl App {
         let closes = ctx.input(|input| input.viewport().close_requested());
         if closes && self.would_lose() {
             ctx.send_viewport_cmd(ViewportCommand::CancelClose);
-            self.state.pending.closes = false;
+            self.state.frame.closes = false;
             self.update(Replacement::Close.into());
         }
     }
@@ -414,7 +414,7 @@ impl App {
         if self.state.is_unsaved() {
             self.state.stay_open();
         }
-        if self.pending.closes && !writes && !self.would_lose() {
+        if self.frame.closes && !writes && !self.would_lose() {
             ctx.send_viewport_cmd(ViewportCommand::Close);
         }
         let title = self.session.title();

@@ -84,7 +84,7 @@ impl State {
 
     /// A file was not written: the window shows that before it closes.
     pub(super) fn stay_open(&mut self) {
-        if std::mem::take(&mut self.pending.closes) {
+        if std::mem::take(&mut self.frame.closes) {
             self.toasts.withdraw(CLOSING);
         }
     }

@@ -221,10 +221,7 @@ fn shown(state: &State) -> Object {
         ("playing", player.playing().into()),
         ("layout", state.layout().name().into()),
         ("head", head.into()),
-        (
-            "busy",
-            (state.pending.asked.is_some() || state.pending.busy).into(),
-        ),
+        ("busy", (state.pending.waits || state.pending.busy).into()),
         ("welcome", state.welcome.shown.into()),
         ("pictures", (pictures as f64).into()),
         ("dialog", state.dialog.as_ref().map(name_of).into()),

@@ -227,9 +227,9 @@ fn undo_before_an_episode_arrives_ends_the_wait() {
     let mut harness = paused_with_file("theirs.ntmtrace.json");
     harness.state_mut().held = true;
     act(&mut harness, Episode::NextSeed);
-    assert!(harness.state().pending.asked.is_some());
+    assert!(harness.state().pending.waits);
     act(&mut harness, Edit::Undo);
-    assert!(harness.state().pending.asked.is_none());
+    assert!(!harness.state().pending.waits);
     let_in(&mut harness);
     assert_eq!(seed_on_screen(&harness), None);
 }
@@ -246,7 +246,7 @@ fn dropped_episode_ends_the_wait() {
     assert_ne!(harness.state().session.request, given_up);
     harness.state_mut().held = false;
     harness.state_mut().apply(&context, Vec::new());
-    assert!(harness.state().pending.asked.is_none());
+    assert!(!harness.state().pending.waits);
     let request = harness.state().session.request.seed;
     assert_eq!(seed_on_screen(&harness), Some(request));
 }

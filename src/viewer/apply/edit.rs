@@ -142,7 +142,7 @@ impl State {
             }
         } else if undo_state.file.is_some() {
             // The trace stays on screen: no episode comes in its place.
-            (self.pending.asked, self.pending.coming) = (None, None);
+            (self.pending.waits, self.pending.coming) = (false, None);
         }
         self.compare_now();
     }

@@ -178,7 +178,7 @@ impl State {
 
     /// Handles a new episode on screen. Where it `is_active`, the step stays, to show the differences.
     pub(super) fn opened(&mut self, is_active: bool) {
-        self.pending.asked = None;
+        self.pending.waits = false;
         let undone = self.pending.coming.take();
         if let Some((focus, pinned)) = undone {
             (self.view.focus, self.view.pinned) = (focus, pinned);

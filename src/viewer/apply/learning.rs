@@ -299,7 +299,7 @@ impl State {
             return;
         };
         // Behind the start page it is invisible.
-        learning.stale = self.pending.asked.is_some() || self.welcome.shown || is_compared;
+        learning.stale = self.pending.waits || self.welcome.shown || is_compared;
         if learning.stale {
             return;
         }

@@ -54,7 +54,7 @@ impl State {
     pub(super) fn record(&mut self) {
         if let Some(inputs) = self.session.recording_inputs() {
             let request = Some(inputs.request.clone());
-            self.pending.asked.clone_from(&request);
+            self.pending.waits = true;
             let job = Job::of_episode(words(&inputs), inputs, recorded, Self::show_recorded);
             self.start(job.awaited().with(|pending| pending.requested = request));
         }
@@ -66,7 +66,7 @@ impl State {
         if self.welcome.shown && self.shows_learner() {
             // It learns on behind the start page.
             self.show_learner();
-        } else if was_asked && open.request.as_ref() == Some(&self.session.request) {
+        } else if was_asked {
             self.show(open);
         }
     }
@@ -94,8 +94,7 @@ impl State {
 
     /// Ends the wait for the episode of this request, if it is waited for.
     fn ends_wait(&mut self, request: &EpisodeRequest) -> bool {
-        let asked = self.pending.asked.take_if(|asked| asked == request);
-        asked.is_some()
+        self.session.request == *request && std::mem::take(&mut self.pending.waits)
     }
 
     /// Asks for the spread of many samples of the episode on screen.

@@ -22,11 +22,8 @@ impl State {
     /// Searches the episodes of the next seeds for one in which the condition holds.
     pub(super) fn search_seeds(&mut self) {
         let condition = self.search.condition.clone();
-        if let Some(inputs) = self
-            .session
-            .recording_inputs()
-            .filter(|_| !condition.is_empty())
-        {
+        let inputs = self.session.recording_inputs();
+        if let Some(inputs) = inputs.filter(|_| !condition.is_empty()) {
             self.dialog = None;
             let request = Some(inputs.request.clone());
             let words = format!("Searching {SEEDS} seeds");

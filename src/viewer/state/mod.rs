@@ -143,14 +143,13 @@ pub struct State {
 /// The pending work.
 #[derive(Clone, Debug, Default)]
 pub struct Pending {
-    /// The request of the episode that is being recorded to come on screen; its outcome ends the wait, whatever that is.
-    pub asked: Option<EpisodeRequest>,
+    /// True while the episode of [`Session::request`] is recorded to come on screen; its outcome ends the wait, whatever
+    /// that is.
+    pub waits: bool,
     /// True while a job that can be cancelled is in progress.
     pub busy: bool,
     /// The selected and the pinned head of that episode.
     pub coming: Option<(usize, Option<usize>)>,
-    /// True where the window is to be closed as soon as no file is being written.
-    pub closes: bool,
     /// True when it plays as soon as it is there.
     pub play: bool,
     /// The part of the initial state that is not yet applied.
@@ -170,6 +169,8 @@ pub struct Frame {
     pub dark: bool,
     /// True while the system is light on dark, where that is known.
     pub system: Option<bool>,
+    /// True where it is to be closed as soon as no file is being written.
+    pub closes: bool,
 }
 
 /// The state of the start page.
@@ -235,6 +236,7 @@ impl State {
                 room: 400.0,
                 dark: true,
                 system: None,
+                closes: false,
             },
             settings,
             drawer: false,

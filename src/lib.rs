@@ -80,4 +80,4 @@ pub mod pytorch;
 pub mod viewer;
 
 #[doc(inline)]
-pub use tapescope_core::{analysis, equations, keys, math, model, task, train};
+pub use tapescope_core::{analysis, equations, keys, math, model, spelling, task, train};

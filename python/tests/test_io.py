@@ -459,7 +459,7 @@ class Io(Test):
         for preset, words in (
             ({}, "preset: has no `task`; expected an object such as"),
             ({"task": {}}, "`task`: has no `kind`; expected an object such as"),
-            ({"task": {"kind": "cpoy"}}, "`task.kind`: is `cpoy`; expected one of `copy`, "),
+            ({"task": {"kind": "cpoy"}}, "`task.kind`: is `cpoy`; did you mean `copy`? expected one of `copy`, "),
             ({"task": {"kind": "copy", "bits": 8}}, "`task.length`: is missing; expected [lowest, highest]"),
             ({"task": {"kind": "episodes", "file": "own.npz"}}, "`task`: does not give the channels of its file; expected `inputs` and"),
             ({"task": {**task, "bit": 3}}, "`task.bit`: unknown key; did you mean `bits`?"),
@@ -468,7 +468,7 @@ class Io(Test):
             ({"task": task, "model": {"memory": {"rows": 0}}}, "`model.memory.rows`: is 0; allowed: 1 to 1048576"),
             ({"task": task, "model": {"controller": {"size": 2.5}}}, "`model.controller.size`: invalid type: floating point `2.5`, expected"),
             ({"task": task, "model": {"controller": {"kind": "gru"}}}, "is `gru`; expected one of `lstm`, `feedforward`"),
-            (headed({"score": "aditive"}), "`model.heads.attention.score`: is `aditive`; expected one of `cosine`, `additive`"),
+            (headed({"score": "aditive"}), "`model.heads.attention.score`: is `aditive`; did you mean `additive`? expected one of `cosine`, `additive`"),
             (headed({"gate": ["on"]}), "`model.heads.attention.gate`: is a list of 1; allowed: one word for all heads, or "),
             (headed({"weighting": []}), "`model.heads.attention.weighting`: is []; expected one of `soft`, "),
             (headed({"window": 0}), "`model.heads.attention.window`: does not apply to this experiment (see `tapescope tasks --keys`)"),

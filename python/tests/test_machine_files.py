@@ -128,7 +128,7 @@ class Untrained(Test):
     def test_the_arguments_of_a_file_are_for_a_file(self):
         with self.assertRaisesRegex(ts.ArgumentError, "machine file"):
             ts.machine("copy", seed=1)
-        with self.assertRaisesRegex(ts.FormatError, "no such file.*did you mean ntm.machine"):
+        with self.assertRaisesRegex(ts.FormatError, "no such file.*did you mean `ntm.machine`"):
             ts.machine("ntn.machine")
 
     def test_sizes_without_tensors_can_be_others(self):

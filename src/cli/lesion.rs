@@ -17,6 +17,7 @@ use crate::figure::narrate::failure::explain;
 use crate::io::intervention;
 use crate::math::Answer;
 use crate::model::{Model, ModelConfig};
+use crate::spelling::did_you_mean;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -89,8 +90,9 @@ impl LesionArgs {
                     .map(|lesion| lesion.part.as_str())
                     .collect();
                 parts.dedup();
+                let meant = did_you_mean(part, parts.iter().copied());
                 bail!(
-                    "--part {part}: {} has the parts {}",
+                    "--part {part}: {meant}{} has the parts {}",
                     self.machine,
                     parts.join(", ")
                 );

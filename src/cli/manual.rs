@@ -8,6 +8,7 @@ use clap_complete::Shell;
 use clap_mangen::Man;
 
 use super::process::NAME;
+use crate::spelling::did_you_mean;
 
 const OF_COMPLETIONS: &str = "\
 Examples:
@@ -53,8 +54,9 @@ impl Manual {
         if let Some(name) = &self.command {
             let Some(found) = page.find_subcommand(name) else {
                 let names: Vec<_> = page.get_subcommands().map(Command::get_name).collect();
+                let meant = did_you_mean(name, names.iter().copied());
                 let names = names.join(", ");
-                bail!("there is no command `{name}`; expected one of {names}");
+                bail!("there is no command `{name}`; {meant}expected one of {names}");
             };
             page = found.clone();
         }

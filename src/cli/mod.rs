@@ -40,7 +40,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use clap::error::{ContextKind, ErrorKind};
+use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use self::error::{CliError, INVALID, exit_code};
@@ -50,6 +50,7 @@ use crate::figure::scene::fonts;
 use crate::io::Error;
 use crate::io::fonts::with_letters;
 use crate::io::preset;
+use crate::spelling::nearest;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -126,17 +127,19 @@ fn parse() -> Result<Cli, clap::Error> {
         typed.insert(1, "view".into());
         return Cli::try_parse_from(typed);
     }
-    let what = "command, file or preset";
-    let other = Error::unknown(what, &word.to_string_lossy(), preset::names());
-    if let Error::Unknown {
-        suggestion: Some(_),
-        ..
-    } = other
-        && error.get(ContextKind::SuggestedSubcommand).is_none()
-    {
-        return Err(clap::Error::raw(error.kind(), format!("{other}\n")));
+    let word = word.to_string_lossy();
+    let commands = Cli::command();
+    let commands = commands.get_subcommands().map(clap::Command::get_name);
+    let known: Vec<String> = commands
+        .map(str::to_owned)
+        .chain(preset::names().map(str::to_owned))
+        .collect();
+    let near = nearest(&word, known.iter().map(String::as_str));
+    if near.is_none_or(|near| preset::names().all(|name| name != near)) {
+        return Err(error);
     }
-    Err(error)
+    let other = Error::unknown("command, file or preset", &word, preset::names());
+    Err(clap::Error::raw(error.kind(), format!("{other}\n")))
 }
 
 /// Runs the command line of this process.

@@ -13,5 +13,6 @@ pub mod keys;
 pub mod math;
 pub mod model;
 mod pool;
+pub mod spelling;
 pub mod task;
 pub mod train;

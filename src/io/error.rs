@@ -5,6 +5,8 @@ use std::path::Path;
 
 use serde::Deserialize;
 
+use crate::spelling::did_you_mean;
+
 /// A file that could not be read, written or understood.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -28,14 +30,14 @@ pub enum Error {
     #[error("{0}")]
     Machine(String),
     /// Neither a file nor a name that is known.
-    #[error("there is no {what} `{name}`{}", choices(suggestion.as_deref(), "known", known))]
+    #[error("there is no {what} `{name}`; {meant}known: {}", known.join(", "))]
     Unknown {
         /// The kind of thing: `preset`, ….
         what: &'static str,
         /// The name as typed.
         name: String,
-        /// The nearest known name, when one is near.
-        suggestion: Option<String>,
+        /// The question whether a known name is meant; empty where none is near.
+        meant: String,
         /// The known names, or the first of very many.
         known: Vec<String>,
     },
@@ -126,7 +128,7 @@ impl Error {
     ) -> Self {
         const MOST: usize = 5;
         let mut known: Vec<String> = known.into_iter().map(str::to_owned).collect();
-        let suggestion = nearest(name, known.iter().map(String::as_str)).map(str::to_owned);
+        let meant = did_you_mean(name, known.iter().map(String::as_str));
         if known.len() > MOST {
             let all = known.len();
             known.truncate(MOST);
@@ -135,7 +137,7 @@ impl Error {
         Self::Unknown {
             what,
             name: short(name),
-            suggestion,
+            meant,
             known,
         }
     }
@@ -225,34 +227,18 @@ fn prefix(place: &str) -> String {
     }
 }
 
-/// Lists the known names, with the `suggestion`, if there is one.
-pub(super) fn choices(suggestion: Option<&str>, word: &str, all: &[impl AsRef<str>]) -> String {
-    let all = all.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(", ");
-    match suggestion {
-        Some(name) => format!("; did you mean `{name}`? {word}: {all}"),
-        None => format!("; {word}: {all}"),
-    }
-}
-
-/// The candidate closest to `name` in spelling, when one is close enough to be a typo of it.
-pub(super) fn nearest<'a>(
-    name: &str,
-    candidates: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
-    let limit = (name.chars().count() / 3).max(2);
-    candidates
-        .into_iter()
-        .map(|candidate| (strsim::osa_distance(name, candidate), candidate))
-        .filter(|&(distance, _)| distance <= limit)
-        .min_by_key(|&(distance, _)| distance)
-        .map(|(_, candidate)| candidate)
+/// Lists the known names behind the one of them that `name` may stand for.
+pub(super) fn choices(name: &str, word: &str, all: &[impl AsRef<str>]) -> String {
+    let all: Vec<&str> = all.iter().map(AsRef::as_ref).collect();
+    let meant = did_you_mean(name, all.iter().copied());
+    format!("; {meant}{word}: {}", all.join(", "))
 }
 
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
 
-    use super::{Error, bounded, harmless, nearest, parse};
+    use super::{Error, bounded, harmless, parse};
 
     #[test]
     fn messages_contain_no_terminal_control_characters() {
@@ -277,14 +263,6 @@ mod tests {
         );
         assert_eq!(bounded("abcdefgh", 8), "abcdefgh");
         assert_eq!(bounded("abcdefghi", 8), "abcd…ghi");
-    }
-
-    #[test]
-    fn nearest_finds_a_typo_and_nothing_far_away() {
-        let known = ["copy", "repeat_copy"];
-        assert_eq!(nearest("cpoy", known), Some("copy"));
-        assert_eq!(nearest("repeat-copy", known), Some("repeat_copy"));
-        assert_eq!(nearest("priority", known), None);
     }
 
     #[test]

@@ -5,11 +5,12 @@ use std::path::{Component, Path, PathBuf};
 
 use serde_json::Value;
 
-use super::error::{nearest, short};
+use super::error::short;
 use super::{Error, file};
 use crate::keys::Words as _;
 use crate::model::equations::{INCLUDED, Unfit, included, with_components};
 use crate::model::{EquationsConfig, Kind as _, ModelConfig};
+use crate::spelling::nearest;
 use crate::task::Task;
 use crate::train::offer;
 
@@ -46,7 +47,7 @@ fn text(name: &str, folder: Option<&Path>, label: &str) -> Result<String, Error>
     included(name).map(str::to_owned).map_or_else(
         || {
             let meant = nearest(name, included_names());
-            let meant = meant.map_or_else(String::new, |meant| format!("; did you mean {meant}?"));
+            let meant = meant.map_or_else(String::new, |meant| format!("; did you mean `{meant}`?"));
             let there = folder.map_or_else(String::new, |_| " in the folder of the preset".to_owned());
             fail(format!(
                 "is `{}`, but there is no such file{there}, and no included machine of this name{meant}",
@@ -118,29 +119,26 @@ pub fn read(name: &str, folder: Option<&Path>, label: &str) -> Result<String, Er
     }
 }
 
-/// Puts the text of its machine file into a preset that only names it.
+/// Puts the text of its machine file into a preset that only names it, and checks the text.
 pub(super) fn fill(given: &mut Value, folder: Option<&Path>, label: &str) -> Result<(), Error> {
     let model = |key: &str| given.get("model")?.get(key)?.as_str().map(str::to_owned);
-    let is_file = model("kind").is_some_and(|kind| kind == "equations");
-    let has_text = model("text").is_some_and(|text| !text.is_empty());
-    let name = model("file");
-    if let Some(name) = name.filter(|_| is_file && !has_text) {
-        given["model"]["text"] = read(&name, folder, label)?.into();
+    if model("kind").is_none_or(|kind| kind != "equations") {
+        return Ok(());
     }
+    let (name, inline) = (model("file"), model("text").filter(|text| !text.is_empty()));
+    let text = match (&inline, &name) {
+        (Some(text), _) => text.clone(),
+        (None, Some(name)) => read(name, folder, label)?,
+        (None, None) => return Ok(()),
+    };
+    // A mistake names its place in the machine file.
+    let wrong = |mistake: String| match inline {
+        Some(_) => Error::content(label, "", mistake),
+        None => Error::machine(&mistake),
+    };
+    EquationsConfig::of_file(&name.unwrap_or_default(), &text).map_err(wrong)?;
+    given["model"]["text"] = text.into();
     Ok(())
-}
-
-/// Checks the text of a machine file in what was read of a preset.
-pub(super) fn check_text(given: &Value, label: &str) -> Result<(), Error> {
-    let model = |key: &str| given.get("model")?.get(key)?.as_str();
-    let is_file = model("kind") == Some("equations");
-    let text = model("text").filter(|text| is_file && !text.is_empty());
-    let file = model("file").unwrap_or_default();
-    let checked = text.map_or(Ok(()), |text| {
-        EquationsConfig::of_file(file, text).map(drop)
-    });
-    checked
-        .map_err(|mistake| Error::content(label, "model.text", format!("does not hold: {mistake}")))
 }
 
 /// Checks that the machine file of a model holds, and that its data are those of the task.
@@ -149,8 +147,7 @@ pub(super) fn check(model: &mut ModelConfig, task: &Task, label: &str) -> Result
         return Ok(());
     };
     if let Err(mistake) = config.check() {
-        let problem = format!("does not hold: {mistake}");
-        return Err(Error::content(label, "model.text", problem));
+        return Err(Error::content(label, "", mistake));
     }
     let offered = offer(task);
     config.question = offered.document.map_or(config.question, |own| own.question);

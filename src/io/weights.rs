@@ -14,7 +14,7 @@ use safetensors::{Dtype, SafeTensorError, SafeTensors};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use super::error::{bounded, choices, nearest, parse, short};
+use super::error::{bounded, choices, parse, short};
 use super::measurement::{ChangeForm, EvaluationForm, PointForm, evaluation_json, history_json};
 use super::{Error, Experiment, Trained, file, memory_files, memory_limit};
 use crate::model::{Model, ModelConfig, Params, Shape};
@@ -356,8 +356,7 @@ impl<'a> Opened<'a> {
         let Some(name) = names.filter(|name| !is_known(name)).min() else {
             return Ok(());
         };
-        let suggestion = nearest(name, known.iter().map(String::as_str));
-        let choices = choices(suggestion, "the preset in the file expects", &known);
+        let choices = choices(name, "the preset in the file expects", &known);
         let problem = format!("does not belong to this machine{choices}");
         Err(Error::content(self.label, name, problem))
     }

@@ -450,7 +450,7 @@ fn wrong_types() {
     );
     assert_eq!(
         error(r#""model": {"controller": {"kind": "lstn"}}"#),
-        "my.json: `model.controller.kind`: is `lstn`; expected one of `lstm`, `feedforward` at line 1 column 96"
+        "my.json: `model.controller.kind`: is `lstn`; did you mean `lstm`? expected one of `lstm`, `feedforward` at line 1 column 96"
     );
     assert_eq!(
         error(r#""evaluation": {"lengths": [10, "x"]}"#),
@@ -529,7 +529,7 @@ fn the_model_of_a_trace_is_checked_without_its_task() {
     for (model, said) in [
         (
             soft.replace("hard", "herd"),
-            "m: `model.heads.attention.weighting`: is `herd`; expected one of",
+            "m: `model.heads.attention.weighting`: is `herd`; did you mean `hard`? expected one of",
         ),
         (
             cell.replace("gru", "rnn"),

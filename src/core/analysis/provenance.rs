@@ -14,6 +14,7 @@ use crate::math::Series;
 use crate::model::config::Order;
 use crate::model::sam::{RECORDED_ROWS, ROW, RowNumber, row_number};
 use crate::model::{HeadTrace, Model, ModelConfig, Place, Trace, Turns, array};
+use crate::spelling::did_you_mean;
 use crate::train::Recording;
 
 /// The source of a part of a value.
@@ -41,7 +42,7 @@ impl Origin {
         let write = head_and_step(name, trace).map(|(head, step)| Self::Write(head, step));
         let initial = (name == "initial").then_some(Self::Initial);
         let found = row.map(Self::Row).or(write).or(initial);
-        found.ok_or_else(|| format!("expected {}, row:STEP, or initial", heads(trace)))
+        found.ok_or_else(|| format!("{}, row:STEP, or initial", expected(name, trace)))
     }
 
     /// The name: `write0:5`, `row:5`, `initial`, `hidden`, `bias`.
@@ -76,7 +77,7 @@ impl Target {
             Some(Self::Bit(step.parse().ok()?, channel.parse().ok()?))
         };
         let read = head_and_step(name, trace).map(|(head, step)| Self::Read(head, step));
-        let expected = || format!("expected {}, or bit:STEP,CHANNEL", heads(trace));
+        let expected = || format!("{}, or bit:STEP,CHANNEL", expected(name, trace));
         read.or_else(bit).ok_or_else(expected)
     }
 
@@ -527,12 +528,16 @@ fn head_and_step(name: &str, trace: &Trace) -> Option<(usize, usize)> {
     Some((head, step.parse().ok()?))
 }
 
-/// The form of a name with a head, in words.
-fn heads(trace: &Trace) -> String {
+/// The form of a name with a head, in words, behind the head that this name may stand for.
+fn expected(name: &str, trace: &Trace) -> String {
     let heads = (0..trace.heads.len()).map(|head| trace.head_name(head));
+    let heads: Vec<String> = heads.collect();
+    let (head, _) = name.split_once(':').unwrap_or((name, ""));
+    let known = heads.iter().map(String::as_str);
+    let meant = did_you_mean(head, known.filter(|known| *known != head));
     format!(
-        "HEAD:STEP with HEAD one of {}",
-        heads.collect::<Vec<_>>().join(", ")
+        "{meant}expected HEAD:STEP with HEAD one of {}",
+        heads.join(", ")
     )
 }
 

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
+use crate::spelling::nearest;
+
 /// A name of the file, or a word of the language.
 pub type Name = Arc<str>;
 
@@ -117,12 +119,7 @@ pub(super) use {ensure, ensure_length, wrong};
 pub fn suggestion(name: &str, known: impl IntoIterator<Item: AsRef<str>>, what: &str) -> String {
     let known = known.into_iter().map(|name| name.as_ref().to_owned());
     let known: BTreeSet<String> = known.collect();
-    let distance = |other: &&String| strsim::osa_distance(name, other);
-    let is_other = |other: &&String| !other.eq_ignore_ascii_case(name);
-    let near = known
-        .iter()
-        .min_by_key(|other| (is_other(other), distance(other)));
-    let near = near.filter(|other| !is_other(other) || distance(other) <= 1 + other.len() / 4);
+    let near = nearest(name, known.iter().map(String::as_str));
     let near = near.map_or(String::new(), |other| format!("did you mean {other}? "));
     let all: Vec<&str> = known.iter().take(MOST_NAMES).map(String::as_str).collect();
     let end = match known.len() {

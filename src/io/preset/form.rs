@@ -20,6 +20,7 @@ use crate::keys::Field::{Integer, IntegerList, Text};
 use crate::keys::{Absent, Choice, Choices, ConfigError, Field, Key, Keys, Table, Words, check};
 use crate::model::config::ControllerConfig;
 use crate::model::{EquationsConfig, ModelConfig};
+use crate::spelling::did_you_mean;
 use crate::task::{MAX_REPEATS, Measure, Task};
 use crate::train::TrainingConfig;
 
@@ -417,7 +418,6 @@ pub(super) fn read<'de>(
     from: impl Deserializer<'de, Error = serde_json::Error>,
     file: &str,
 ) -> Result<(), Error> {
-    machine_file::check_text(given, file)?;
     // Kinds first: they say which other keys there are; then the choices that the text of a machine file has.
     for _ in 0..2 {
         visit(config, &mut |key| {
@@ -549,17 +549,24 @@ impl Visitor<'_> for Chosen<'_> {
         if self.0.choose(word) {
             return Ok(());
         }
+        let meant = did_you_mean(word, self.0.words());
         let expected = &self as &dyn serde::de::Expected;
-        Err(E::custom(format!("is `{word}`; expected {expected}")))
+        Err(E::custom(format!(
+            "is `{word}`; {meant}expected {expected}"
+        )))
     }
 }
 
 /// Chooses a word for all heads, or one for each. `Err`: what is wrong.
 fn choose(choices: &mut dyn Choices, given: &Value) -> Result<(), String> {
-    let all = choices.words().join("`, `");
+    let words = choices.words();
+    let all = words.join("`, `");
     let expected =
         format!("expected one of `{all}`, or a list with one for each head, each in quotes");
-    let unknown = |word: &str| format!("is `{}`; {expected}", short(word));
+    let unknown = |word: &str| {
+        let meant = did_you_mean(word, words.iter().copied());
+        format!("is `{}`; {meant}{expected}", short(word))
+    };
     let other = || format!("is {}; {expected}", short(&given.to_string()));
     match given {
         Value::String(word) if choices.choose(word) => Ok(()),

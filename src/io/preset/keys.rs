@@ -9,8 +9,9 @@ use serde_json::{Map, Value};
 use super::Experiment;
 use super::written::value;
 use crate::io::Error;
-use crate::io::error::{choices, nearest, short};
+use crate::io::error::{choices, short};
 use crate::keys::{Absent, Field, Key, Keys, Table};
+use crate::spelling::nearest;
 
 /// Objects whose fields belong to their `kind`: another kind starts from its own defaults.
 const DEFAULTS_BY_KIND: [&str; 3] = [
@@ -355,8 +356,7 @@ fn unknown(path: &str, known: &Map<String, Value>, has_open: bool) -> String {
         keys.sort_unstable();
         keys.dedup();
     }
-    let suggestion = nearest(last(path), keys.iter().copied());
-    format!("unknown key{}", choices(suggestion, "allowed", &keys))
+    format!("unknown key{}", choices(last(path), "allowed", &keys))
 }
 
 pub(super) fn join(path: &str, key: &str) -> String {

@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::path::Path;
 
-use crate::io::error::{choices, nearest, short};
+use crate::io::error::{choices, short};
 use crate::io::{Error, file};
 use crate::math::Series;
 use crate::model::Range as Values;
@@ -236,8 +236,7 @@ impl Parser<'_> {
         let &(place, array) = found.ok_or_else(|| {
             let mut names: Vec<String> = self.known.iter().map(named).collect();
             names.dedup();
-            let meant = nearest(name, names.iter().map(String::as_str));
-            format!("has no array `{name}`{}", choices(meant, "arrays", &names))
+            format!("has no array `{name}`{}", choices(name, "arrays", &names))
         })?;
         Ok((place, array, part))
     }

@@ -54,20 +54,45 @@ pub(super) fn note_data(task: &Task) {
     }
 }
 
+/// What a name stands for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Named {
+    /// An included preset.
+    Preset,
+    /// A weights file or the folder of a run.
+    Weights,
+    /// Another file, or nothing.
+    Other,
+}
+
+impl Named {
+    pub(super) fn of(name: &str) -> Self {
+        let path = Path::new(name);
+        let is_weights = || path.extension().is_some_and(|end| end == "safetensors");
+        match () {
+            () if preset::names().any(|known| known == name) => Self::Preset,
+            () if path.is_dir() || is_weights() => Self::Weights,
+            () => Self::Other,
+        }
+    }
+}
+
 /// Finds a machine without its episodes, for callers that need only the weights.
 pub(super) fn alone(name: &str, sizes: &Resize) -> anyhow::Result<Trained> {
     let path = Path::new(name);
-    let is_preset = Experiment::included(name, &[]).is_some();
-    if is_file(path) || !is_preset && path.exists() {
-        return read(path, sizes);
-    }
-    ensure!(
-        is_preset,
-        Error::unknown("preset or weights file", name, preset::names())
-    );
-    match weights::included(name) {
-        Some(machine) => resized(machine?, name, sizes),
-        None => no_weights(name),
+    match Named::of(name) {
+        Named::Preset => match weights::included(name) {
+            Some(machine) => resized(machine?, name, sizes),
+            None => no_weights(name),
+        },
+        Named::Other if !is_file(path) && !path.exists() => {
+            bail!(Error::unknown(
+                "preset or weights file",
+                name,
+                preset::names()
+            ))
+        }
+        _ => read(path, sizes),
     }
 }
 

@@ -7,7 +7,7 @@ use anyhow::{anyhow, bail, ensure};
 use clap::Args;
 
 use super::arguments::Resize;
-use super::machine;
+use super::machine::{self, Named};
 use crate::io::preset::{Experiment, Override};
 use crate::io::{machine_file, preset};
 use crate::model::ModelConfig;
@@ -51,15 +51,12 @@ impl Pytorch {
                 None,
             )
         } else {
-            let path = Path::new(name);
-            let is_weights = path.extension().is_some_and(|end| end == "safetensors");
-            let is_preset = Experiment::included(name, &[]).is_some();
-            let (model, task) = if (is_weights || path.is_dir()) && !is_preset {
+            let (model, task) = if Named::of(name) == Named::Weights {
                 ensure!(
                     self.overrides.is_empty(),
                     "{name}: trained weights have their sizes; omit --set"
                 );
-                let trained = machine::read(path, &Resize::default())?;
+                let trained = machine::read(Path::new(name), &Resize::default())?;
                 (trained.machine.config.clone(), trained.now().task)
             } else {
                 let found = Experiment::find(name, &self.overrides)?;

@@ -11,8 +11,7 @@ use super::arguments::{Resize, Size};
 use super::episode::EpisodeArgs;
 #[cfg(feature = "gui")]
 use super::episode::as_it_is;
-use super::machine;
-use crate::io::Experiment;
+use super::machine::{self, Named};
 #[cfg(feature = "gui")]
 use crate::io::{is_trace, trace::AttentionOptions};
 #[cfg(feature = "gui")]
@@ -66,8 +65,8 @@ pub(super) struct View {
 /// True for a first word that can be viewed: a file, a path, or a preset.
 pub(super) fn can_be_meant(word: &OsStr) -> bool {
     let path = Path::new(word);
-    let is_preset = |name| Experiment::included(name, &[]).is_some();
-    machine::is_file(path) || path.exists() || word.to_str().is_some_and(is_preset)
+    let is_preset = Named::of(&word.to_string_lossy()) == Named::Preset;
+    machine::is_file(path) || path.exists() || is_preset
 }
 
 #[cfg(feature = "gui")]
@@ -167,7 +166,7 @@ fn first(what: String) -> anyhow::Result<crate::viewer::First> {
     if weights::included_names().any(|name| name == what) {
         return Ok(First::Machine(what));
     }
-    if Experiment::included(&what, &[]).is_some() {
+    if Named::of(&what) == Named::Preset {
         return machine::no_weights(&what);
     }
     Err(Error::unknown("preset, weights file or trace", &what, preset::names()).into())

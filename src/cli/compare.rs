@@ -8,9 +8,10 @@ use clap::Args;
 
 use super::arguments::{Resize, within};
 use super::error::CliError;
-use super::{gradient, machine};
+use super::gradient;
+use super::machine::{self, Named};
 use crate::io::trace::{self, Comparison, Imported, Outcome, Verified};
-use crate::io::{Trained, label, preset, shell};
+use crate::io::{Trained, label, shell};
 use crate::model::sam::SearchMisses;
 use crate::train::Demand;
 
@@ -75,11 +76,8 @@ fn tolerance(text: &str) -> Result<f64, String> {
 /// Reads a trace. The error for a machine tells how to record a trace.
 fn read(path: &Path) -> anyhow::Result<Imported> {
     let name = label(path);
-    let is_name = preset::names().any(|known| known == name);
-    let is_machine =
-        is_name || path.is_dir() || path.extension().is_some_and(|end| end == "safetensors");
     match trace::read(path) {
-        Err(_) if is_machine => {
+        Err(_) if Named::of(&path.to_string_lossy()) != Named::Other => {
             let command = shell::command(&["trace", &name, "--out", "episode.ntmtrace.json"]);
             bail!("{name} is a machine, not a trace; record a trace first: {command}")
         }
@@ -94,8 +92,9 @@ impl Verify {
             .map(|name| machine::alone(name, &Resize::default()))
             .transpose()?;
         let imported = read(&self.trace)?;
-        let asked = (self.tolerance, trained.is_some());
-        let outcome = verified(out, &label(&self.trace), &imported, asked)?;
+        let found = verified(out, &label(&self.trace), &imported, self.tolerance)?;
+        details(out, &imported, &found, trained.is_some())?;
+        let outcome = found.outcome();
         let replayed = trained.map(|trained| self.replay(out, &imported, &trained));
         match outcome.max(replayed.transpose()?.unwrap_or(outcome)) {
             Outcome::Holds => Ok(()),
@@ -152,13 +151,13 @@ impl Verify {
     }
 }
 
-/// Verifies the trace called `file`, and reports the result, with what only weights can check unless these follow.
+/// Verifies the trace called `file`, and reports the result, without the [`details`].
 pub(super) fn verified(
     out: &mut impl Write,
     file: &str,
     imported: &Imported,
-    (tolerance, has_weights): (f64, bool),
-) -> anyhow::Result<Outcome> {
+    tolerance: f64,
+) -> anyhow::Result<Verified> {
     let bytes = Demand::Recording.bytes(&imported.config, imported.recording.episode.steps());
     machine::claim(bytes, 0, &format!("{file}: verifying it"))?;
     let found = trace::verify(imported, tolerance);
@@ -183,33 +182,29 @@ pub(super) fn verified(
             "{file}: contains nothing that can be recomputed and compared"
         )?;
     } else {
-        let values = |recorded, expected| format!("recorded {recorded}, expected {expected}");
+        let values = |recorded: f32, expected: f32| {
+            let is_number = recorded.is_finite() || expected.is_finite();
+            let expected = if is_number {
+                expected.to_string()
+            } else {
+                "a finite number".to_owned()
+            };
+            format!("recorded {recorded}, expected {expected}")
+        };
         let told = [file, &format!("{file}: {holds}")];
         tell(out, told, &found.comparison, tolerance, values)?;
     }
-    details(out, imported, &found, has_weights)?;
-    if let Some(search_misses) = found.search_misses {
-        let SearchMisses {
-            rows,
-            other_rows,
-            reads,
-            other_reads,
-        } = search_misses;
-        writeln!(
-            out,
-            "exact search would have read other rows in {other_reads} of {reads} reads: {other_rows} of {rows} rows"
-        )?;
-    }
-    Ok(outcome)
+    Ok(found)
 }
 
-/// Lists the arrays that were not checked, with the reason, and those that are absent.
-fn details(
+/// Lists the arrays that were not checked, with the reason, and those that are absent; of the former those that need
+/// weights unless these are compared as well.
+pub(super) fn details(
     out: &mut impl Write,
     imported: &Imported,
     found: &Verified,
     has_weights: bool,
-) -> std::io::Result<()> {
+) -> anyhow::Result<()> {
     let why = |(array, why): &(String, String)| format!("{array} ({why})");
     let unchecked: Vec<String> = found.unchecked.iter().map(why).collect();
     let recording = &imported.recording;
@@ -229,7 +224,20 @@ fn details(
     list(out, "metadata not checked", &found.declared)?;
     let computed = by_part(&recording.computed);
     list(out, "not recorded, computed from other arrays", &computed)?;
-    list(out, "not recorded", &absent)
+    list(out, "not recorded", &absent)?;
+    let Some(search_misses) = found.search_misses else {
+        return Ok(());
+    };
+    let SearchMisses {
+        rows,
+        other_rows,
+        reads,
+        other_reads,
+    } = search_misses;
+    Ok(writeln!(
+        out,
+        "exact search would have read other rows in {other_reads} of {reads} reads: {other_rows} of {rows} rows"
+    )?)
 }
 
 /// Writes a line that lists these items, if there are any.

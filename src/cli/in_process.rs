@@ -211,8 +211,9 @@ pub fn verify(
     let asked: Verify = parsed(name, options)?;
     let trace = trace::from_bytes(bytes, name)?;
     let mut told = Vec::new();
-    let outcome = compare::verified(&mut told, name, &trace, (asked.tolerance, false))?;
-    Ok((outcome, String::from_utf8_lossy(&told).into_owned()))
+    let found = compare::verified(&mut told, name, &trace, asked.tolerance)?;
+    compare::details(&mut told, &trace, &found, false)?;
+    Ok((found.outcome(), String::from_utf8_lossy(&told).into_owned()))
 }
 
 /// The learning curve of a run with answers of this form, an SVG; `name` is in its title.

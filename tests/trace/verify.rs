@@ -124,6 +124,54 @@ fn a_trace_of_nothing_but_nan_does_not_hold() {
 }
 
 #[test]
+fn the_first_value_that_is_not_finite_is_named() {
+    let honest = tiny();
+    let mut unlearned = honest.clone();
+    unlearned["model"]["memory"]["initial"] = json!("learned");
+    unlearned["model"]["heads"]["initial_weighting"] = json!("learned");
+    // Nothing follows from the memory, nor the memory from anything.
+    let mut alone = without(unlearned.clone(), &["write0.erase", "read0.key"]);
+    alone["task"]["seed"] = Value::Null;
+    for trace in [honest.clone(), unlearned, alone] {
+        let arrays: Vec<String> = trace["arrays"]
+            .as_object()
+            .unwrap()
+            .keys()
+            .cloned()
+            .collect();
+        for array in arrays {
+            let shape: Vec<usize> =
+                serde_json::from_value(trace["arrays"][&array]["shape"].clone()).unwrap();
+            let count: usize = shape.iter().product();
+            let numbers = ["NaN", "Infinity", "-Infinity"];
+            // The logit of a probability of 0 is infinite.
+            for number in numbers
+                .into_iter()
+                .take(if array == "logit" { 1 } else { 3 })
+            {
+                let mut value = trace.clone();
+                let at = count - 1;
+                data(&mut value, &array)[at] = json!(number);
+                let found = verified(&value);
+                let first = found.comparison.first;
+                let first = first.unwrap_or_else(|| panic!("{array} of {number}"));
+                let last: Vec<usize> = shape.iter().map(|size| size - 1).collect();
+                assert_eq!((&first.array, &first.index), (&array, &last), "{number}");
+                assert_eq!(
+                    first.first.to_string().to_lowercase(),
+                    number.replace("inity", "").to_lowercase()
+                );
+            }
+        }
+    }
+    // An array without a single number among those that have some.
+    let mut value = honest;
+    data(&mut value, "write0.gate").fill(json!("NaN"));
+    let found = verified(&value);
+    assert_eq!(first(&found), "write0.gate");
+}
+
+#[test]
 fn without_the_first_weighting_only_the_first_step_is_lost() {
     let lost = ["read0.initial", "write0.initial"];
     let honest = without(trained(), &lost);
@@ -1061,4 +1109,45 @@ fn a_change_anywhere_is_noticed_or_named_as_not_checkable() {
             }
         }
     }
+}
+
+#[test]
+fn diff_lists_every_convention() {
+    let honest = tiny();
+    let schema: Value =
+        serde_json::from_str(include_str!("../../docs/ntm-trace-2.0.schema.json")).unwrap();
+    let all = schema["properties"]["conventions"]["properties"]
+        .as_object()
+        .unwrap();
+    for key in all.keys() {
+        let mut other = honest.clone();
+        let value = match key.as_str() {
+            "order" => json!(["write0", "read0"]),
+            "similarity" => json!("cosine-plus-epsilon"),
+            "sharpening_epsilon" => json!(0.5),
+            _ => json!([1, 0, -1]),
+        };
+        other["conventions"][key] = value.clone();
+        // The same values in the order of the file.
+        for head in ["read0.shift", "write0.shift"]
+            .iter()
+            .filter(|_| key == "shifts")
+        {
+            data(&mut other, head)
+                .chunks_mut(3)
+                .for_each(<[Value]>::reverse);
+        }
+        let found = trace::diff(&read(&honest), &read(&other), 0.0).unwrap();
+        let value = value.as_str().map_or(value.to_string(), str::to_owned);
+        assert_eq!(
+            found.declared,
+            [format!("conventions.{key}: none and {value}")]
+        );
+        assert_eq!(found.first, None, "{key}");
+    }
+    // As without the key.
+    let mut same = honest.clone();
+    same["conventions"]["shifts"] = json!([-1, 0, 1]);
+    let found = trace::diff(&read(&honest), &read(&same), 0.0).unwrap();
+    assert_eq!(found.declared, [""; 0]);
 }

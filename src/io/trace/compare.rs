@@ -87,6 +87,12 @@ impl<'a> Side<'a> {
             initial: None,
         }
     }
+
+    /// True where M_t was recorded.
+    pub(super) fn has_memory(&self, t: usize) -> bool {
+        let is_recorded = self.memories.get(t).copied();
+        is_recorded.unwrap_or(self.memories.is_empty())
+    }
 }
 
 impl<'a> From<&'a Imported> for Side<'a> {
@@ -502,11 +508,9 @@ pub(super) fn memory<'a>(
     if trace.memory_columns.width() == 0 {
         return None;
     }
-    let is_recorded = side.memories.get(t).copied();
-    let is_recorded = is_recorded.unwrap_or(side.memories.is_empty());
     let memory = trace.memory(t);
     let values = memory.into_iter();
-    let values = values.take(if is_recorded { usize::MAX } else { 0 });
+    let values = values.take(if side.has_memory(t) { usize::MAX } else { 0 });
     Some(Piece {
         of_rows: true,
         step,

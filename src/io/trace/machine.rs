@@ -98,10 +98,13 @@ pub(super) fn read(
     let config = config?;
     let range = config.sizes().shift_range;
     let shift_places = conventions.shift_places(range, label)?;
+    let shifts = conventions.shifts.as_ref();
+    let shifts = shifts.filter(|_| !shift_places.iter().copied().eq(0..=2 * range));
+    let shifts = ("shifts", json!(shifts));
     let conventions = conventions.of(&config, label)?;
     let is_known = |path: &str| is_shown(path) || at(&given, path).is_some();
     let all = declared(&config).filter(|(path, _)| is_known(&path["model.".len()..]));
-    let others = values(&config, &conventions).into_iter();
+    let others = values(&config, &conventions).into_iter().chain([shifts]);
     let others = others.map(|(key, value)| (format!("conventions.{key}"), text(value)));
     let declared = all.chain(others).collect();
     Ok(Machine {

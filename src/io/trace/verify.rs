@@ -151,6 +151,7 @@ fn with_dependencies(trace: &Imported, tolerance: f64, rules: &[Dependency<'_>])
         tolerance,
         rules,
         skip: skip.collect(),
+        has_numbers: has_numbers(recording),
         neither: Vec::new(),
         found,
     };
@@ -158,19 +159,21 @@ fn with_dependencies(trace: &Imported, tolerance: f64, rules: &[Dependency<'_>])
         check.found.search_misses = search_misses(config, &recording.trace);
     }
     check.start();
-    let ranges = ranges(trace, rules);
+    let ranges = check.ranges();
     let set = check.set_arrays();
+    let follows = check.follows();
     let mut again = recording.trace.clone();
     // Noise is compared where the episode is.
     let draw = recording.origin.filter(|_| episode.is_some());
     let drawn = draw.map(|draw| recording.trace.drawn(draw));
     let noise: Vec<_> = drawn.into_iter().flatten().collect();
     for t in 0..recording.episode.steps() {
-        if let Some(episode) = &episode {
-            check.asked(episode, &noise, t);
+        match &episode {
+            Some(episode) => check.asked(episode, &noise, t),
+            None => check.undrawn(t),
         }
         check.in_range(&ranges, t);
-        check.followed(&mut again, t);
+        check.followed(&mut again, &follows, t);
         check.intervened(&mut again, &set, t);
         check.answer(&loss, t);
     }
@@ -232,22 +235,21 @@ pub fn replay(
 /// An array, and the lowest and the highest value that it may have.
 type Ranged<'a> = (OfSteps<'a>, [f32; 2]);
 
-/// The arrays that do not follow from anything, and the ends of their ranges, of a machine with a source all of them.
-fn ranges<'a>(imported: &'a Imported, rules: &[Dependency<'_>]) -> Vec<Ranged<'a>> {
-    let trace = &imported.recording.trace;
-    let ranged = |(place, spec, series): OfSteps<'a>| {
-        let is_it = |rule: &Dependency<'_>| rule.place == place && rule.array == spec;
-        let follows = spec == array::OUTPUT || rules.iter().any(is_it);
-        let is_given = spec.is_in_files() && spec.dims[0] == "t" && !follows;
-        let (low, high) = match imported.says(&format!("model.heads.{}_activation", spec.name)) {
-            "tanh" => (-1.0, 1.0),
-            _ => spec.ends(trace.setting.answer),
-        };
-        let has_limits = (low, high) != Range::Any.ends() || imported.config.has_source();
-        let is_ranged = is_given && has_limits && series.width() > 0;
-        is_ranged.then_some(((place, spec, series), [low, high]))
-    };
-    trace.everything().filter_map(ranged).collect()
+/// A recorded array that follows from others, and its name.
+struct Follow<'a> {
+    rule: &'a Dependency<'a>,
+    series: &'a Series<f32>,
+    name: String,
+}
+
+/// True for a recording with a number in an array of the machine besides the input.
+fn has_numbers(recording: &Recording) -> bool {
+    let trace = &recording.trace;
+    trace.everything().any(|(place, spec, series)| {
+        let has_number = || series.as_slice().iter().any(|value| value.is_finite());
+        let name = || trace.array_name(place, spec);
+        spec != array::INPUT && has_number() && is_recorded(recording, &name())
+    })
 }
 
 /// A trace on its way to being verified.
@@ -258,12 +260,14 @@ struct Check<'a> {
     rules: &'a [Dependency<'a>],
     /// Arrays that do not follow from the known ones.
     skip: Vec<String>,
+    /// True for a file with a number in an array besides the input: one of nothing but NaN says nothing that could be wrong.
+    has_numbers: bool,
     /// Arrays with the number of their values that are NaN both as recorded and as computed.
     neither: Vec<(String, u64)>,
     found: Verified,
 }
 
-impl Check<'_> {
+impl<'a> Check<'a> {
     /// True for a recorded array that follows from known ones.
     fn is_checked(&self, array: &str) -> bool {
         is_recorded(self.recording, array) && !self.skip.iter().any(|skipped| skipped == array)
@@ -288,9 +292,8 @@ impl Check<'_> {
             tolerance * own.max(size(flat)).max(LEAST) + slack
         });
         comparison.values -= neither;
-        let any = comparison.values > before;
-        if any && !self.found.checked.contains(&array) {
-            self.found.checked.push(array.clone());
+        if comparison.values > before {
+            self.is_compared(&array);
         }
         match self.neither.iter_mut().find(|(name, _)| *name == array) {
             _ if neither == 0 => {}
@@ -357,6 +360,8 @@ impl Check<'_> {
             if let Some([first, others]) = expected {
                 let again = iter::once(first).chain(iter::repeat(others));
                 self.check(recorded, again, 0.0, |_| 0.0);
+            } else if recorded.array != "memory" || !is_recorded(self.recording, "memory.initial") {
+                self.within(recorded, Range::Any.ends().into(), 0.0);
             }
         }
     }
@@ -364,7 +369,16 @@ impl Check<'_> {
     /// The episode is that of its seed, and so is its noise.
     fn asked(&mut self, episode: &Episode, noise: &[Series<f32>], t: usize) {
         let (trace, recorded) = (&self.recording.trace, &self.recording.episode);
-        for (recorded, again) in asked(recorded, t).into_iter().zip(asked(episode, t)) {
+        let is_same = recorded.input.row(t) == episode.input.row(t)
+            && recorded.target.row(t) == episode.target.row(t)
+            && recorded.mask[t] == episode.mask[t];
+        if is_same {
+            self.equal("input", recorded.input.ncols());
+            self.equal("target", recorded.target.ncols());
+            self.equal("mask", 1);
+        }
+        let pieces = (!is_same).then(|| asked(recorded, t).into_iter().zip(asked(episode, t)));
+        for (recorded, again) in pieces.into_iter().flatten() {
             self.check(recorded, again.values, 0.0, |_| 1.0);
         }
         // Noise drawn once belongs to the first step.
@@ -375,59 +389,138 @@ impl Check<'_> {
         }
     }
 
-    /// Checks that arrays without dependencies are within their range, or 0 where there is nothing, and that
-    /// distributions sum to 1.
+    /// What an episode that is not made again asks for is finite where it is scored.
+    fn undrawn(&mut self, t: usize) {
+        let recorded = &self.recording.episode;
+        let [_, target, mask] = asked(recorded, t);
+        if recorded.mask[t] != 0.0 {
+            self.within(target, Range::Any.ends().into(), 0.0);
+        }
+        self.within(mask, Range::Any.ends().into(), 0.0);
+    }
+
+    /// The arrays of steps that nothing is compared with, and the ends of the ranges of those that do not follow from
+    /// anything.
+    fn ranges(&self) -> Vec<Ranged<'a>> {
+        let (imported, trace) = (self.trace, &self.recording.trace);
+        let ranged = |(place, spec, series): OfSteps<'a>| {
+            let name = trace.array_name(place, spec);
+            let is_it = |rule: &Dependency<'_>| rule.place == place && rule.array == spec;
+            let has_rule = self.rules.iter().any(is_it);
+            let follows = has_rule || spec == array::OUTPUT;
+            let is_compared = has_rule || is_recorded(self.recording, "logit");
+            if follows && is_compared && self.is_checked(&name) {
+                return None;
+            }
+            let activation = || imported.says(&format!("model.heads.{}_activation", spec.name));
+            let (low, high) = match () {
+                () if follows => Range::Any.ends(),
+                () if activation() == "tanh" => (-1.0, 1.0),
+                () => spec.ends(trace.setting.answer),
+            };
+            Some(((place, spec, series), [low, high]))
+        };
+        trace.of_steps().into_iter().filter_map(ranged).collect()
+    }
+
+    /// Checks that arrays without dependencies are within their range, or 0 where there is nothing, that distributions
+    /// sum to 1, and that values that nothing is compared with are finite.
     fn in_range(&mut self, ranges: &[Ranged<'_>], t: usize) {
         let (trace, config) = (&self.recording.trace, &self.trace.config);
-        // The nearest allowed value; a value that is not a number is skipped.
-        let nearest = |value: f32, [low, high]: [f32; 2], tolerance: f64| {
-            let nearest = value.clamp(low, high);
-            let is_near = (f64::from(value) - f64::from(nearest)).abs() <= tolerance;
-            if is_near { value } else { nearest }
-        };
-        let comparison = &mut self.found.comparison;
-        let values = comparison.values;
         for &(array, ends) in ranges {
             let (place, spec, series) = array;
-            let row = series.row(t);
+            let row = series.row(spec.row(t));
             let is_undefined = config.is_undefined_step(place, spec, t, trace.setting.source);
             let (ends, tolerance) = if is_undefined {
                 ([0.0; 2], self.tolerance)
             } else {
                 (ends, self.tolerance.max(SLACK))
             };
-            let allowed = row.iter().map(|&value| nearest(value, ends, tolerance));
-            comparison.walk(of_step(trace, array, t), allowed, |_, _| 0.0);
+            let [low, high] = ends;
+            let is_within = |value: &f32| value.is_finite() && (low..=high).contains(value);
+            if !row.iter().all(is_within) {
+                let piece = match spec {
+                    array::MEMORY => memory(Side::from(self.trace), trace, t + 1, Some(t)),
+                    _ => Some(of_step(trace, array, t)),
+                };
+                piece
+                    .into_iter()
+                    .for_each(|piece| self.within(piece, ends, tolerance));
+            }
             if spec.range == Range::Distribution && !is_undefined {
-                let sum = row.iter().sum();
-                let name = trace.array_name(place, spec);
-                let allowed = [nearest(sum, [1.0; 2], tolerance)];
-                comparison.walk(piece(name, t, [], &[sum]), allowed, |_, _| 0.0);
+                let sum = [row.iter().sum::<f32>()];
+                let error = (f64::from(sum[0]) - 1.0).abs();
+                if error.is_finite() && error > tolerance {
+                    let piece = piece(trace.array_name(place, spec), t, [], &sum);
+                    self.within(piece, [1.0; 2], tolerance);
+                }
             }
         }
+    }
+
+    /// Checks that the values of a recorded array are finite and between two ends.
+    fn within(&mut self, mut recorded: Piece, [low, high]: [f32; 2], tolerance: f64) {
+        // What is not finite stands against its opposite. The logit of a probability of 0 is infinite.
+        let may_be_infinite = recorded.array == "logit";
+        let opposite = if self.has_numbers {
+            f32::INFINITY
+        } else {
+            f32::NAN
+        };
+        let nearest = |value: f32| {
+            let nearest = value.clamp(low, high);
+            match (f64::from(value) - f64::from(nearest)).abs() <= tolerance {
+                _ if value.is_nan() => opposite,
+                _ if value.is_infinite() && !may_be_infinite => f32::NAN,
+                true => value,
+                false => nearest,
+            }
+        };
+        if recorded.array != "memory" && !is_recorded(self.recording, &recorded.array) {
+            return;
+        }
+        let values: Vec<f32> = recorded.values.collect();
+        recorded.values = Box::new(values.clone().into_iter());
+        let comparison = &mut self.found.comparison;
+        let compared = comparison.values;
+        comparison.walk(recorded, values.into_iter().map(nearest), |_, _| 0.0);
         // They do not follow from anything.
-        comparison.values = values;
+        comparison.values = compared;
+    }
+
+    /// The arrays of the trace that follow from others.
+    fn follows(&self) -> Vec<Follow<'a>> {
+        let trace = &self.recording.trace;
+        let follow = |rule: &'a Dependency<'a>| {
+            let series = trace.series(rule.place, rule.array)?;
+            let name = trace.array_name(rule.place, rule.array);
+            Some(Follow { rule, series, name })
+        };
+        self.rules.iter().filter_map(follow).collect()
     }
 
     /// Recomputes the dependent arrays in order of computation. Each is computed in `again`, which otherwise holds the
     /// recorded values: one wrong number does not make all later ones wrong.
-    fn followed(&mut self, again: &mut Trace, t: usize) {
+    fn followed(&mut self, again: &mut Trace, follows: &[Follow<'a>], t: usize) {
         let recorded = &self.recording.trace;
-        for rule in self.rules {
+        for Follow { rule, series, name } in follows {
             let (place, array) = (rule.place, rule.array);
-            if array.is_once() && t > 0 {
+            let is_lost = || t == 0 && lacks_start(recorded, rule).is_some();
+            if array.is_once() && t > 0 || is_lost() {
                 continue;
             }
-            let is_lost = t == 0 && lacks_start(recorded, rule).is_some();
-            let Some(series) = recorded.series(place, array).filter(|_| !is_lost) else {
-                continue;
-            };
             rule.compute(again, t);
             let row = series.row(rule.row(t));
-            let made = again.series(place, array);
-            let is_same = made.is_some_and(|made| made.row(rule.row(t)) == row);
+            let made = again.series_mut(place, array);
+            let made = made.map(|made| made.row_mut(rule.row(t)));
+            if let Some(made) = made.filter(|made| *made == row) {
+                made.copy_from_slice(row);
+                if array != array::MEMORY || Side::from(self.trace).has_memory(t + 1) {
+                    self.equal(name, row.len());
+                }
+                continue;
+            }
             let terms = match rule.size {
-                _ if is_same => vec![0.0],
                 Size::One => vec![1.0],
                 Size::Share => vec![1.0 / series.width() as f32],
                 Size::Terms => rule.magnitudes(again, t),
@@ -454,6 +547,21 @@ impl Check<'_> {
             if let Some(made) = again.series_mut(place, array) {
                 made.row_mut(rule.row(t)).copy_from_slice(row);
             }
+        }
+    }
+
+    /// Counts recorded values of an array that are what they are compared with.
+    fn equal(&mut self, array: &str, count: usize) {
+        if self.is_checked(array) {
+            self.found.comparison.values += count as u64;
+            self.is_compared(array);
+        }
+    }
+
+    fn is_compared(&mut self, array: &str) {
+        let checked = &mut self.found.checked;
+        if !checked.iter().any(|name| name == array) {
+            checked.push(array.to_owned());
         }
     }
 
@@ -504,11 +612,17 @@ impl Check<'_> {
             let mut output = vec![0.0; trace.logit.width()];
             let answer = self.recording.episode.answer;
             answer.outputs(trace.logit.row(t), output.len(), &mut output);
-            let recorded = piece("output", t, [output.len()], trace.output.row(t));
-            self.check(recorded, output, 0.0, |_| 1.0);
+            if trace.output.row(t) == output {
+                self.equal("output", output.len());
+            } else {
+                let recorded = piece("output", t, [output.len()], trace.output.row(t));
+                self.check(recorded, output, 0.0, |_| 1.0);
+            }
         }
         let slack = losses.slack[t];
-        if slack.is_finite() {
+        if loss[t] == losses.loss[t] && slack.is_finite() {
+            self.equal("loss", 1);
+        } else if slack.is_finite() {
             let recorded = piece("loss", t, [], &loss[t..=t]);
             self.check(recorded, [losses.loss[t]], slack, |_| 1.0);
         }

@@ -25,6 +25,9 @@ const MOST_CHOICES: usize = 64;
 /// The most statements that are lowered to check choices of switches.
 const MOST_LOWERED: usize = 100_000;
 
+/// The most statements that are lowered to find a wrong start.
+const MOST_TRIED: usize = 40_000;
+
 /// The most statements that share the tensors of each other.
 const LONGEST_CHAIN: usize = 64;
 /// What is wrong where `past(a)` meets `past(b, now)`, and what to do.
@@ -37,12 +40,8 @@ const ONE_PAST: &str = "write past(a) or past(a, now) for all, of one block";
 /// A mistake in the page, under the choices made.
 pub fn lower(page: &Page) -> Checked<Program> {
     let mut lowering = Lowering::new(page)?;
-    for (index, block) in page.blocks.iter().enumerate() {
-        if block.parent.is_none() {
-            lowering.block(index)?;
-        }
-    }
-    lowering.answer()?;
+    let lowered = lowering.all();
+    lowered.map_err(|mistake| lowering.wrong_start(&mistake).unwrap_or(mistake))?;
     let mut program = lowering.program;
     program.keys = traces::listed_keys(page, &program);
     Ok(program)
@@ -172,6 +171,10 @@ struct Lowering<'a> {
     start: Option<Vec<Axis>>,
     /// The number of learned functions so far in the value at hand.
     learned: usize,
+    /// Axes that the starts in one line have instead of their own.
+    other: Option<(Place, Vec<Axis>)>,
+    /// The axes that the equation of one of these makes, if they are others.
+    made: Option<Vec<Axis>>,
 }
 
 impl<'a> Lowering<'a> {
@@ -189,6 +192,8 @@ impl<'a> Lowering<'a> {
             here: &page.statements[0],
             start: None,
             learned: 0,
+            other: None,
+            made: None,
         };
         for axis in 0..page.axes.len() {
             let (origin, name) = (page.origin(axis), page.axes[axis].name.clone());
@@ -484,7 +489,74 @@ impl<'a> Lowering<'a> {
         Ok(())
     }
 
+    /// The mistake in a start whose axes alone are wrong: with others, which its equation makes as well, the page has none.
+    fn wrong_start(&self, mistake: &Mistake) -> Option<Mistake> {
+        let page = self.page;
+        // A start whose equation stands before the mistake has its axes.
+        let series = |own: &Record| self.keys.get(&(own.names[0].clone(), own.kind));
+        let is_open =
+            |own: &&Record| series(own).is_some_and(|series| !self.known.contains(series));
+        let starts = page
+            .starts
+            .iter()
+            .filter(|own| page.keeps(own) && is_open(own));
+        let starts: Vec<(&Record, Vec<Axis>)> =
+            starts.map(|own| (own, own.given().to_vec())).collect();
+        let others = |own: &[Axis]| (1 + own.len()) * page.axes.len();
+        let trials: usize = starts.iter().map(|(_, own)| others(own)).sum();
+        if mistake.is_length || trials * page.statements.len() > MOST_TRIED {
+            return None;
+        }
+        let with = |start: &'_ Record, axes: Vec<Axis>| {
+            let mut lowering = Lowering::new(page).ok()?;
+            lowering.other = Some((start.place.clone(), axes));
+            let lowered = lowering.all();
+            Some((lowering, lowered))
+        };
+        // Without axes of its own, a start gives its equation none: what that makes is what is missing.
+        let made = starts.iter().filter_map(|(start, _)| {
+            let (lowering, _) = with(start, vec![])?;
+            Some((*start, lowering.made?))
+        });
+        let near = starts.iter().flat_map(|(start, own)| {
+            let every = 0..page.axes.len();
+            let replaced = (0..own.len()).flat_map({
+                let every = every.clone();
+                move |at| {
+                    every
+                        .clone()
+                        .map(move |axis| [&own[..at], &[axis], &own[at + 1..]].concat())
+                }
+            });
+            let added = every.map(move |axis| [&own[..], &[axis]].concat());
+            let near = replaced.chain(added);
+            near.map(move |axes| (*start, [start.kind.as_slice(), &axes].concat()))
+        });
+        made.chain(near).find_map(|(start, axes)| {
+            let (lowering, lowered) = with(start, axes.clone())?;
+            lowered.ok()?;
+            let name = &start.names[0];
+            let makes = |own: &&Record| {
+                page.keeps(own) && own.kind == start.kind && own.names.contains(name)
+            };
+            let place = &page.statements.iter().find(makes)?.place;
+            let own = lowering.sorted(start.given().iter().chain(&start.kind));
+            let [own, axes] = [own, lowering.sorted(&axes)].map(|axes| lowering.names(&axes));
+            Some(mistake!(start.place, "start of {name} has [{own}]";
+            "expected: [{axes}], as its equation in {place}"))
+        })
+    }
+
     // Blocks.
+
+    fn all(&mut self) -> Checked<()> {
+        for (index, block) in self.page.blocks.iter().enumerate() {
+            if block.parent.is_none() {
+                self.block(index)?;
+            }
+        }
+        self.answer()
+    }
 
     fn block(&mut self, block: usize) -> Checked<()> {
         for (series, start) in std::mem::take(&mut self.starts[block]) {
@@ -526,6 +598,8 @@ impl<'a> Lowering<'a> {
         let inside = blocks.skip_while(|own| **own != block).skip(1);
         let inside = inside.filter_map(|block| self.page.blocks[*block].axis);
         let mut own: Vec<Axis> = inside.collect();
+        let other = self.other.as_ref().filter(|(of, _)| of == place);
+        let other = other.map(|(_, axes)| self.sorted(own.iter().chain(axes)));
         self.begin(start);
         own.extend(self.kind().iter().chain(start.given()));
         self.start = Some(own.clone());
@@ -537,6 +611,7 @@ impl<'a> Lowering<'a> {
         self.past_of(&value)?;
         ensure!(without(&value.axes, &axes).is_empty(), place,
             "start of {name} has [{}]", self.names(&value.axes); "declared: [{}]", self.names(&axes));
+        let axes = other.unwrap_or(axes);
         let before = self.firsts.insert((series, block), axes.clone());
         ensure!(before.is_none() || start.head.is_some(), place,
             "{name} has two starts"; "allowed: one under each choice of the switches");
@@ -577,6 +652,9 @@ impl<'a> Lowering<'a> {
             let others = Some(&self.program.series[series].axes);
             let others = others.filter(|_| self.known.contains(&series));
             let declared = said.iter().map(|said| ("declared", said));
+            if self.is_other(name) && firsts.iter().any(|first| *first != axes) {
+                self.made = Some(axes.clone());
+            }
             let firsts = firsts
                 .iter()
                 .map(|first| ("in the step before (or its start)", first));
@@ -607,6 +685,15 @@ impl<'a> Lowering<'a> {
             head,
         });
         Ok(())
+    }
+
+    /// True for a quantity whose start has other axes than its own.
+    fn is_other(&self, name: &Name) -> bool {
+        let mut starts = self.page.starts.iter();
+        let other = self.other.as_ref();
+        other.is_some_and(|(place, _)| {
+            starts.any(|start| start.place == *place && start.names[0] == *name)
+        })
     }
 
     /// Checks all parts of a value, where `is_factor` says that a sum takes it factor by factor: values with the axis of

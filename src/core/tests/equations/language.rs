@@ -181,7 +181,7 @@ fn twenty_wrong_files_have_these_mistakes() {
         (
             "start h, c[units]",
             "start h, c[inputs]",
-            "m.machine:7:3: h has [inputs, units]; in the step before (or its start): [inputs]",
+            "m.machine:5:7: start of h has [inputs]; expected: [units], as its equation in m.machine:7:3",
         ),
         (
             "(x; h[-1], c[-1])",
@@ -395,7 +395,7 @@ fn blocks_inside_blocks_are_checked() {
         ),
         (
             "target y[steps, outputs]\nsize a = 2 in 1..9\nsize b = 3 in 1..9\nsize turn = 2 in 1..9\nstart r[a] = 0 along steps\nalong steps\n  q = r[-1]\n  along turn\n    r = linear[b](x)\n  z = linear[outputs](x)\n",
-            "11:5: r has [b]; in the step before (or its start): [a]",
+            "7:7: start of r has [a]; expected: [b], as its equation in m.machine:11:5",
         ),
         (
             "target y[steps, outputs]\nsize n = 2 in 1..9\nalong steps\n  along n\n    g[] = index[n] + sum[inputs](x)\n  s = sum[past](past(g, now))\n  z = linear[outputs](x)\n",
@@ -439,7 +439,7 @@ fn functions_refuse_what_does_not_fit_them() {
         ),
         (
             "target y[steps, outputs]\nsize a = 3 in 1..9\nsize b = 2 in 1..9\nstart h, c[b] = 0\nalong steps\n  h[a], c[a] = lstm[a](x; h[-1], c[-1])\n  z = linear[outputs](x)\n",
-            "8:3: h has [a, b]; declared: [a]",
+            "6:7: start of h has [b]; expected: [a], as its equation in m.machine:8:3",
         ),
         (
             "target y[steps, outputs]\nsize a = 3 in 1..9\nsize b = 2 in 1..9\nstart s[b] = 0\nalong steps\n  s = s[-1]\n  h = gru[a](x; s)\n  z = linear[outputs](x)\n",

@@ -10,7 +10,7 @@ use super::pool::{Job, Purpose};
 use super::quantities::Held;
 use super::settings::Settings;
 use crate::equations::bind::Bound;
-use crate::equations::page::{Page, Word};
+use crate::equations::page::{Key, Page, Word};
 use crate::equations::program::Source;
 use crate::equations::run::Engine;
 use crate::equations::text::Mistake;
@@ -38,8 +38,10 @@ pub(super) fn compiled(file: &str, text: &str, settings: &Settings) -> Result<Co
     let mut compiled = Compiled::new(file, text, settings, true)?;
     if let Some(Memory::Written(_)) = compiled.familiar.as_ref().map(|own| &own.memory) {
         let small = small(settings, &compiled.page);
-        let small = Compiled::new(file, text, &small, true)?;
-        match (order(&small), &mut compiled.familiar) {
+        let small = small.map(|small| Compiled::new(file, text, &small, true));
+        let small = small.transpose()?;
+        let order = order(small.as_ref().unwrap_or(&compiled));
+        match (order, &mut compiled.familiar) {
             (Ok(order), Some(familiar)) => familiar.set_order(order),
             (differs, _) => {
                 compiled = Compiled::new(file, text, settings, false)?;
@@ -50,14 +52,16 @@ pub(super) fn compiled(file: &str, text: &str, settings: &Settings) -> Result<Co
     Ok(compiled)
 }
 
-/// The same choices, and sizes that take no time.
-fn small(settings: &Settings, page: &Page) -> Settings {
+/// The same choices, and sizes that take no time; none where the sizes of the page take none.
+fn small(settings: &Settings, page: &Page) -> Option<Settings> {
     let mut small = settings.clone();
-    for key in page.keys.iter().filter(|key| key.word == Word::Size) {
+    let sizes = page.keys.iter().filter(|key| key.word == Word::Size);
+    for key in sizes.clone() {
         let value = key.value.min(MOST).max(key.range[0]);
         small.numbers.insert(key.name.to_string(), value);
     }
-    small
+    let is_same = |key: &Key| small.numbers.get(&*key.name) == Some(&key.value);
+    (!sizes.clone().all(is_same)).then_some(small)
 }
 
 /// The order in which the heads of a file read and write.

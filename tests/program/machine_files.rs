@@ -203,7 +203,7 @@ fn wrong_keys_and_values_name_their_path() {
             r#""file": "own.machin""#,
             "no such file in the folder of the preset",
         ),
-        (r#""file": "ntm.machin""#, "did you mean ntm.machine?"),
+        (r#""file": "ntm.machin""#, "did you mean `ntm.machine`?"),
         (
             r#""file": "own.machine", "sizes": {"units": 65}"#,
             "`model.sizes.units`: is 65; allowed: 1 to 64",
@@ -342,6 +342,83 @@ fn sizes_that_no_memory_has_are_refused_before_room_is_made() {
 }
 
 #[test]
+fn a_mistake_in_a_file_has_its_place_in_that_file_alone() {
+    let place = place(r#""file": "own.machine""#);
+    let place = place.path();
+    for (from, to, expected) in [
+        (
+            "softmax[rows]",
+            "softmx[rows]",
+            "12:7: unknown function softmx; ",
+        ),
+        (
+            "start  M[rows, units]",
+            "start  M[rows]",
+            "8:8: start of M has [rows]; expected: [units, rows], as its equation in own.machine:13:3",
+        ),
+    ] {
+        fs::write(place.join("own.machine"), FILE.replace(from, to)).unwrap();
+        let expected = format!("error: own.machine:{expected}");
+        refused(place, &["train", "own.json"], &expected);
+        refused(place, &["pytorch", "own.machine"], &expected);
+    }
+}
+
+#[test]
+fn numbers_that_are_not_finite_before_training_are_blamed_on_the_file() {
+    let place = place(r#""file": "own.machine""#);
+    let place = place.path();
+    let text = FILE.replace("linear[outputs](h, r)", "linear[outputs](h, r) + log(0)");
+    fs::write(place.join("own.machine"), text).unwrap();
+    let output = tapescope(place, &["train", "own.json", "--out", "run"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(4), "{said}");
+    let expected = "error: `logit` is not finite at step 0 of an episode, before the first update; the weights before that \
+        are in run/weights.safetensors; look for a division by 0 or a logarithm of 0 in the machine file";
+    assert!(said.contains(expected), "{said}");
+}
+
+#[test]
+fn a_bit_of_a_file_with_a_linear_answer_is_a_sum_over_writes() {
+    let model = r#""file": "ntm.machine", "sizes": {"rows": 5, "columns": 3, "units": 4}"#;
+    let place = place(model);
+    let place = place.path();
+    done(place, &["train", "own.json", "--out", "run"]);
+    done(
+        place,
+        &["trace", "run", "--length", "3", "--out", "t.ntmtrace.json"],
+    );
+    let trace: serde_json::Value =
+        serde_json::from_slice(&fs::read(place.join("t.ntmtrace.json")).unwrap()).unwrap();
+    let logit = trace["arrays"]["logit"]["data"][2 * 5 + 1]
+        .as_f64()
+        .unwrap();
+    let bit = ["--of", "bit:5,1", "--format", "json"];
+    for source in [
+        &["provenance", "run", "--length", "3"][..],
+        &[
+            "provenance",
+            "t.ntmtrace.json",
+            "--weights",
+            "run/weights.safetensors",
+        ],
+    ] {
+        let said = done(place, &[source, &bit].concat());
+        let found: serde_json::Value = serde_json::from_str(&said).unwrap();
+        let parts = found["parts"].as_array().unwrap();
+        let sum: f64 = parts
+            .iter()
+            .map(|part| part["amount"].as_f64().unwrap())
+            .sum();
+        let has = |name: &str| parts.iter().any(|part| part["origin"] == name);
+        assert!(
+            (sum - logit).abs() < 1e-6 && has("write0:2") && has("bias"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
 fn hostile_text_in_weights_and_traces_is_an_error_with_its_place() {
     let place = place(r#""file": "own.machine""#);
     let place = place.path();
@@ -364,7 +441,7 @@ fn hostile_text_in_weights_and_traces_is_an_error_with_its_place() {
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{to:.40}: {said}");
         assert!(
-            said.contains("model.text") && !said.contains('\u{1b}'),
+            said.contains("error: bad.ntmtrace.json: own.machine:") && !said.contains('\u{1b}'),
             "{said}"
         );
         assert!(said.len() < 3000, "{said}");

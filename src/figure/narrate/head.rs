@@ -389,8 +389,9 @@ mod tests {
     use crate::figure::facts::stages::Stages;
     use crate::figure::fixture::recording;
     use crate::figure::narrate::Moment;
-    use crate::io::weights;
+    use crate::io::{Experiment, weights};
     use crate::model::attention::Score;
+    use crate::model::{Model, Place};
     use crate::train::Recording;
 
     /// Returns the caption of a write head at a stage of step 4.
@@ -405,6 +406,33 @@ mod tests {
         };
         let head = recording.trace.heads.iter().position(HeadTrace::is_write);
         moment.caption(head).text
+    }
+
+    #[test]
+    fn a_sparse_write_says_which_rows_it_writes_to() {
+        let preset = r#"{"task": {"kind": "copy", "bits": 2, "length": [3, 3]},
+            "model": {"kind": "sam", "memory": {"rows": 5, "columns": 3}, "controller": {"size": 4}}}"#;
+        let experiment = Experiment::from_json(preset, "sparse.json", &[]).unwrap();
+        let machine = Model::new(experiment.model, 3);
+        let mut recording = Recording::new(&machine, &experiment.task, 7, 2);
+        let mut heads = recording.trace.heads.iter();
+        let head = Place::Head(heads.position(HeadTrace::is_write).unwrap());
+        let mut said = |write: f32, kept: f32| {
+            for (gate, value) in [(WRITE_GATE, write), (INTERPOLATION_GATE, kept)] {
+                let series = recording.trace.series_mut(head, gate);
+                series.unwrap().row_mut(4)[0] = value;
+            }
+            describe(&recording, Stage::Weigh)
+        };
+        let sentence = |what: &str| format!("The write head {what}.");
+        let read = "writes to the rows that it read before";
+        assert_eq!(said(1.0, 1.0), sentence(read));
+        let both = format!("{read} and to the row accessed longest ago");
+        assert_eq!(said(1.0, 0.5), sentence(&both));
+        assert_eq!(said(0.0, 0.5), sentence(WRITES_NOTHING));
+        let oldest = said(1.0, 0.0);
+        let expected = "The write head writes to the row accessed longest ago, row ";
+        assert!(oldest.starts_with(expected), "{oldest}");
     }
 
     /// Gives all heads of a kind this weighting, and returns their sentence about step 4.

@@ -4,7 +4,12 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use super::state::{EpisodeRequest, Machine, Open, RecordedEpisode, RecordingInputs};
+use super::command::{Command, Replacement};
+use super::state::{
+    Effect, EpisodeRequest, Machine, NoFiles, Open, RecordedEpisode, RecordingInputs, State,
+};
+use super::worker::Worker;
+use crate::io::Experiment;
 use crate::model::{Model, NtmConfig};
 use crate::task::{Copy, Task};
 use crate::train::Recording;
@@ -56,5 +61,29 @@ pub fn inputs(seed: u64) -> RecordingInputs {
         machine,
         request,
         gradients: None,
+    }
+}
+
+/// Starts training, with its job done at once.
+pub fn begin(state: &mut State, experiment: Experiment) {
+    perform(state, Replacement::Begin(vec![(None, experiment)]).into());
+}
+
+/// Applies a command, with its jobs done at once.
+pub fn perform(state: &mut State, command: Command) {
+    let effects = state.apply(command);
+    work(state, effects);
+}
+
+/// Does the jobs among these effects.
+pub fn work(state: &mut State, effects: Vec<Effect>) {
+    let mut worker = Worker::here(Arc::new(NoFiles));
+    for effect in effects {
+        if let Effect::Start(job) = effect {
+            worker.start(job);
+        }
+    }
+    for outcome in worker.outcomes() {
+        state.receive(outcome);
     }
 }

@@ -188,10 +188,8 @@ mod tests {
     use crate::learn::Snapshots;
     use crate::train;
     use crate::viewer::command::{Command, Learn};
-    use crate::viewer::fixture::{config, copying, machine};
-    use crate::viewer::state::{
-        Effect, Files, LiveTraining, NoFiles, Outcome, Settings, StartOptions,
-    };
+    use crate::viewer::fixture::{begin, config, copying, machine, perform};
+    use crate::viewer::state::{Effect, Files, LiveTraining, Outcome, Settings, StartOptions};
     use crate::viewer::worker::Worker;
 
     /// Breaks off whatever it writes.
@@ -207,30 +205,6 @@ mod tests {
             _: bool,
         ) -> Result<String, String> {
             panic!("the disk is on fire")
-        }
-    }
-
-    /// Starts training, with its job done at once.
-    fn begin(state: &mut State, experiment: Experiment) {
-        perform(state, Replacement::Begin(vec![(None, experiment)]).into());
-    }
-
-    /// Applies a command, with its jobs done at once.
-    fn perform(state: &mut State, command: Command) {
-        let effects = state.apply(command);
-        work(state, effects);
-    }
-
-    /// Does the jobs among these effects.
-    fn work(state: &mut State, effects: Vec<Effect>) {
-        let mut worker = Worker::here(Arc::new(NoFiles));
-        for effect in effects {
-            if let Effect::Start(job) = effect {
-                worker.start(job);
-            }
-        }
-        for outcome in worker.outcomes() {
-            state.receive(outcome);
         }
     }
 

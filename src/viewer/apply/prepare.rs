@@ -189,37 +189,10 @@ pub fn check_training(experiment: &Experiment, count: usize) -> Result<(), Strin
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
     use crate::viewer::command::{Command, Learn, Replacement};
-    use crate::viewer::fixture::{config, copying, machine};
-    use crate::viewer::state::{Effect, NoFiles, Settings, StartOptions};
-    use crate::viewer::worker::Worker;
-
-    /// Starts training, with its job done at once.
-    fn begin(state: &mut State, experiment: Experiment) {
-        perform(state, Replacement::Begin(vec![(None, experiment)]).into());
-    }
-
-    /// Applies a command, with its jobs done at once.
-    fn perform(state: &mut State, command: Command) {
-        let effects = state.apply(command);
-        work(state, effects);
-    }
-
-    /// Does the jobs among these effects.
-    fn work(state: &mut State, effects: Vec<Effect>) {
-        let mut worker = Worker::here(Arc::new(NoFiles));
-        for effect in effects {
-            if let Effect::Start(job) = effect {
-                worker.start(job);
-            }
-        }
-        for outcome in worker.outcomes() {
-            state.receive(outcome);
-        }
-    }
+    use crate::viewer::fixture::{begin, config, copying, machine, work};
+    use crate::viewer::state::{Effect, Settings, StartOptions};
 
     #[test]
     fn training_is_prepared_by_the_worker() {

@@ -530,7 +530,7 @@ class Recording(Test):
             (("`attention.scor`", "did you mean `score`?"), lambda: Recorder("mine", attention={"scor": "additive"})),
             ("`encoder.cell`: is `rnn`; expected one of `lstm`, `gru`", lambda: Recorder("mine", kind="luong", encoder={"cell": "rnn"})),
             ("`attention.gate`: ", lambda: Recorder("mine", kind="luong", attention={"gate": "off"})),
-            ("`heads.links`: is `of`; did you mean `on`? expected one of `on`, `off`", lambda: Recorder("mine", kind="dnc", heads={"links": "of"})),
+            ("`heads.links`: is `of`; did you mean `off`? expected one of `on`, `off`", lambda: Recorder("mine", kind="dnc", heads={"links": "of"})),
             (("`heads.link`: ", "did you mean `links`?"), lambda: Recorder("mine", kind="dnc", heads={"link": "off"})),
             ("has 2 channels; expected 3", lambda: Recorder("copy", params={"bits": 2}).step(input=[0, 1], read0=dict(weighting=ROW[0]))),
             ("the source: `input`: has 4 channels; expected 5, as `transduce` with",

@@ -10,7 +10,8 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     let known = known.filter(|known| number(&name).is_empty() || !is_other(known));
     let known = known.map(|known| (strsim::osa_distance(&name, &known.to_lowercase()), known));
     let near = known.filter(|(distance, _)| *distance <= limit);
-    near.min_by_key(|(distance, _)| *distance)
+    // Of equally near ones the one that goes on as it begins: `of` is `off`, not `on`.
+    near.min_by_key(|(distance, known)| (*distance, !known.to_lowercase().starts_with(&name)))
         .map(|(_, known)| known)
 }
 
@@ -34,5 +35,6 @@ mod tests {
             ["priority", "", "read1"].map(|name| nearest(name, known)),
             [None; 3]
         );
+        assert_eq!(nearest("of", ["on", "off"]), Some("off"));
     }
 }

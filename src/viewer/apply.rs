@@ -7,7 +7,7 @@ mod end_run;
 mod episode;
 mod files;
 mod learning;
-pub mod measure;
+mod measure;
 mod mode;
 mod open;
 pub mod prepare;

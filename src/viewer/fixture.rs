@@ -75,15 +75,17 @@ pub fn perform(state: &mut State, command: Command) {
     work(state, effects);
 }
 
-/// Does the jobs among these effects.
-pub fn work(state: &mut State, effects: Vec<Effect>) {
+/// Does the jobs among these effects, and those that follow from them.
+pub fn work(state: &mut State, mut effects: Vec<Effect>) {
     let mut worker = Worker::here(Arc::new(NoFiles));
-    for effect in effects {
-        if let Effect::Start(job) = effect {
-            worker.start(job);
+    while !effects.is_empty() {
+        for effect in effects.drain(..) {
+            if let Effect::Start(job) = effect {
+                worker.start(job);
+            }
         }
-    }
-    for outcome in worker.outcomes() {
-        state.receive(outcome);
+        for outcome in worker.outcomes() {
+            effects.extend(state.receive(outcome));
+        }
     }
 }

@@ -67,7 +67,7 @@ impl Options {
         })
     }
 
-    /// Checks that the initial episode can be recorded and has the step, stage and head.
+    /// Checks that the initial episode can be recorded and has the step, stage, head and pinned value.
     ///
     /// # Errors
     /// The missing one, or the reason why it is not recorded.
@@ -99,8 +99,11 @@ impl Options {
         let config = config.unwrap_or_else(|_| machine.ntm.config.clone());
         let most = inputs.request.longest(&config, &inputs.task());
         record::check_recording(&config, most).map_err(StartError::TooLarge)?;
-        let (heads, writes_first) = (Trace::new(&config), config.order() == Order::WriteFirst);
-        Ok(self.begin.check(inputs.steps(), &heads, writes_first)?)
+        let (trace, writes_first) = (
+            Trace::of_recording(&config, most, None),
+            config.order() == Order::WriteFirst,
+        );
+        Ok(self.begin.check(inputs.steps(), &trace, writes_first)?)
     }
 
     /// Moves the machine of this name before the others.
@@ -147,6 +150,42 @@ impl Default for Options {
             learn: Vec::new(),
             settings: Settings::default(),
             recovery: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pins_are_checked_against_the_episode_that_is_recorded() {
+        let check = |machine: &str, pin: &str| {
+            let mut options = Options::included(None).with_first(machine);
+            options.begin.pin = Some(pin.to_owned());
+            options.check().map_err(|error| error.to_string())
+        };
+        for (machine, pin) in [
+            ("copy", "memory[127,19]"),
+            ("copy", "controller.hidden[3]"),
+            ("copy", "write0.gate"),
+            ("copy_sam", "memory[0,0]"),
+            ("copy_sam", "read0.weighting[3]"),
+            ("transduce", "read0.weighting[2]"),
+            ("copy_multi_head", "read1.key[0]"),
+            ("copy_dnc", "write0.usage[5]"),
+        ] {
+            assert_eq!(check(machine, pin), Ok(()), "{machine} {pin}");
+        }
+        for (machine, pin) in [
+            ("copy", "memory[128,0]"),
+            ("copy", "memory[99999999999999999999,0]"),
+            ("transduce", "read0.weighting[99999]"),
+            ("copy", ""),
+            ("copy_sam", "read0.weight[0]"),
+        ] {
+            let error = check(machine, pin).unwrap_err();
+            assert!(error.starts_with("--pin "), "{machine} {pin}: {error}");
         }
     }
 }

@@ -424,6 +424,7 @@ mod tests {
             said
         }
     }
+
     #[test]
     fn waiting_recording_is_replaced_by_newer() {
         let (mut window, open, _choose) = Window::slow();

@@ -40,7 +40,7 @@ const ONE_PAST: &str = "write past(a) or past(a, now) for all, of one block";
 /// A mistake in the page, under the choices made.
 pub fn lower(page: &Page) -> Checked<Program> {
     let mut lowering = Lowering::new(page)?;
-    let lowered = lowering.all();
+    let lowered = lowering.lower_blocks();
     lowered.map_err(|mistake| lowering.wrong_start(&mistake).unwrap_or(mistake))?;
     let mut program = lowering.program;
     program.keys = traces::listed_keys(page, &program);
@@ -510,7 +510,7 @@ impl<'a> Lowering<'a> {
         let with = |start: &'_ Record, axes: Vec<Axis>| {
             let mut lowering = Lowering::new(page).ok()?;
             lowering.other = Some((start.place.clone(), axes));
-            let lowered = lowering.all();
+            let lowered = lowering.lower_blocks();
             Some((lowering, lowered))
         };
         // Without axes of its own, a start gives its equation none: what that makes is what is missing.
@@ -549,7 +549,7 @@ impl<'a> Lowering<'a> {
 
     // Blocks.
 
-    fn all(&mut self) -> Checked<()> {
+    fn lower_blocks(&mut self) -> Checked<()> {
         for (index, block) in self.page.blocks.iter().enumerate() {
             if block.parent.is_none() {
                 self.block(index)?;

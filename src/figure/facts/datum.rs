@@ -27,13 +27,24 @@ impl Datum {
         let (name, indices) = expression.entry().ok_or_else(invalid)?;
         let mut all = trace.of_steps().into_iter();
         let found = all.find(|(place, array, _)| trace.array_name(*place, array) == name);
-        let (place, array, _) = found.ok_or_else(invalid)?;
+        let (place, array, series) = found.ok_or_else(invalid)?;
+        let columns = columns(trace, array);
         let (place, index) = match (place, &indices[..]) {
-            (Place::Layer(_), [layer, unit]) => (Place::Layer(*layer), *unit),
-            (_, [row, column]) => (place, row * columns(trace, array) + column),
-            (_, [index]) => (place, *index),
-            _ => (place, 0),
+            (Place::Layer(_), [layer, unit]) => (Place::Layer(*layer), Some(*unit)),
+            (_, [row, column]) => {
+                let first = row.checked_mul(columns);
+                (place, first.and_then(|first| first.checked_add(*column)))
+            }
+            (_, [index]) => (place, Some(*index)),
+            _ => (place, Some(0)),
         };
+        // Each episode has rows of its own where a memory has one for each step: the expression does not know how many.
+        let index = index
+            .filter(|index| *index < series.width())
+            .ok_or_else(|| {
+                let rows = series.width() / columns;
+                format!("expected a row of 0 to {}", rows.saturating_sub(1))
+            })?;
         Ok(Self {
             place,
             array,
@@ -58,7 +69,8 @@ impl Datum {
         let series = trace.series(self.place, self.array)?;
         if self.array == array::MEMORY {
             let [rows, columns] = trace.memory_size();
-            let at = self.index % columns * rows + self.index / columns;
+            let (row, column) = (self.index / columns, self.index % columns);
+            let at = (row < rows).then_some(column * rows + row)?;
             return series.row(step + 1).get(at).copied();
         }
         let is_there = step < series.steps();

@@ -25,10 +25,23 @@ pub struct OverTime {
     pub symbol: &'static str,
     /// The name of an entry.
     pub entry: &'static str,
+    /// What it belongs to.
+    pub owner: Owner,
     /// What it shows, if its name does not say it.
     pub about: &'static str,
     colours: Colours,
-    known: Known,
+    known: KnownFrom,
+}
+
+/// What a vector belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owner {
+    /// The machine as a whole.
+    Machine,
+    /// A layer of the controller.
+    Layer,
+    /// A head.
+    Head,
 }
 
 /// The meaning of the colours.
@@ -48,7 +61,7 @@ enum Colours {
 
 /// The moment of a step from which on a vector is known.
 #[derive(Clone, Copy, Debug)]
-enum Known {
+enum KnownFrom {
     /// It is given.
     Before,
     /// With the step.
@@ -59,38 +72,35 @@ enum Known {
     Addressed,
 }
 
-use Colours as C;
-use Known as K;
-use Picture as P;
-
 #[rustfmt::skip] // A line for each.
 static ALL: [OverTime; 18] = [
-    row(P::Input, Some(array::INPUT), ["Inputs", "input", "input", "x", "channel", "received by the machine"], C::Channels, K::Before),
-    row(P::Feedback, Some(array::FEEDBACK), ["Feedback", "feedback", "feedback", "", "channel", "the answer of the step before"], C::Channels, K::Before),
-    row(P::Target, None, ["Targets", "target", "target", "", "channel", "the correct output"], C::Channels, K::Before),
-    row(P::Output, Some(array::OUTPUT), ["Outputs", "output", "output", "y", "channel", "probability of a 1"], C::Channels, K::After(Stage::Output)),
-    row(P::Error, None, ["Error", "error", "error", "", "channel", "|target − output| in scored steps"], C::Channels, K::After(Stage::Output)),
-    row(P::Keys, Some(array::KEY), ["Keys", "keys", "key", "k", "column", ""], C::Vector, K::AtOnce),
-    row(P::Shifts, Some(array::SHIFT), ["Shifts", "shifts", "shift", "s", "column", ""], C::Weighting, K::AtOnce),
-    row(P::Adds, Some(array::ADD), ["Adds", "adds", "add", "a", "column", ""], C::Vector, K::After(Stage::Add)),
-    row(P::Erases, Some(array::ERASE), ["Erases", "erases", "erase", "e", "column", ""], C::Bits, K::After(Stage::Erase)),
-    row(P::Reads, Some(array::READ), ["Reads", "reads", "read", "r", "column", ""], C::Memory, K::After(Stage::Read)),
-    row(P::Weightings, Some(array::WEIGHTING), ["Weightings", "weighting", "weighting", "w", "row", ""], C::Weighting, K::Addressed),
-    row(P::Usage, Some(dnc::USAGE), ["Usage", "usage", "usage", "u", "row", ""], C::Bits, K::After(Stage::Usage)),
-    row(P::Precedence, Some(dnc::PRECEDENCE), ["Precedence", "precedence", "precedence", "p", "row", ""], C::Weighting, K::After(Stage::Add)),
-    row(P::Age, Some(sam::AGE), ["Age", "age", "age", "age", "row", ""], C::Ages, K::After(Stage::Age)),
-    row(P::Modes, Some(dnc::READ_MODES), ["Read modes", "modes", "modes", "π", "mode", ""], C::Weighting, K::AtOnce),
-    row(P::Overlap, None, ["Overlap", "overlap", "overlap", "A·A′", "head", ""], C::Overlap, K::AtOnce),
-    row(P::Cells, Some(array::CELL), ["Cells", "cell", "cell", "c", "unit", ""], C::Cells, K::AtOnce),
-    row(P::Hidden, Some(array::HIDDEN), ["Hidden state", "hidden", "hidden", "h", "unit", ""], C::WithinOne, K::AtOnce),
+    row(Picture::Input, Owner::Machine, Some(array::INPUT), ["Inputs", "input", "input", "x", "channel", "received by the machine"], Colours::Channels, KnownFrom::Before),
+    row(Picture::Feedback, Owner::Machine, Some(array::FEEDBACK), ["Feedback", "feedback", "feedback", "", "channel", "the answer of the step before"], Colours::Channels, KnownFrom::Before),
+    row(Picture::Target, Owner::Machine, None, ["Targets", "target", "target", "", "channel", "the correct output"], Colours::Channels, KnownFrom::Before),
+    row(Picture::Output, Owner::Machine, Some(array::OUTPUT), ["Outputs", "output", "output", "y", "channel", "probability of a 1"], Colours::Channels, KnownFrom::After(Stage::Output)),
+    row(Picture::Error, Owner::Machine, None, ["Error", "error", "error", "", "channel", "|target − output| in scored steps"], Colours::Channels, KnownFrom::After(Stage::Output)),
+    row(Picture::Keys, Owner::Head, Some(array::KEY), ["Keys", "keys", "key", "k", "column", ""], Colours::Vector, KnownFrom::AtOnce),
+    row(Picture::Shifts, Owner::Head, Some(array::SHIFT), ["Shifts", "shifts", "shift", "s", "column", ""], Colours::Weighting, KnownFrom::AtOnce),
+    row(Picture::Adds, Owner::Head, Some(array::ADD), ["Adds", "adds", "add", "a", "column", ""], Colours::Vector, KnownFrom::After(Stage::Add)),
+    row(Picture::Erases, Owner::Head, Some(array::ERASE), ["Erases", "erases", "erase", "e", "column", ""], Colours::Bits, KnownFrom::After(Stage::Erase)),
+    row(Picture::Reads, Owner::Head, Some(array::READ), ["Reads", "reads", "read", "r", "column", ""], Colours::Memory, KnownFrom::After(Stage::Read)),
+    row(Picture::Weightings, Owner::Head, Some(array::WEIGHTING), ["Weightings", "weighting", "weighting", "w", "row", ""], Colours::Weighting, KnownFrom::Addressed),
+    row(Picture::Usage, Owner::Head, Some(dnc::USAGE), ["Usage", "usage", "usage", "u", "row", ""], Colours::Bits, KnownFrom::After(Stage::Usage)),
+    row(Picture::Precedence, Owner::Head, Some(dnc::PRECEDENCE), ["Precedence", "precedence", "precedence", "p", "row", ""], Colours::Weighting, KnownFrom::After(Stage::Add)),
+    row(Picture::Age, Owner::Head, Some(sam::AGE), ["Age", "age", "age", "age", "row", ""], Colours::Ages, KnownFrom::After(Stage::Age)),
+    row(Picture::Modes, Owner::Head, Some(dnc::READ_MODES), ["Read modes", "modes", "modes", "π", "mode", ""], Colours::Weighting, KnownFrom::AtOnce),
+    row(Picture::Overlap, Owner::Head, None, ["Overlap", "overlap", "overlap", "A·A′", "head", ""], Colours::Overlap, KnownFrom::AtOnce),
+    row(Picture::Cells, Owner::Layer, Some(array::CELL), ["Cells", "cell", "cell", "c", "unit", ""], Colours::Cells, KnownFrom::AtOnce),
+    row(Picture::Hidden, Owner::Layer, Some(array::HIDDEN), ["Hidden state", "hidden", "hidden", "h", "unit", ""], Colours::WithinOne, KnownFrom::AtOnce),
 ];
 
 const fn row(
     picture: Picture,
+    owner: Owner,
     array: Option<Array>,
     [title, name, word, symbol, entry, about]: [&'static str; 6],
     colours: Colours,
-    known: Known,
+    known: KnownFrom,
 ) -> OverTime {
     OverTime {
         picture,
@@ -100,6 +110,7 @@ const fn row(
         word,
         symbol,
         entry,
+        owner,
         about,
         colours,
         known,
@@ -114,10 +125,10 @@ impl OverTime {
 
     /// The part of the machine that a vector of a head, a layer or the machine belongs to.
     fn place(&self, of: Option<usize>) -> Option<Place> {
-        Some(match self.entry {
-            "channel" => Place::Machine,
-            "unit" => Place::Layer(of?),
-            _ => Place::Head(of?),
+        Some(match self.owner {
+            Owner::Machine => Place::Machine,
+            Owner::Layer => Place::Layer(of?),
+            Owner::Head => Place::Head(of?),
         })
     }
 
@@ -177,15 +188,15 @@ pub(crate) fn steps_done(id: PanelId, now: &Moment<'_>) -> usize {
     let stages = now.stages;
     let head = id.of.and_then(|head| now.trace().heads.get(head));
     let known = match id.picture {
-        Picture::Arrows => Known::After(Stage::Weigh),
-        picture => OverTime::of(picture).map_or(Known::AtOnce, |own| own.known),
+        Picture::Arrows => KnownFrom::After(Stage::Weigh),
+        picture => OverTime::of(picture).map_or(KnownFrom::AtOnce, |own| own.known),
     };
     let place = match known {
-        Known::Before => return usize::MAX,
-        Known::AtOnce => None,
-        Known::After(Stage::Output) => stages.place(Stage::Output, None),
-        Known::After(stage) => stages.place(stage, head),
-        Known::Addressed => head.and_then(|head| stages.addressing(head).pop()),
+        KnownFrom::Before => return usize::MAX,
+        KnownFrom::AtOnce => None,
+        KnownFrom::After(Stage::Output) => stages.place(Stage::Output, None),
+        KnownFrom::After(stage) => stages.place(stage, head),
+        KnownFrom::Addressed => head.and_then(|head| stages.addressing(head).pop()),
     };
     let is_there = |place: usize| place < now.place || (place == now.place && !now.moves());
     now.step + usize::from(place.is_none_or(is_there))

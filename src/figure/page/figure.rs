@@ -8,7 +8,7 @@ use ndarray::ArrayView2;
 use crate::analysis::provenance::Provenance;
 use crate::figure::facts::gradients::Layer;
 use crate::figure::facts::moment::Moment;
-use crate::figure::facts::over_time::OverTime;
+use crate::figure::facts::over_time::{OverTime, Owner};
 use crate::figure::facts::quantities::by_rank;
 use crate::figure::facts::rows::{Rows, Span, addressed, touched_by};
 use crate::figure::facts::spread::Spread;
@@ -569,10 +569,31 @@ impl<'a> Figure<'a> {
             Picture::Redundancy => one(self.redundancy()),
             Picture::Uncertainty => one(self.uncertainty()),
             Picture::Quantities => self.quantities(),
-            _ => match OverTime::of(picture).map(|own| own.entry) {
-                Some("channel") => one(self.over_time(PanelId::new(picture))),
-                Some("unit") => over_time(&mut (0..self.recording.trace.layers.len())),
-                Some(_) => over_time(&mut self.heads()),
+            Picture::Differences
+            | Picture::Keys
+            | Picture::Shifts
+            | Picture::Units
+            | Picture::Arrows
+            | Picture::Norms
+            | Picture::Learned => Vec::new(),
+            Picture::Input
+            | Picture::Feedback
+            | Picture::Target
+            | Picture::Output
+            | Picture::Error
+            | Picture::Adds
+            | Picture::Erases
+            | Picture::Reads
+            | Picture::Weightings
+            | Picture::Usage
+            | Picture::Age
+            | Picture::Precedence
+            | Picture::Modes
+            | Picture::Hidden
+            | Picture::Cells => match OverTime::of(picture).map(|own| own.owner) {
+                Some(Owner::Machine) => one(self.over_time(PanelId::new(picture))),
+                Some(Owner::Layer) => over_time(&mut (0..self.recording.trace.layers.len())),
+                Some(Owner::Head) => over_time(&mut self.heads()),
                 None => Vec::new(),
             },
         }

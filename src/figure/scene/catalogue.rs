@@ -12,7 +12,7 @@ use crate::figure::facts::events::{Event, HeadLines, events};
 use crate::figure::facts::gradients::{Gradients, Layer};
 use crate::figure::facts::links::{LINKED, LinkCache, TemporalLinks, describe};
 use crate::figure::facts::moment::Moment;
-use crate::figure::facts::over_time::{OverTime, steps_done};
+use crate::figure::facts::over_time::{OverTime, Owner, steps_done};
 use crate::figure::facts::quantities::Quantity;
 use crate::figure::facts::rows::{Rows, runs_of};
 use crate::figure::facts::scores::score_text;
@@ -40,8 +40,8 @@ const MOST_MOVING: usize = 2048;
 pub struct RecordedQuantity<'a> {
     /// The identity.
     pub id: PanelId,
-    /// Its words.
-    pub of: &'static OverTime,
+    /// Its array and words.
+    pub vector: &'static OverTime,
     /// The title of its picture.
     pub title: &'static str,
     /// The exact description of its contents.
@@ -115,19 +115,19 @@ impl<'a> RecordedQuantity<'a> {
             Answer::Values(_) => "of the machine",
         };
         let name = of.name.to_owned();
-        let (note, whose) = match of.entry {
-            "channel" if id.picture == Picture::Output => (output.to_owned(), name.clone()),
-            "channel" => (of.about.to_owned(), name.clone()),
-            "unit" => (layer(), layer()),
-            _ => (format!("{} of {label}", of.symbol), label),
+        let (note, whose) = match of.owner {
+            Owner::Machine if id.picture == Picture::Output => (output.to_owned(), name.clone()),
+            Owner::Machine => (of.about.to_owned(), name.clone()),
+            Owner::Layer => (layer(), layer()),
+            Owner::Head => (format!("{} of {label}", of.symbol), label),
         };
-        let name = match of.entry {
-            "channel" => name,
-            _ => format!("{name} of {whose}"),
+        let name = match of.owner {
+            Owner::Machine => name,
+            Owner::Layer | Owner::Head => format!("{name} of {whose}"),
         };
         (rows > 0).then_some(Self {
             id,
-            of,
+            vector: of,
             title,
             note,
             verb,
@@ -145,10 +145,10 @@ impl<'a> RecordedQuantity<'a> {
         let Some((array, series)) = gradients.series(self.id) else {
             return self;
         };
-        let what = match (self.id.picture, self.of.entry) {
+        let what = match (self.id.picture, self.vector.owner) {
             (Picture::Output, _) => "logit".to_owned(),
-            (_, "channel") => self.of.symbol.to_owned(),
-            _ => format!("{} of {}", self.of.symbol, self.whose),
+            (_, Owner::Machine) => self.vector.symbol.to_owned(),
+            _ => format!("{} of {}", self.vector.symbol, self.whose),
         };
         Self {
             scale: gradients.scale(array),
@@ -161,7 +161,7 @@ impl<'a> RecordedQuantity<'a> {
 
     /// Returns the word and the symbol: `key k`.
     pub fn describe(&self) -> String {
-        let both = format!("{} {}", self.of.word, self.of.symbol);
+        let both = format!("{} {}", self.vector.word, self.vector.symbol);
         both.trim_end().to_owned()
     }
 
@@ -331,7 +331,7 @@ impl<'a> Catalogue<'a> {
             let wrong = move |width| wrong_bits(recording, 0..steps, width);
             cells.outlined = Some(Box::new(wrong));
         }
-        let (down, natural, alt) = match quantity.of.entry {
+        let (down, natural, alt) = match quantity.vector.entry {
             "row" => (self.down(), 190.0, "memory rows over time"),
             row => {
                 let (each, least, most) = match row {

@@ -460,9 +460,10 @@ impl<'a> Check<'a> {
 
     /// Checks that the values of a recorded array are finite and between two ends.
     fn within(&mut self, mut recorded: Piece, [low, high]: [f32; 2], tolerance: f64) {
-        // What is not finite stands against its opposite. The logit of a probability of 0 is infinite.
+        // A value that is not finite is compared with another such value, so that it differs.
+        // The logit of a probability of 0 is infinite.
         let may_be_infinite = recorded.array == "logit";
-        let opposite = if self.has_numbers {
+        let differing = if self.has_numbers {
             f32::INFINITY
         } else {
             f32::NAN
@@ -470,7 +471,7 @@ impl<'a> Check<'a> {
         let nearest = |value: f32| {
             let nearest = value.clamp(low, high);
             match (f64::from(value) - f64::from(nearest)).abs() <= tolerance {
-                _ if value.is_nan() => opposite,
+                _ if value.is_nan() => differing,
                 _ if value.is_infinite() && !may_be_infinite => f32::NAN,
                 true => value,
                 false => nearest,

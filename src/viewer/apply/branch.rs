@@ -89,36 +89,19 @@ impl State {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
     use crate::io::intervention;
     use crate::train::Recording;
     use crate::viewer::command::{Command, DialogCommand, Edit, Episode};
-    use crate::viewer::fixture::{config, copying, machine};
+    use crate::viewer::fixture::{config, copying, machine, work};
     use crate::viewer::link::Link;
-    use crate::viewer::state::{Effect, NoFiles, Settings, StartOptions, WindowLayout};
-    use crate::viewer::worker::Worker;
+    use crate::viewer::state::{Settings, StartOptions, WindowLayout};
 
     /// Applies a command of the user, with its jobs done at once.
     fn perform(state: &mut State, command: impl Into<Command>) {
         state.history.begin_gesture();
         let effects = state.apply_all(vec![command.into()]);
         work(state, effects);
-    }
-
-    fn work(state: &mut State, mut effects: Vec<Effect>) {
-        let mut worker = Worker::here(Arc::new(NoFiles));
-        while !effects.is_empty() {
-            for effect in effects.drain(..) {
-                if let Effect::Start(job) = effect {
-                    worker.start(job);
-                }
-            }
-            for outcome in worker.outcomes() {
-                effects.extend(state.receive(outcome));
-            }
-        }
     }
 
     fn opened(begin: StartOptions) -> State {

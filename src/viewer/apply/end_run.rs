@@ -240,11 +240,11 @@ mod tests {
             saves: true,
             next: None,
         });
-        handle_outcome(&mut state, not_saved(first));
+        state.receive(not_saved(first));
         assert!(is_saving(&state));
-        handle_outcome(&mut state, saved_as(first));
+        state.receive(saved_as(first));
         assert!(is_saving(&state));
-        let effects = handle_outcome(&mut state, saved_as(second));
+        let effects = state.receive(saved_as(second));
         let closes = |effect: &Effect| matches!(effect, Effect::Close);
         assert!(effects.iter().any(closes));
     }
@@ -259,10 +259,6 @@ mod tests {
             replaces: false,
             purpose,
         }
-    }
-
-    fn handle_outcome(state: &mut State, outcome: Outcome) -> Vec<Effect> {
-        state.receive(outcome)
     }
 
     fn not_saved(number: u64) -> Outcome {
@@ -290,10 +286,10 @@ mod tests {
             ("saved", saved_as(number + 1)),
         ];
         for (description, other) in others {
-            let effects = handle_outcome(&mut state, other);
+            let effects = state.receive(other);
             assert!(is_saving(&state) && effects.is_empty(), "{description}");
         }
-        let effects = handle_outcome(&mut state, saved_as(number));
+        let effects = state.receive(saved_as(number));
         let closes = |effect: &Effect| matches!(effect, Effect::Close);
         assert!(effects.iter().any(closes) && state.learning.is_none());
     }
@@ -304,21 +300,13 @@ mod tests {
         state.apply(Replacement::Close.into());
         assert!(state.dialog.is_none() && state.ending.as_ref().unwrap().saves);
         let closes = |effect: &Effect| matches!(effect, Effect::Close);
-        assert!(
-            handle_outcome(&mut state, saved_as(number))
-                .iter()
-                .any(closes)
-        );
+        assert!(state.receive(saved_as(number)).iter().any(closes));
         // A question that has answered itself goes away.
         let (mut state, number) = saving();
         state.ending = None;
         state.apply(Replacement::Close.into());
         assert!(state.dialog.is_some());
-        assert!(
-            handle_outcome(&mut state, saved_as(number))
-                .iter()
-                .any(closes)
-        );
+        assert!(state.receive(saved_as(number)).iter().any(closes));
         assert!(state.dialog.is_none());
     }
 
@@ -345,12 +333,12 @@ mod tests {
             effects.any(|effect| matches!(effect, Effect::Close))
         };
         assert!(!saves(&effects) && !closes(&effects), "one at a time");
-        let effects = handle_outcome(&mut state, saved_as(number));
+        let effects = state.receive(saved_as(number));
         assert!(
             saves(&effects) && !closes(&effects),
             "the older one is written"
         );
-        assert!(closes(&handle_outcome(&mut state, saved_as(number))));
+        assert!(closes(&state.receive(saved_as(number))));
     }
 
     #[test]
@@ -382,11 +370,11 @@ mod tests {
     #[test]
     fn failed_save_ends_wait_and_existing_folder_asks() {
         let (mut state, number) = saving();
-        handle_outcome(&mut state, not_saved(number));
+        state.receive(not_saved(number));
         let learning = state.learning.as_ref().unwrap();
         assert!(learning.saving.is_none() && state.ending.is_none());
         let (mut state, number) = saving();
-        handle_outcome(&mut state, is_there(FilePurpose::Run, Some(number)));
+        state.receive(is_there(FilePurpose::Run, Some(number)));
         let learning = state.learning.as_ref().unwrap();
         assert!(learning.saving.is_none() && state.ending.is_some());
         let dialog = state.dialog.unwrap();

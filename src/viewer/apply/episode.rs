@@ -245,10 +245,18 @@ impl State {
         if let Some(head) = begin.head.and_then(head) {
             self.select_head(head);
         }
-        let pin = |name: String| pinned(&name, self.trace()?).ok();
-        if let Some((target, head)) = begin.pin.and_then(pin) {
-            head.into_iter().for_each(|head| self.select_head(head));
-            self.view.selected = Some(target);
+        let pin = |name: &String| Some(pinned(name, self.trace()?));
+        match begin.pin.as_ref().and_then(pin) {
+            Some(Ok((target, head))) => {
+                head.into_iter().for_each(|head| self.select_head(head));
+                self.view.selected = Some(target);
+            }
+            Some(Err(why)) => {
+                let name = begin.pin.unwrap_or_default();
+                self.toasts
+                    .add(Kind::Problem, format!("pin={name}: {why}."));
+            }
+            None => {}
         }
         if begin.family {
             self.window(Window::ToggleFamily);

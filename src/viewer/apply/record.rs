@@ -13,7 +13,7 @@ use crate::viewer::state::{
     WindowLayout,
 };
 
-/// The reason of a job that was cancelled, which nothing shows.
+/// The reason of a job that was cancelled: the worker reports that itself.
 pub(super) const CANCELLED: &str = "The job was cancelled.";
 
 /// Describes the recording of an episode.

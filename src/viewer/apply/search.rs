@@ -80,29 +80,12 @@ async fn searched(
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::sync::Arc;
 
+    use super::*;
     use crate::viewer::command::{Command, DialogCommand, Edit, Episode, Play};
-    use crate::viewer::fixture::{config, copying, machine};
-    use crate::viewer::state::{Effect, NoFiles, Settings, StartOptions};
-    use crate::viewer::worker::Worker;
-
-    /// Does the jobs among these effects.
-    fn work(state: &mut State, effects: Vec<Effect>) {
-        let mut worker = Worker::here(Arc::new(NoFiles));
-        for effect in effects {
-            if let Effect::Start(job) = effect {
-                worker.start(job);
-            }
-        }
-        let outcomes = worker.outcomes().into_iter();
-        let effects = outcomes.flat_map(|outcome| state.receive(outcome));
-        let effects: Vec<_> = effects.collect();
-        if !effects.is_empty() {
-            work(state, effects);
-        }
-    }
+    use crate::viewer::fixture::{config, copying, machine, work};
+    use crate::viewer::state::{Settings, StartOptions};
 
     /// An episode of 7 steps, paused, searched by this condition.
     fn searched(condition: &str) -> State {

@@ -61,9 +61,9 @@ pub fn card(open: &Open, id: PanelId, column: usize, step: usize) -> Option<Card
         }
         Some(_) if let Some(sum) = sum_of_row(id.picture) => {
             let at = InStep::of(&recording.trace, open.writes_first(), id.of?, step)?;
-            lines.push(line(quantity.of.symbol, sum(&at, column), value));
+            lines.push(line(quantity.vector.symbol, sum(&at, column), value));
             let row = row_number(&recording.trace, column);
-            format!("{} {} of row {row}", quantity.whose, quantity.of.word)
+            format!("{} {} of row {row}", quantity.whose, quantity.vector.word)
         }
         Some(trace) => {
             // The memory that this head sees.
@@ -79,7 +79,7 @@ pub fn card(open: &Open, id: PanelId, column: usize, step: usize) -> Option<Card
             }
         }
     };
-    let names = ("step", &[quantity.of.word][..]);
+    let names = ("step", &[quantity.vector.word][..]);
     Some(Card {
         title,
         lines,
@@ -184,7 +184,7 @@ fn of_head(
     column: usize,
     step: usize,
 ) -> Option<Vec<Line>> {
-    let (picture, symbol) = (quantity.id.picture, quantity.of.symbol);
+    let (picture, symbol) = (quantity.id.picture, quantity.vector.symbol);
     let value = quantity.value(step, column);
     let weighting = head.weighting.row(step);
     let rows = weighting.len();
@@ -399,7 +399,9 @@ mod tests {
 
     /// The numbers of rows in a text: those behind `row` and `w(`.
     fn rows_in(text: &str) -> Vec<usize> {
-        let parts = text.split("row ").chain(text.split("w(")).skip(1);
+        let parts = ["row ", "w("]
+            .into_iter()
+            .flat_map(|by| text.split(by).skip(1));
         let digits = parts.map(|part| part.split(|c: char| !c.is_ascii_digit()).next());
         digits.filter_map(|digits| digits?.parse().ok()).collect()
     }

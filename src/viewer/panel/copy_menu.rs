@@ -34,10 +34,10 @@ enum CopyScope {
 }
 
 /// What else is to be done with the value in a line and a column.
-pub type More<'a> = &'a dyn Fn(usize, usize) -> Vec<(String, Command)>;
+pub type ExtraChoices<'a> = &'a dyn Fn(usize, usize) -> Vec<(String, Command)>;
 
 /// Nothing else.
-pub const NOTHING: More<'static> = &|_, _| Vec::new();
+pub const NO_CHOICES: ExtraChoices<'static> = &|_, _| Vec::new();
 
 /// The choice to copy the name of a recorded value.
 pub fn copy_name(trace: &Trace, value: Datum) -> (String, Command) {
@@ -89,7 +89,7 @@ impl Sheet<'_> {
     }
 
     /// The menu of a picture; `cell` is the line and the column under the pointer, `more` is to be done with a cell, too.
-    pub fn menu(&self, response: &Response, cell: Option<(usize, usize)>, more: More<'_>) {
+    pub fn menu(&self, response: &Response, cell: Option<(usize, usize)>, more: ExtraChoices<'_>) {
         // The pointer moves on into the menu: the cell is the one that was clicked.
         let id = response.id.with("menu");
         if let (true, Some(cell)) = (response.secondary_clicked(), cell) {

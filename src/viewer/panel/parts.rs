@@ -5,7 +5,7 @@ use egui::{
     Align2, FontId, Popup, Pos2, Rect, Response, Role, Sense, Ui, UiBuilder, WidgetInfo, vec2,
 };
 
-use super::copy_menu::{NOTHING, Sheet};
+use super::copy_menu::{NO_CHOICES, Sheet};
 use super::picture::{picture_ui, weightings_menu};
 use super::{View, part, part_told, pointer, scrub, step_at};
 use crate::figure::facts::events::reach;
@@ -161,7 +161,7 @@ pub fn table_line_ui(ui: &Ui, place: &PlacedPanel<'_>, head: usize, view: &mut V
         names: &names,
         value: &value,
     };
-    sheet.menu(&response, cell, NOTHING);
+    sheet.menu(&response, cell, NO_CHOICES);
     response.on_hover_text(format!("Click to select this head; {CHOOSE}"));
 }
 
@@ -296,7 +296,7 @@ pub fn timeline_ui(ui: &Ui, place: &PlacedPanel<'_>, view: &mut View<'_>) {
         value: &|t, _| loss[t],
     };
     let cell = step.map(|step| (step, 0));
-    sheet.menu(&response, cell, NOTHING);
+    sheet.menu(&response, cell, NO_CHOICES);
     if let Some(step) = step {
         let (loss, phase) = (loss[step], narrate::phase_at(view.recording(), step));
         let found = view.state.found();
@@ -370,7 +370,7 @@ fn menu(
         names: &names,
         value: &|t, index| lines[index].values[t],
     };
-    sheet.menu(response, cell, NOTHING);
+    sheet.menu(response, cell, NO_CHOICES);
 }
 
 /// The penalty over time of the heads of the selected head's kind.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use egui::{Response, Ui};
 
-use super::copy_menu::{NOTHING, Sheet, copy_name};
+use super::copy_menu::{NO_CHOICES, Sheet, copy_name};
 use super::{View, part, pointer, scrub, signal_path};
 use crate::figure::facts::datum::Datum;
 use crate::figure::facts::equations::{self, InStep};
@@ -437,7 +437,7 @@ fn menu(
         };
         let place = all.iter().position(|other| other.panel.id == id);
         let cell = hit.map(|hit| hit.row).zip(place);
-        sheet.menu(response, cell, NOTHING);
+        sheet.menu(response, cell, NO_CHOICES);
     } else if place.steps().is_some() {
         let sheet = Sheet {
             name,
@@ -480,7 +480,7 @@ fn menu(
             names: &names,
             ..of_a_step
         };
-        sheet.menu(response, cell, NOTHING);
+        sheet.menu(response, cell, NO_CHOICES);
     } else {
         let columns = match view.catalogue().quantity(id) {
             Some(own) => own.shape()[1],

@@ -167,7 +167,7 @@ impl<S: 'static> Job<S> {
         self
     }
 
-    /// Sets what handles a failure.
+    /// Sets what handles a failure; a job that was cancelled, or is outdated, has none.
     pub fn or_else(mut self, failed: impl FnOnce(&mut S, String) + Send + 'static) -> Self {
         self.failed = Some(Box::new(failed));
         self

@@ -51,7 +51,7 @@ pub struct InvalidStart {
 
 impl StartOptions {
     /// Checks that an episode has the step, and that a machine with the heads of `heads`, that writes first in a
-    /// step or reads first, has the stage and the head.
+    /// step or reads first, has the stage, the head and the pinned value.
     ///
     /// # Errors
     /// The one that is missing.
@@ -82,7 +82,7 @@ impl StartOptions {
     }
 }
 
-/// The target that a recorded value of this name is, and the head that is selected with it.
+/// Returns the target that shows the value of this name, and the head that is selected with it.
 ///
 /// # Errors
 /// There is no such value, or no picture of it, as text.

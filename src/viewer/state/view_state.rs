@@ -193,8 +193,8 @@ impl Target {
             Self::Value { id, column } => (id.recorded(trace)?, column),
             Self::Rows { .. } | Self::Head(_) | Self::Step => return None,
         };
-        trace.series(place, array)?;
-        Some(Datum {
+        let series = trace.series(place, array)?;
+        (index < series.width()).then_some(Datum {
             place,
             array,
             index,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::error::ExpressionError;
 use super::functions::{FUNCTIONS, Meaning, Type, writes};
 use super::parse::{COMPARED, Expression, Node, Term};
-use crate::model::{Place, Trace, array};
+use crate::model::{Array, Place, Trace, array};
 use crate::train::{Recording, is_absent};
 
 /// A step of an episode.
@@ -23,6 +23,8 @@ pub struct Checked {
     constant: Option<f64>,
     /// The most entries of an array whose number of entries belongs to the episode, where that is known.
     most: Option<usize>,
+    /// The array of a machine file that it is, whose later axes may belong to the episode.
+    array: Option<Array>,
     values: Values,
 }
 
@@ -67,7 +69,12 @@ pub(super) fn arrays(trace: &Trace<f32>) -> Vec<Named> {
             known(rows?.into_iter().flatten())
         };
         let checked = Checked::new(result, values);
-        Some((trace.array_name(place, array), Checked { most, ..checked }))
+        let checked = Checked {
+            most,
+            array: trace.array_sizes(array).map(|_| array),
+            ..checked
+        };
+        Some((trace.array_name(place, array), checked))
     };
     let all = trace.of_steps().into_iter();
     let all = all.map(|(place, array, series)| (place, array, series.width()));
@@ -199,13 +206,16 @@ fn check(arrays: &[Named], node: &Node) -> Result<Checked, ExpressionError> {
                 return expect(ARRAY, &node.parts[0], &parts[0]).map(|()| parts[0].clone());
             };
             let (array, index, entries) = (values(0), values(1), Some(size));
+            let own = parts[0].array;
             let result = match size {
                 1 => Type::Number,
                 _ => Type::Array { entries, size: 1 },
             };
             Checked::new(result, move |at| {
                 let index = whole(index(at)?[0])?;
-                Some(array(at)?.chunks_exact(size).nth(index)?.to_vec())
+                let sizes = own.and_then(|own| at.0.trace.array_sizes(own)?.get(1..));
+                let size = sizes.map_or(size, |sizes| sizes.iter().product());
+                Some(array(at)?.chunks_exact(size.max(1)).nth(index)?.to_vec())
             })
         }
         Term::Not => {
@@ -311,6 +321,7 @@ impl Checked {
             result,
             constant: None,
             most: None,
+            array: None,
             values: Arc::new(values),
         }
     }

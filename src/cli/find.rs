@@ -105,7 +105,7 @@ pub(super) fn checked(
 ) -> anyhow::Result<Checked> {
     let parsed = Expression::parse(text);
     let [steps, source] = Demand::Recording.longest(&machine.config, task);
-    let longest = Trace::of_episode(&machine.config, steps, source);
+    let longest = Trace::of_recording(&machine.config, [steps, source], None);
     let checked = parsed.and_then(|parsed| check(&parsed, &longest));
     checked.map_err(|error| anyhow!("{option}: {}", error.in_text(text)))
 }

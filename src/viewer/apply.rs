@@ -241,7 +241,9 @@ impl State {
             ViewCommand::AllHeads => self.view.all_heads = !self.view.all_heads,
             ViewCommand::NextScale => self.view.log_scale = !self.view.log_scale,
             ViewCommand::NextLayout => self.settings.layout = Some(self.next_layout()),
-            ViewCommand::Select(target) => self.view.selected = Some(target),
+            ViewCommand::Select(target) => {
+                (self.view.selected, self.view.named) = (Some(target), None);
+            }
             ViewCommand::Deselect => self.view.selected = None,
             ViewCommand::List(list) => {
                 self.view.list = list;

@@ -1151,3 +1151,18 @@ fn diff_lists_every_convention() {
     let found = trace::diff(&read(&honest), &read(&same), 0.0).unwrap();
     assert_eq!(found.declared, [""; 0]);
 }
+
+#[test]
+fn bare_numbers_that_json_lacks_are_named() {
+    for word in ["NaN", "Infinity", "-Infinity"] {
+        for before in ["[0.5, ", "[0.5,", "[", ""] {
+            let after = if before.is_empty() { "" } else { "]" };
+            let text = format!("{{\"format\": \"ntmtrace\",\n \"arrays\": {before}{word}{after}}}");
+            let error = trace::from_bytes(text.into_bytes(), "own.json")
+                .err()
+                .unwrap();
+            let expected = format!("{word} is no JSON; write it as text, \"{word}\"");
+            assert!(error.to_string().contains(&expected), "{error}");
+        }
+    }
+}

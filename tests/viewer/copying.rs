@@ -3,7 +3,7 @@
 use egui::accesskit::Role;
 use egui_kittest::kittest::NodeT;
 
-use tapescope::viewer::StartOptions;
+use tapescope::viewer::{StartOptions, Target};
 
 use super::*;
 
@@ -142,8 +142,12 @@ fn the_name_of_a_value_is_copied_and_pins_it_again() {
     let state = harness.state_mut();
     state.apply(&context, vec![File::CopyLink.into()]);
     let link = copied(&mut harness);
-    assert!(
-        link.contains(&format!("pin=write0.weighting[{row}]")),
-        "{link}"
+    assert!(link.contains(&format!("pin={name}")), "{link}");
+    // Pinned by a click, it is what the click shows.
+    act(&mut harness, ViewCommand::Select(Target::Row(5)));
+    let pinned = harness.state().pinned_value().unwrap();
+    assert_eq!(
+        pinned.name(&recording(&harness).trace),
+        "write0.weighting[5]"
     );
 }

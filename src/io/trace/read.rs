@@ -97,7 +97,19 @@ fn check_format(source: &str, label: &str) -> Result<(), Error> {
     }
     let found: Preamble = match serde_json::from_str(source) {
         Ok(found) => found,
-        Err(error) => return fail("", no_trace(&json_words(&error))),
+        Err(error) => {
+            let place = source.lines().nth(error.line().saturating_sub(1));
+            let rest = place.and_then(|line| line.get(error.column().saturating_sub(2)..));
+            let rest = rest
+                .unwrap_or_default()
+                .trim_start_matches([' ', ',', '[', ':']);
+            let words = ["NaN", "Infinity", "-Infinity"];
+            let Some(word) = words.into_iter().find(|word| rest.starts_with(word)) else {
+                return fail("", no_trace(&json_words(&error)));
+            };
+            let how = format!("{word} is no JSON; write it as text, \"{word}\"");
+            return fail("", no_trace(&format!("{}: {how}", json_words(&error))));
+        }
     };
     let lacks_format = found.format.is_empty();
     if lacks_format && found.task.is_some() && found.arrays.is_none() {

@@ -247,9 +247,12 @@ impl State {
         }
         let pin = |name: &String| Some(pinned(name, self.trace()?));
         match begin.pin.as_ref().and_then(pin) {
-            Some(Ok((target, head))) => {
+            Some(Ok((datum, target, head))) => {
                 head.into_iter().for_each(|head| self.select_head(head));
-                self.view.selected = Some(target);
+                (self.view.selected, self.view.named) = (Some(target), Some(datum));
+                // Its numbers are beside the pictures, or over them.
+                self.drawer = !self.embedded;
+                self.settings.panels.numbers |= !self.embedded;
             }
             Some(Err(why)) => {
                 let name = begin.pin.unwrap_or_default();

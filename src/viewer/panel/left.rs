@@ -12,6 +12,7 @@ use crate::figure::narrate::mechanism;
 use crate::figure::scene::annotations::head_dash;
 use crate::figure::{self, Surface, TOUCHED, facts::numbers, head_label, narrate};
 use crate::model::NoiseMode;
+use crate::model::sam::row_number;
 use crate::task::{Measure, TARGET_NOT_KNOWN, Task};
 use crate::train::Recording;
 use crate::viewer::command::{Command, Compare, Edit, Episode, Play, Rows, Subject};
@@ -513,10 +514,15 @@ fn head_line(line: &Line<'_>, head: usize, label: &str, view: &mut View<'_>) {
     let ink = [palette.text, palette.strong][usize::from(head == view.focus)];
     line.left(28.0, label, theme::heading(13.0), ink);
     // As much room for the row as the last one takes: nothing moves while time does.
-    let digits = view.rows.total().saturating_sub(1).to_string().len();
+    let number = |row| row_number(of, row);
+    let digits = number(view.rows.total().saturating_sub(1));
+    let digits = digits.to_string().len();
     let width = if rect.width() > 180.0 { 5 } else { 4 };
     let text = match figure::peak(trace.weighting.row(view.step())) {
-        Some((row, weight)) => format!("{row:>digits$} {}", numbers::plain(weight, 2, width)),
+        Some((row, weight)) => {
+            let weight = numbers::plain(weight, 2, width);
+            format!("{:>digits$} {weight}", number(row))
+        }
         None => " ".repeat(digits + 1 + width),
     };
     let used = line.right(8.0, text, theme::mono(12.0), ink);

@@ -163,7 +163,10 @@ impl From<Verified> for Verdict {
                 let place = first
                     .step
                     .map_or("the start".to_owned(), |step| format!("step {step}"));
-                let [recorded, expected] = [first.first, first.second].map(numbers::exact);
+                let [recorded, mut expected] = [first.first, first.second].map(numbers::exact);
+                if !first.first.is_finite() && !first.second.is_finite() {
+                    "a finite number".clone_into(&mut expected);
+                }
                 let (array, index) = (&first.array, &first.index);
                 let details = format!("{array}{index:?}: recorded {recorded}, expected {expected}");
                 (format!("differs at {place}"), details)

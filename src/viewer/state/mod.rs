@@ -252,7 +252,10 @@ impl State {
 
     /// The pinned recorded value.
     pub fn pinned_value(&self) -> Option<Datum> {
-        self.view.selected?.datum(self.trace()?, self.view.focus)
+        let (target, trace) = (self.view.selected?, self.trace()?);
+        let is_it = |own: &Datum| Target::showing(*own, trace).is_some_and(|own| own.0 == target);
+        let named = self.view.named.filter(is_it);
+        named.or_else(|| target.datum(trace, self.view.focus))
     }
 
     /// The channel of the pinned output bit.

@@ -82,12 +82,13 @@ impl StartOptions {
     }
 }
 
-/// Returns the target that shows the value of this name, and the head that is selected with it.
+/// Returns the value of this name, the target that shows it, and the head that is selected with it.
 ///
 /// # Errors
 /// There is no such value, or no picture of it, as text.
-pub fn pinned(name: &str, trace: &Trace<f32>) -> Result<(Target, Option<usize>), String> {
+pub fn pinned(name: &str, trace: &Trace<f32>) -> Result<(Datum, Target, Option<usize>), String> {
     let datum = Datum::named(name, trace)?;
     let none = || "no picture shows it".to_owned();
-    Target::showing(datum, trace).ok_or_else(none)
+    let (target, head) = Target::showing(datum, trace).ok_or_else(none)?;
+    Ok((datum, target, head))
 }

@@ -63,6 +63,8 @@ pub struct ViewState {
     pub step_zoom: StepZoom,
     /// The pinned value.
     pub selected: Option<Target>,
+    /// The recorded value by whose name it was pinned: a row, a unit or a head stands for several.
+    pub named: Option<Datum>,
     /// The tolerance of a comparison; relative for values above 1.
     pub tolerance: f64,
     /// True while the difference B − A is shown.
@@ -85,6 +87,7 @@ impl Default for ViewState {
             row_zoom: RowZoom::default(),
             step_zoom: StepZoom::default(),
             selected: None,
+            named: None,
             tolerance: TOLERANCES[1].0,
             difference: true,
             list: List::default(),
@@ -160,6 +163,10 @@ impl Target {
             array,
             index,
         } = datum;
+        // It may be of another episode.
+        trace
+            .series(place, array)
+            .filter(|own| index < own.width())?;
         let [_, columns] = trace.memory_size();
         let value = |id| Self::Value { id, column: index };
         Some(match place {
@@ -169,7 +176,7 @@ impl Target {
             }
             Place::Layer(layer) => {
                 let units = trace.layers[layer].hidden.width();
-                let unit = index % units;
+                let unit = index % units.max(1);
                 (Self::Unit { layer, unit }, None)
             }
             Place::Head(head) if array.dims.len() == 1 => (Self::Head(head), Some(head)),

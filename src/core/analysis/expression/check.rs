@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::error::ExpressionError;
 use super::functions::{FUNCTIONS, Meaning, Type, writes};
 use super::parse::{COMPARED, Expression, Node, Term};
+use crate::model::sam::RECORDED_ROWS;
 use crate::model::{Array, Place, Trace, array};
 use crate::train::{Recording, is_absent};
 
@@ -52,7 +53,8 @@ pub(super) fn arrays(trace: &Trace<f32>) -> Vec<Named> {
             },
             (_, layers) => (layers, width),
         };
-        let is_of_episode = array.dims.contains(&"n") && trace.has_row_per_step();
+        let is_part = trace.series(Place::Machine, RECORDED_ROWS).is_some();
+        let is_of_episode = array.dims.contains(&"n") && (trace.has_row_per_step() || is_part);
         let is_longest = trace.steps() == 0 && trace.setting.source > 0;
         let most = (is_of_episode && is_longest).then_some(entries);
         let entries = (!is_of_episode).then_some(entries);

@@ -6,7 +6,9 @@ use rand::RngExt;
 use super::parse::{Node, OPERATORS, Term};
 use super::*;
 use crate::math::{Random, random};
-use crate::model::{DncConfig, EquationsConfig, Model, ModelConfig, NtmConfig, Trace, peak};
+use crate::model::{
+    DncConfig, EquationsConfig, Model, ModelConfig, NtmConfig, SamConfig, Trace, peak,
+};
 use crate::task::{Copy, Task, Transduce};
 use crate::train::{ABSENT, Recording};
 
@@ -281,6 +283,24 @@ fn conditions_find_their_steps() {
     recording.trace.heads[0].gate.row_mut(5)[0] = ABSENT;
     assert_eq!(number("read0.gate", &recording, 5), None);
     assert!(!steps("not (read0.gate > 2)", &recording).contains(&5));
+}
+
+#[test]
+fn rows_of_a_part_of_the_memory_belong_to_the_episode() {
+    let task = task();
+    let mut config = SamConfig::new(task.inputs(), task.outputs());
+    (config.rows, config.columns) = (16_384, 4);
+    let config = ModelConfig::from(config);
+    let longest = Trace::of_recording(&config, [9, 0], None);
+    let recording = Recording::new(&Model::new(config, 2), &task, 3, 0);
+    let rows = recording.trace.memory_size()[0];
+    let found = number("memory[3,2]", &recording, 4).unwrap();
+    assert_eq!(found, f64::from(recording.trace.memory(5)[[3, 2]]));
+    let outside = Expression::parse(&format!("memory[{rows},0] > 0")).unwrap();
+    for trace in [&longest, &recording.trace] {
+        let checked = outside.condition(trace).unwrap();
+        assert_eq!(checked.values(&recording, 4), None);
+    }
 }
 
 #[test]

@@ -397,7 +397,7 @@ mod tests {
             self.act(File::Open(PathBuf::from(path)));
         }
 
-        /// What the next outcomes change, as many as asked for.
+        /// Receives this many outcomes, and says what each changes.
         fn next(&mut self, count: usize) -> Vec<String> {
             let mut said = Vec::new();
             for _ in 0..2000 {

@@ -21,14 +21,17 @@ pub mod scene;
 
 pub use crate::model::peak;
 pub use facts::colour::{Colours, HUES, Map, Rgb, Scale, TOLD_APART, mix};
+pub use facts::family::addressing::MEASURES;
+pub use facts::family::scalars;
 pub use facts::gradients::{Gradients, Layer, Write};
 pub use facts::heads::{
-    EMITTED, HeadName, Scalar, entropy, expected_shift, find_head, head_label, head_named, offset,
-    scalars, signed,
+    HeadName, entropy, expected_shift, find_head, head_label, head_named, offset, signed,
 };
 pub use facts::id::{PanelId, Picture, Slot};
+pub use facts::measure::Scalar;
 pub use facts::rows::{TOUCHED, touched};
-pub use facts::stages::{Stage, Stages};
+pub use facts::stage::Stage;
+pub use facts::stages::Stages;
 pub use out::animation::{Motion, Progress, duration};
 pub use out::file::{estimated_bytes, to_bytes};
 pub use out::html::NoFile;

@@ -12,8 +12,9 @@ pub use table::{Form, Table};
 use std::ops::RangeInclusive;
 
 use super::state::{Open, Target};
-use crate::figure::facts::equations::InStep;
-use crate::figure::facts::stages::{BEFORE, Column, columns_of};
+use crate::figure::facts::column::{BEFORE, Column};
+use crate::figure::facts::family::columns_of;
+use crate::figure::facts::in_step::InStep;
 use crate::figure::scene::units::Units;
 use crate::figure::{head_label, narrate};
 use crate::math::{Answer, Series};

@@ -1,7 +1,7 @@
 //! A kind of machine opens, plays, is inspected and exported through what it records, and nothing else.
 
 use super::*;
-use tapescope::figure::facts::stages::columns_of;
+use tapescope::figure::facts::family::columns_of;
 use tapescope::figure::{PanelId, Picture};
 use tapescope::io::Experiment;
 use tapescope::model::attention::{Score, Strength, Switch, Weighting};

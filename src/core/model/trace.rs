@@ -216,6 +216,8 @@ arrays! {
         mechanism: Mechanism,
         /// The first step in which it attends.
         first_step: usize,
+        /// The place among all heads.
+        index: usize,
     }
 }
 
@@ -291,6 +293,7 @@ impl<R: Real> Trace<R> {
                 of_weighting,
                 config.mechanism(index),
                 config.first_step(),
+                index,
             )
         };
         let heads = (0..config.heads()).map(head).collect();
@@ -702,7 +705,7 @@ impl<R: Real> HeadTrace<R> {
 
     /// [`HeadTrace::arrays`], to write.
     pub fn arrays_mut(&mut self) -> impl Iterator<Item = (Array, &mut Series<R>)> {
-        let (fields, (score, weighting, _, _)) = self.split_mut();
+        let (fields, (score, weighting, ..)) = self.split_mut();
         fields
             .chain(score.arrays_mut())
             .chain(weighting.arrays_mut())

@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use crate::figure::facts::numbers::{self, round_up};
+use crate::figure::facts::over_time::{Colours, OverTime};
 use crate::figure::facts::rows::touches;
 use crate::figure::facts::stages::Stages;
 use crate::figure::{HeadName, Picture, Scale, entropy};
@@ -43,6 +44,27 @@ impl Scales {
             Picture::Error => self.error,
             _ => None,
         }
+    }
+
+    /// The scale of the values of a vector of the episode, with those of bits and of weightings.
+    pub(crate) fn of_vector(
+        &self,
+        vector: &OverTime,
+        trace: &Trace,
+        [bits, weights]: [Scale; 2],
+        of: Option<usize>,
+    ) -> Option<Scale> {
+        Some(match vector.colours {
+            Colours::Channels => self.of_channels(vector.picture).unwrap_or(bits),
+            Colours::Bits => bits,
+            Colours::Vector => self.vector,
+            Colours::Memory => self.memory,
+            Colours::Weighting => weights.of_head(HeadName::of(trace, of?)),
+            Colours::Ages => Scale::ages(trace),
+            Colours::Cells => self.state,
+            Colours::WithinOne => Scale::Signed(1.0),
+            Colours::Overlap => weights,
+        })
     }
 
     /// A pass over everything recorded.

@@ -1,7 +1,9 @@
 //! Movements of heads through an episode, and events.
 
+use crate::figure::facts::family::scalars;
 use crate::figure::facts::focus::Focus;
-use crate::figure::facts::heads::{Scalar, head_label, scalars, signed};
+use crate::figure::facts::heads::{head_label, signed};
+use crate::figure::facts::measure::Scalar;
 use crate::figure::facts::stages::{moves, shorter_way};
 use crate::figure::facts::thresholds::ON_ROW;
 use crate::model::sam::row_number;

@@ -1,7 +1,7 @@
 //! Gradients of the loss, or of one output bit, with respect to the values shown: a layer drawn in their place.
 
-use crate::figure::facts::heads::{EMITTED, FOLLOWING};
-use crate::figure::facts::stages::{BEFORE, COLUMNS, Column};
+use crate::figure::facts::column::{BEFORE, Column};
+use crate::figure::facts::family::{column, measures};
 use crate::figure::{PanelId, Picture, Scalar, Scale, facts::numbers, head_label};
 use crate::math::{Answer, Series};
 use crate::model::sam::row_number;
@@ -137,7 +137,7 @@ impl Gradients {
         match (id.picture, id.of, id.part) {
             (Picture::Memory | Picture::Norms, ..) => true,
             (Picture::Stages, Some(head), Some(part)) => {
-                let column = COLUMNS.get(part);
+                let column = column(part);
                 column.is_some_and(|column| self.column(head, column, step).is_some())
             }
             _ => self.series(id).is_some(),
@@ -156,15 +156,15 @@ impl Gradients {
         let Some(of) = self.trace.heads.get(head) else {
             return Vec::new();
         };
-        let all = EMITTED.iter().chain(&FOLLOWING);
-        let lanes = all.filter(|emitted| {
-            [array::STRENGTH, array::GATE, array::SHARPENING, CENTRE].contains(&emitted.array)
+        let all = measures();
+        let lanes = all.filter(|measure| {
+            [array::STRENGTH, array::GATE, array::SHARPENING, CENTRE].contains(&measure.array)
         });
-        let lanes = lanes.filter_map(|emitted| {
+        let lanes = lanes.filter_map(|measure| {
             Some(Scalar {
-                of: emitted,
-                values: of.series(emitted.array)?.as_slice()[..steps].to_vec(),
-                scale: self.scale(emitted.array).ends(),
+                of: measure,
+                values: of.series(measure.array)?.as_slice()[..steps].to_vec(),
+                scale: self.scale(measure.array).ends(),
             })
         });
         lanes.collect()

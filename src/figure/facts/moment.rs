@@ -3,7 +3,10 @@
 use crate::figure::HeadName;
 use crate::figure::facts::episode::{HeadMark, MemoryAt};
 use crate::figure::facts::focus::Focus;
-use crate::figure::facts::stages::{StageRef, Stages, columns_of};
+use crate::figure::facts::id::{PanelId, Picture};
+use crate::figure::facts::over_time::{KnownFrom, OverTime};
+use crate::figure::facts::stage::Stage;
+use crate::figure::facts::stages::{StageRef, Stages};
 use crate::model::{Trace, peak};
 use crate::train::Recording;
 
@@ -41,7 +44,7 @@ impl<'a> Moment<'a> {
     /// Returns the mark of a head, unless it is idle; until it has addressed the memory, that of the step before.
     pub fn head_mark(&self, head: usize) -> Option<HeadMark> {
         let (of, step) = (self.trace().heads.get(head)?, self.step);
-        let last = columns_of(of).last()?;
+        let last = self.stages.columns(of).last()?;
         let is_there = self.stages.reached(self.place, last.stage, Some(of));
         let (now, before) = (of.weighting.row(step), of.previous_weighting(step));
         let weighting = if is_there { now } else { before };
@@ -49,4 +52,24 @@ impl<'a> Moment<'a> {
         let name = HeadName::of(self.trace(), head);
         Some(HeadMark { name, row, weight })
     }
+}
+
+/// Returns the number of steps of a picture over time that have happened, with the step under way where its values are
+/// there; of given values all.
+pub(crate) fn steps_done(id: PanelId, now: &Moment<'_>) -> usize {
+    let stages = now.stages;
+    let head = id.of.and_then(|head| now.trace().heads.get(head));
+    let known = match id.picture {
+        Picture::Arrows => KnownFrom::After(Stage::Weigh),
+        picture => OverTime::of(picture).map_or(KnownFrom::AtOnce, |own| own.known),
+    };
+    let place = match known {
+        KnownFrom::Before => return usize::MAX,
+        KnownFrom::AtOnce => None,
+        KnownFrom::After(Stage::Output) => stages.place(Stage::Output, None),
+        KnownFrom::After(stage) => stages.place(stage, head),
+        KnownFrom::Addressed => head.and_then(|head| stages.addressing(head).pop()),
+    };
+    let is_there = |place: usize| place < now.place || (place == now.place && !now.moves());
+    now.step + usize::from(place.is_none_or(is_there))
 }

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
+use crate::figure::facts::family::columns_of;
 use crate::figure::facts::source::reads_source;
-use crate::figure::facts::stages::columns_of;
 use crate::model::Trace;
 use crate::train::{Recording, is_absent};
 

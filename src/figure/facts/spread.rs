@@ -1,12 +1,21 @@
 //! Statistics over many samples of one episode, if heads sample: their weightings, and the uncertainty of the answer.
 
 use crate::figure::Scalar;
-use crate::figure::facts::heads::UNCERTAINTY;
-use crate::figure::facts::stages::{Column, columns_of};
+use crate::figure::facts::column::Column;
+use crate::figure::facts::family::columns_of;
+use crate::figure::facts::measure::{Ends, Measure, derived};
 use crate::math::Series;
 use crate::model::HeadTrace;
 use crate::train::uncertainty::Uncertainty;
 use crate::train::{ABSENT, Recording};
+
+/// The uncertainty over the samples of an episode, as a mean over the bits of a step.
+#[rustfmt::skip] // A line for each.
+static UNCERTAINTY: [Measure; 3] = [
+    Measure { symbol: "H", words: "entropy of the mean, bits", array: &derived("entropy_of_mean"), from: None, ends: Ends::FromZero },
+    Measure { symbol: "H", words: "mean entropy: noise, bits", array: &derived("mean_entropy"), from: None, ends: Ends::FromZero },
+    Measure { symbol: "I", words: "mutual information, bits", array: &derived("mutual_information"), from: None, ends: Ends::FromZero },
+];
 
 /// The shares of the samples that lie below the two ends of a band.
 const BAND: [f32; 2] = [0.05, 0.95];

@@ -1,11 +1,14 @@
 //! The action of one head, in a stage or in a whole step.
 
-use crate::figure::facts::equations::{self, InStep};
+use crate::figure::facts::family::columns_of;
+use crate::figure::facts::family::score::score_text;
 use crate::figure::facts::focus::Focus;
+use crate::figure::facts::heads::{is_mixed, is_sparse};
+use crate::figure::facts::in_step::{InStep, before};
 use crate::figure::facts::links::LINKED;
 use crate::figure::facts::numbers::{self, percent};
-use crate::figure::facts::scores::score_text;
-use crate::figure::facts::stages::{Stage, columns_of, is_mixed, is_sparse, moved, moves};
+use crate::figure::facts::stage::Stage;
+use crate::figure::facts::stages::{moved, moves};
 use crate::figure::facts::thresholds::{DECIDES, EXPLAINS, NEGLIGIBLE, ON_ROW, PEAK};
 use crate::figure::{entropy, offset};
 use crate::model::dnc::{
@@ -61,7 +64,7 @@ pub(super) fn action(at: &InStep<'_>, stage: Option<Stage>) -> [String; 2] {
         },
         Some(Stage::Sharpen) => {
             let still = [", but still covers many rows", ""][usize::from(focus.is_clear())];
-            let (_, before) = equations::before(head, array::WEIGHTING);
+            let (_, before) = before(head, array::WEIGHTING);
             let before = peak(before.row(step)).map_or(0.0, |(_, weight)| weight);
             let gamma = numbers::short(head.sharpening[step], 2);
             [

@@ -1,10 +1,10 @@
 //! The machine as a whole: its input, its output, and the units of a network without heads.
 
 use super::failure::shown_in;
+use crate::figure::facts::family::columns_of;
 use crate::figure::facts::moment::Moment;
 use crate::figure::facts::numbers;
 use crate::figure::facts::source::{answered, fed_back, received, right};
-use crate::figure::facts::stages::columns_of;
 use crate::figure::head_label;
 use crate::math::Answer;
 use crate::model::Trace;

@@ -1,6 +1,6 @@
 //! Plain sentences about the attention mechanism of a head.
 
-use crate::figure::facts::scores::score_text;
+use crate::figure::facts::family::score::score_text;
 use crate::model::attention::{Score, Weighting};
 use crate::model::{HeadTrace, NoiseMode, Trace};
 use crate::train::Recording;

@@ -8,13 +8,14 @@ mod head;
 mod machine;
 pub mod mechanism;
 
-use crate::figure::facts::equations::InStep;
 use crate::figure::facts::focus::Focus;
 use crate::figure::facts::heads::head_layer;
+use crate::figure::facts::in_step::InStep;
 use crate::figure::facts::numbers::percent;
 use crate::figure::facts::signal_path::SignalPath;
 use crate::figure::facts::source::SourceSteps;
-use crate::figure::facts::stages::{Stage, StageRef};
+use crate::figure::facts::stage::Stage;
+use crate::figure::facts::stages::StageRef;
 use crate::figure::{HeadName, head_label};
 use crate::model::sam::row_number;
 use crate::model::{HeadTrace, Trace};

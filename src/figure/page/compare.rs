@@ -4,12 +4,14 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use crate::figure::facts::column::Column;
 use crate::figure::facts::episode::{MemoryAt, answer_scales, wrong_bits};
+use crate::figure::facts::family::{columns_of, weighting_at};
 use crate::figure::facts::moment::Moment;
-use crate::figure::facts::over_time::steps_done;
+use crate::figure::facts::moment::steps_done;
 use crate::figure::facts::rows::{Rows, addressed, touched, touched_by};
 use crate::figure::facts::source::{SourceSteps, StepSymbol, TRUTH};
-use crate::figure::facts::stages::{Column, StageRef, Stages, columns_of, weighting_at};
+use crate::figure::facts::stages::{StageRef, Stages};
 use crate::figure::scene::axes::{LEFT, MARGIN};
 use crate::figure::scene::cells::Cells;
 use crate::figure::scene::fonts::lines;

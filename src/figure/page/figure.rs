@@ -12,7 +12,8 @@ use crate::figure::facts::over_time::{OverTime, Owner};
 use crate::figure::facts::quantities::by_rank;
 use crate::figure::facts::rows::{Rows, Span, addressed, touched_by};
 use crate::figure::facts::spread::Spread;
-use crate::figure::facts::stages::{Stage, StageRef};
+use crate::figure::facts::stage::Stage;
+use crate::figure::facts::stages::StageRef;
 use crate::figure::page::closeup;
 use crate::figure::page::debug::geometry::Columns;
 use crate::figure::page::debug::{self, DebugPage};
@@ -825,9 +826,9 @@ mod tests {
     use std::ops::ControlFlow;
 
     use super::*;
+    use crate::figure::facts::family::columns_of;
     use crate::figure::facts::links::TemporalLinks;
     use crate::figure::facts::spread::Samples;
-    use crate::figure::facts::stages::columns_of;
     use crate::figure::fixture::recording;
     use crate::figure::scene::addressing::Bars;
     use crate::figure::scene::layout::LEAST;

@@ -1,11 +1,12 @@
 //! The addressing of a head at a step: a column for each weighting, and lines for the flow between them.
 
+use crate::figure::facts::column::Column;
 use crate::figure::facts::episode::{FAINT, FirstWriteSteps};
 use crate::figure::facts::links::{self, WeightFlow};
 use crate::figure::facts::moment::Moment;
 use crate::figure::facts::rows::{Axis, Span};
 use crate::figure::facts::spread::SpreadBand;
-use crate::figure::facts::stages::{Column, Stage};
+use crate::figure::facts::stage::Stage;
 use crate::figure::scene::annotations::{gaps, plate, text_on, unrecorded};
 use crate::figure::scene::cells::Cells;
 use crate::figure::scene::fonts::text_width;

@@ -6,19 +6,24 @@ use std::sync::Arc;
 
 use ndarray::ArrayView2;
 
+use crate::figure::facts::column::Column;
 use crate::figure::facts::episode::{FirstWriteSteps, SalientHead, Scales, wrong_bits};
-use crate::figure::facts::equations::{InStep, allocation_places};
 use crate::figure::facts::events::{Event, HeadLines, events};
+use crate::figure::facts::family::column;
+use crate::figure::facts::family::dnc::allocation_places;
+use crate::figure::facts::family::score::score_text;
 use crate::figure::facts::gradients::{Gradients, Layer};
+use crate::figure::facts::in_step::InStep;
 use crate::figure::facts::links::{LINKED, LinkCache, TemporalLinks, describe};
 use crate::figure::facts::moment::Moment;
-use crate::figure::facts::over_time::{OverTime, Owner, steps_done};
+use crate::figure::facts::moment::steps_done;
+use crate::figure::facts::over_time::{OverTime, Owner};
 use crate::figure::facts::quantities::Quantity;
 use crate::figure::facts::rows::{Rows, runs_of};
-use crate::figure::facts::scores::score_text;
 use crate::figure::facts::source::{SourceSteps, StepSymbol};
 use crate::figure::facts::spread::{Spread, is_spread};
-use crate::figure::facts::stages::{COLUMNS, Column, Stage, Stages, columns_of};
+use crate::figure::facts::stage::Stage;
+use crate::figure::facts::stages::Stages;
 use crate::figure::scene::addressing::{Addressing, Bars};
 use crate::figure::scene::cells::{Cells, Values};
 use crate::figure::scene::motion::{POINT, turn};
@@ -100,7 +105,7 @@ impl<'a> RecordedQuantity<'a> {
         let of = OverTime::of(id.picture)?;
         let head = id.of.and_then(|head| trace.heads.get(head));
         let (rows, values) = numbers_of(recording, id)?;
-        let scale = of.scale(trace, scales, fixed, id.of)?;
+        let scale = scales.of_vector(of, trace, fixed, id.of)?;
         let label = head_label(trace, id.of.unwrap_or(usize::MAX));
         let writes = head.is_some_and(HeadTrace::is_write);
         let (title, verb) = match (id.picture, writes) {
@@ -258,7 +263,7 @@ impl<'a> Catalogue<'a> {
             (Picture::Arrows, ..) => self.arrows(id),
             (Picture::Usage, ..) if id.now => self.usage(id),
             (Picture::Stages, Some(head), Some(part)) => {
-                let bars = self.bars(head, COLUMNS.get(part)?)?;
+                let bars = self.bars(head, column(part)?)?;
                 Some(self.column(bars))
             }
             (Picture::Learned, Some(head), Some(part)) => self.learned(head, part),
@@ -690,7 +695,8 @@ impl<'a> Catalogue<'a> {
     /// All columns of the addressing of a head.
     fn addressing(&self, index: usize) -> Option<Panel<'a>> {
         let head = self.now.trace().heads.get(index)?;
-        let columns = columns_of(head).filter_map(|column| self.bars(index, column));
+        let columns = self.now.stages.columns(head);
+        let columns = columns.filter_map(|column| self.bars(index, column));
         let (id, label) = (
             PanelId::of(Picture::Stages, index),
             head_label(self.now.trace(), index),

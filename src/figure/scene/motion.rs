@@ -3,9 +3,11 @@
 //! Each quantity has a recorded value at the start and at the end of a stage. Values between them are interpolated and
 //! never exceed either end. The intervals below time every motion within a stage, for moving numbers and moving shapes.
 
+use crate::figure::facts::column::Column;
+use crate::figure::facts::heads::is_mixed;
 use crate::figure::facts::links::{self, WeightFlow};
 use crate::figure::facts::moment::Moment;
-use crate::figure::facts::stages::{Column, Stage, columns_of, is_mixed};
+use crate::figure::facts::stage::Stage;
 use crate::math::Series;
 use crate::model::{HeadTrace, array};
 
@@ -124,7 +126,7 @@ impl Moment<'_> {
             return value;
         }
         let share = |part| within(through, part);
-        let before = || before(head, column, self.step)[row];
+        let before = || self.weighting_before(head, column)[row];
         match (column.stage, column.array) {
             (Stage::Content, array::CONTENT) => between(0.0, value, share(SOFTMAX)),
             (Stage::Content, _) => between(0.0, value, in_turn(through, SWEEP, at)),
@@ -150,10 +152,11 @@ impl Moment<'_> {
     /// Returns the shifted weights at their current positions; those for the same row are side by side.
     pub fn shifted(&self, head: &HeadTrace) -> Vec<Moving> {
         let through = within(self.progress(Stage::Shift, Some(head)), MOVE);
-        let Some(column) = columns_of(head).find(|column| column.array == array::SHIFTED) else {
+        let mut columns = self.stages.columns(head);
+        let Some(column) = columns.find(|column| column.array == array::SHIFTED) else {
             return Vec::new();
         };
-        let from = before(head, column, self.step);
+        let from = self.weighting_before(head, column);
         let links = links::moved(head, self.step, from).into_iter();
         let mut moving: Vec<_> = links
             .map(|link| Moving {
@@ -178,6 +181,15 @@ impl Moment<'_> {
         moving
     }
 
+    /// Returns the weighting at the start of the stage of a column.
+    pub fn weighting_before<'a>(&self, head: &'a HeadTrace, column: &Column) -> &'a [f32] {
+        let columns = self.stages.columns(head);
+        let before = columns.take_while(|other| !std::ptr::eq(*other, column));
+        let last = before.filter(|other| other.is_weighting()).last();
+        let last = last.map(|last| last.values(head, self.step));
+        last.unwrap_or_else(|| head.previous_weighting(self.step))
+    }
+
     /// Returns the current weight of a row: the previous weighting until the head has moved.
     pub fn attention(&self, head: &HeadTrace, row: usize) -> f32 {
         let now = head.weighting.row(self.step)[row];
@@ -192,7 +204,8 @@ impl Moment<'_> {
         } else {
             &[]
         };
-        let columns = columns_of(head).filter(|column| column.is_weighting());
+        let columns = self.stages.columns(head);
+        let columns = columns.filter(|column| column.is_weighting());
         for column in columns.filter(|column| !mixed.contains(&column.stage)) {
             let part = match column.stage {
                 Stage::Content => SOFTMAX,
@@ -289,18 +302,11 @@ pub fn turn(one: usize, of: usize) -> f32 {
     one as f32 / of.saturating_sub(1).max(1) as f32
 }
 
-/// Returns the weighting at the start of a stage of a head.
-pub fn before<'a>(head: &'a HeadTrace, column: &Column, step: usize) -> &'a [f32] {
-    let weightings = columns_of(head).take_while(|other| !std::ptr::eq(*other, column));
-    let last = weightings.filter(|other| other.is_weighting()).last();
-    let last = last.map(|last| last.values(head, step));
-    last.unwrap_or_else(|| head.previous_weighting(step))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::figure::facts::episode::MemoryAt;
+    use crate::figure::facts::family::columns_of;
     use crate::figure::facts::stages::Stages;
     use crate::figure::fixture::recording;
     use crate::model::{Model, NtmConfig};
@@ -401,7 +407,7 @@ mod tests {
                                 | Stage::Allocate
                                 | Stage::Links
                                 | Stage::Weigh => 0.0,
-                                _ => before(head, column, step)[row],
+                                _ => at(1.0).weighting_before(head, column)[row],
                             }
                         } else {
                             continue;

@@ -1,7 +1,7 @@
 //! Overlap of heads: A·A′ of the weightings A of a step, a number for every pair of heads, and the redundancy penalty P
 //! = ‖A·A′ − I‖² of training.
 
-use crate::figure::facts::heads::{Emitted, REDUNDANCY, Scalar};
+use crate::figure::facts::measure::{Ends, Measure, Scalar, derived};
 use crate::figure::scene::annotations::Printed;
 use crate::figure::scene::cells::Cells;
 use crate::figure::scene::fonts::text_width;
@@ -39,13 +39,21 @@ const NUMBER: f32 = 38.0;
 const SMALL: f32 = 10.0;
 
 /// A group of heads with a penalty.
-type Kind = (&'static str, Redundancy, &'static Emitted);
+type Kind = (&'static str, Redundancy, &'static Measure);
+
+/// The redundancy of heads: P of the read heads, of the write heads, of all.
+#[rustfmt::skip] // A line for each.
+static PENALTIES: [Measure; 3] = [
+    Measure { symbol: "P", words: "redundancy of heads that read", array: &derived("redundancy_read"), from: None, ends: Ends::FromZero },
+    Measure { symbol: "P", words: "redundancy of heads that write", array: &derived("redundancy_write"), from: None, ends: Ends::FromZero },
+    Measure { symbol: "P", words: "redundancy of all heads", array: &derived("redundancy_both"), from: None, ends: Ends::FromZero },
+];
 
 /// Groups of heads with a penalty: their task, and the name of the penalty over time.
 static KINDS: [Kind; 3] = [
-    ("reads", Redundancy::Read(1.0), &REDUNDANCY[0]),
-    ("writes", Redundancy::Write(1.0), &REDUNDANCY[1]),
-    ("all", Redundancy::Both(1.0), &REDUNDANCY[2]),
+    ("reads", Redundancy::Read(1.0), &PENALTIES[0]),
+    ("writes", Redundancy::Write(1.0), &PENALTIES[1]),
+    ("all", Redundancy::Both(1.0), &PENALTIES[2]),
 ];
 
 /// Returns Σ_i w(i)·w′(i) of two heads in a step; absent if a weighting was not recorded, or if their lengths differ.

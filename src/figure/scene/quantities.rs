@@ -1,7 +1,7 @@
 //! The quantities of a machine file: over time, at a step, and the norms of the rows of a table.
 
 use crate::figure::facts::gradients::Gradients;
-use crate::figure::facts::over_time::steps_done;
+use crate::figure::facts::moment::steps_done;
 use crate::figure::facts::quantities::{Colouring, Quantity, norm};
 use crate::figure::scene::catalogue::Catalogue;
 use crate::figure::scene::cells::Cells;

@@ -2,10 +2,9 @@
 
 use super::card::{Card, Line, line, n};
 use super::table::Table;
-use crate::figure::facts::equations::{self, InStep};
+use crate::figure::facts::family::{columns_of, dnc, facts, score::score_text, sparse};
+use crate::figure::facts::in_step::InStep;
 use crate::figure::facts::quantities::norm;
-use crate::figure::facts::scores::score_text;
-use crate::figure::facts::stages::columns_of;
 use crate::figure::scene::catalogue::RecordedQuantity;
 use crate::figure::scene::overlap::{self, Redundant};
 use crate::figure::{self, HeadName, PanelId, Picture, Scale, expected_shift, head_label, signed};
@@ -129,8 +128,8 @@ fn quantity_card(open: &Open, id: PanelId, index: usize, step: usize) -> Option<
 /// The equation of a picture with a value for every row.
 fn sum_of_row(picture: Picture) -> Option<fn(&InStep<'_>, usize) -> String> {
     match picture {
-        Picture::Usage => Some(equations::usage),
-        Picture::Age => Some(equations::age),
+        Picture::Usage => Some(dnc::usage),
+        Picture::Age => Some(sparse::age),
         Picture::Precedence => Some(precedence),
         _ => None,
     }
@@ -325,7 +324,7 @@ pub fn head_card(open: &Open, index: usize, step: usize) -> Option<Card> {
         lines.push(line("w", format!("largest, at row {row}"), weight));
     }
     let at = InStep::of(&recording.trace, open.writes_first(), index, step)?;
-    let facts = equations::facts(&at).into_iter();
+    let facts = facts(&at).into_iter();
     lines.extend(facts.map(|(symbol, words, value)| line(symbol, words, value)));
     let entropy = figure::entropy(weighting);
     lines.push(line("H", "−Σ w log₂ w, in bits", entropy));

@@ -42,7 +42,7 @@ use super::inspect::Card;
 use super::state::{NARROW, Open, State, Target};
 use super::theme::{Palette, Scale};
 use super::widget::{Canvas, Readout, Textures, area, hit_area, named_rects, rect, send};
-use crate::figure::facts::equations::InStep;
+use crate::figure::facts::in_step::InStep;
 use crate::figure::facts::memo::Memo;
 use crate::figure::facts::moment::Moment;
 use crate::figure::facts::rows::Rows;

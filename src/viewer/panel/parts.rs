@@ -9,18 +9,18 @@ use super::copy_menu::{NO_CHOICES, Sheet};
 use super::picture::{picture_ui, weightings_menu};
 use super::{View, part, part_told, pointer, scrub, step_at};
 use crate::figure::facts::events::reach;
-use crate::figure::facts::heads::Scalar;
+use crate::figure::facts::family::{column, columns_of};
 use crate::figure::facts::links;
+use crate::figure::facts::measure::Scalar;
 use crate::figure::facts::rows::Span;
-use crate::figure::facts::stages::{COLUMNS, columns_of};
 use crate::figure::narrate::mechanism;
 use crate::figure::page::debug::legends::{LEGENDS_SIZE, legends, overlap_size};
-use crate::figure::page::debug::table::{emitted_value, table_cells};
+use crate::figure::page::debug::table::{measured_value, table_cells};
 use crate::figure::scene::overlap::{Redundant, SPECTRUM};
 use crate::figure::scene::paint::{Draw, Surface};
 use crate::figure::scene::panel::Content;
 use crate::figure::{
-    Area, EMITTED, Ink, PanelId, Picture, PlacedPanel, Stage, facts::numbers, head_label, narrate,
+    Area, Ink, MEASURES, PanelId, Picture, PlacedPanel, Stage, facts::numbers, head_label, narrate,
 };
 use crate::model::{HeadTrace, Trace};
 use crate::train::is_absent;
@@ -96,7 +96,7 @@ pub fn title_ui(ui: &Ui, place: &PlacedPanel<'_>, head: usize) {
 
 /// The words over a column: a click goes to its stage.
 pub fn column_word_ui(ui: &Ui, place: &PlacedPanel<'_>, id: PanelId, view: &mut View<'_>) {
-    let column = id.part.and_then(|part| COLUMNS.get(part));
+    let column = id.part.and_then(column);
     let (Some(column), Some(head)) = (column, id.of) else {
         return;
     };
@@ -147,13 +147,13 @@ pub fn table_line_ui(ui: &Ui, place: &PlacedPanel<'_>, head: usize, view: &mut V
     }
     choose(&response, head);
     let (heads, step) = (&view.open.facts.heads, view.step());
-    let value = |head: usize, column: usize| emitted_value(&heads[head], &EMITTED[column], step);
+    let value = |head: usize, column: usize| measured_value(&heads[head], &MEASURES[column], step);
     let cells = table_cells(Span::new(place.area.left, place.area.right));
     let cell = pointer(&response).map(|at| {
         let column = cells.iter().position(|cell| at.x <= cell.max);
         (head, column.unwrap_or(0))
     });
-    let names = EMITTED.each_ref().map(|emitted| emitted.array.name);
+    let names = MEASURES.each_ref().map(|measure| measure.array.name);
     let sheet = Sheet {
         name: &format!("all heads at step {step}"),
         lines: ("head", heads.len()),

@@ -9,12 +9,13 @@ use egui::{Response, Ui};
 
 use super::copy_menu::{NO_CHOICES, Sheet, copy_name};
 use super::{View, part, pointer, scrub, signal_path};
+use crate::figure::facts::column::Column;
 use crate::figure::facts::datum::Datum;
-use crate::figure::facts::equations::{self, InStep};
+use crate::figure::facts::family::{columns_of, dnc};
+use crate::figure::facts::in_step::InStep;
 use crate::figure::facts::links::MODES;
-use crate::figure::facts::over_time::steps_done;
+use crate::figure::facts::moment::steps_done;
 use crate::figure::facts::source::name_of;
-use crate::figure::facts::stages::{Column, columns_of};
 use crate::figure::page::compare::SIDES;
 use crate::figure::scene::catalogue::{Catalogue, learned_axes, learned_of};
 use crate::figure::scene::panel::{Content, Hit};
@@ -298,7 +299,7 @@ fn meaning(place: &PlacedPanel<'_>, at: Hit, view: &View<'_>) -> String {
             let of = id.of.zip(after).and_then(|(head, step)| {
                 InStep::of(view.trace(), view.open.writes_first(), head, step)
             });
-            of.map_or_else(String::new, |of| equations::usage(&of, at.row))
+            of.map_or_else(String::new, |of| dnc::usage(&of, at.row))
         }
         _ if id.picture == Picture::Arrows => {
             let Hit { column, row, .. } = at;

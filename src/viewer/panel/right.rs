@@ -9,11 +9,9 @@ use super::branch::{set_ui, set_within, value_ui};
 use super::copy_menu::copy_name;
 use super::instruction::instruction_ui;
 use super::picture::{hover_ui, paint_ui};
-use crate::figure::facts::equations;
-use crate::figure::facts::heads::FOLLOWING;
+use crate::figure::facts::family::score::score_text;
+use crate::figure::facts::family::{columns_of, facts, measures};
 use crate::figure::facts::links::MODES;
-use crate::figure::facts::scores::score_text;
-use crate::figure::facts::stages::columns_of;
 use crate::figure::narrate::mechanism;
 use crate::figure::scene::panel::Content;
 use crate::figure::{self, PanelId, Picture, facts::numbers, head_label};
@@ -47,7 +45,7 @@ pub fn numbers_ui(ui: &mut Ui, view: &mut View<'_>) {
     for column in columns_of(head) {
         let scores = column.is_signed() && column.is_unbounded();
         let scalar = column.emits(head);
-        let number = column.number(head);
+        let number = column.number;
         // The equation of content has the cosine.
         if number.is_empty() || (column.is_signed() && !scores) {
             continue;
@@ -109,7 +107,7 @@ fn quantities_ui(ui: &mut Ui, view: &View<'_>) {
 
 /// Shows the gates and the read modes of a head that manages its memory.
 fn gates_ui(ui: &mut Ui, head: &HeadTrace<f32>, view: &View<'_>) {
-    let gates = FOLLOWING.iter().filter(|it| it.words.ends_with("gate"));
+    let gates = measures().filter(|it| it.words.ends_with(" gate"));
     let gates = gates.filter_map(|gate| Some((gate, head.series(gate.array)?[view.step()])));
     let gates: Vec<_> = gates.collect();
     let modes = head.series(READ_MODES).map(|modes| modes.row(view.step()));
@@ -134,7 +132,7 @@ fn facts_ui(ui: &mut Ui, view: &View<'_>) {
     let Some(at) = view.in_step(view.focus) else {
         return;
     };
-    let facts = equations::facts(&at);
+    let facts = facts(&at);
     if facts.is_empty() {
         return;
     }

@@ -6,10 +6,12 @@ use std::sync::Arc;
 use ndarray::s;
 
 use super::{Open, OpenedFile, ViewState};
-use crate::figure::facts::stages::{Column, StageRef, weighting_at};
+use crate::figure::facts::column::Column;
+use crate::figure::facts::family::weighting_at;
+use crate::figure::facts::stages::{StageRef, computing_stage};
 use crate::figure::facts::thresholds::ON_ROW;
 use crate::figure::page::compare::{Common, Comparison as Figure, Named};
-use crate::figure::{Options, Stage, head_label, head_named, peak};
+use crate::figure::{Options, head_label, head_named, peak};
 use crate::io::trace::{self, Comparison, Side};
 use crate::model::{HeadTrace, Trace};
 use crate::player::Player;
@@ -347,7 +349,7 @@ pub fn stage_of(screen: &Open, array: &str) -> (usize, Option<usize>) {
     let head = heads.find(|&head| name == Some(trace.head_name(head).as_str()));
     let of = head.map(|head| &trace.heads[head]);
     let stages = &screen.facts.stages;
-    let place = stages.place(Stage::of_array(array, of), of);
+    let place = stages.place(computing_stage(array, of), of);
     (place.unwrap_or(0), head)
 }
 

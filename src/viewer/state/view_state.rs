@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use super::{RowZoom, StepZoom, WindowLayout};
 use crate::figure::PanelId;
 use crate::figure::facts::datum::Datum;
-use crate::figure::facts::stages::columns_of;
+use crate::figure::facts::family::columns_of;
 use crate::model::{Place, Trace, array};
 
 /// Tolerances with their names; the usual one is the second.

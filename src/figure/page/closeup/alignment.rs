@@ -1,8 +1,8 @@
 //! The source left of the columns: the alignment so far on the same rows, or the picture that the machine describes.
 
 use super::Pane;
+use crate::figure::facts::moment::steps_done;
 use crate::figure::facts::numbers;
-use crate::figure::facts::over_time::steps_done;
 use crate::figure::facts::source::{answered, fed_back, first_of_question, received, short};
 use crate::figure::scene::axes;
 use crate::figure::scene::fonts::cut;

@@ -2,9 +2,10 @@
 
 use super::view::Slot;
 use super::{Pane, fitting};
+use crate::figure::facts::column::{BEFORE, Column};
+use crate::figure::facts::family::score::score_text;
 use crate::figure::facts::rows::Span;
-use crate::figure::facts::scores::score_text;
-use crate::figure::facts::stages::{BEFORE, Column, Stage, columns_of};
+use crate::figure::facts::stage::Stage;
 use crate::figure::scene::addressing::{Addressing, Bars};
 use crate::figure::scene::annotations::{text_on, unrecorded};
 use crate::figure::scene::fonts::{text_width, width_of};
@@ -35,7 +36,7 @@ pub(super) struct PlacedColumn {
 impl<'a> Pane<'a, '_> {
     /// Returns the columns of a head at their positions.
     pub(super) fn placed_columns(&self) -> Vec<PlacedColumn> {
-        let kinds: Vec<_> = columns_of(self.head).collect();
+        let kinds: Vec<_> = self.now.stages.columns(self.head).collect();
         let areas = Addressing::areas(&self.area.columns, &kinds);
         let stage = self.now.stage().filter(|at| at.has(self.head));
         let all = kinds.into_iter().zip(areas);
@@ -280,7 +281,7 @@ impl<'a> Pane<'a, '_> {
         }
         if through < 1.0 && matches!(column.stage, Stage::Sharpen | Stage::Draw) {
             // Where it comes from.
-            let from = motion::before(self.head, column, self.now.step)[slot.row];
+            let from = self.now.weighting_before(self.head, column)[slot.row];
             if from > 0.01 {
                 let bar = bar(0.0, from);
                 let ink = Ink::from(self.hue).faded(0.8);

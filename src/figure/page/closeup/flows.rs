@@ -2,8 +2,10 @@
 
 use super::Pane;
 use super::columns::{HOME, PlacedColumn};
+use crate::figure::facts::column::BEFORE;
+use crate::figure::facts::heads::is_mixed;
 use crate::figure::facts::links;
-use crate::figure::facts::stages::{BEFORE, Stage, is_mixed};
+use crate::figure::facts::stage::Stage;
 use crate::figure::scene::addressing::Bars;
 use crate::figure::scene::motion::{self, OVER, between, lighter, within};
 use crate::figure::scene::paint::{Draw, Surface};
@@ -92,7 +94,7 @@ impl Pane<'_, '_> {
         let seen = within(to.through, [0.0, 0.15]) * self.fade;
         let [left, right] = [from.area.right + 1.0, to.area.left - 1.0];
         let ring = self.head.weighting.width() as f32 * height;
-        let moved = motion::before(self.head, to.column, self.now.step);
+        let moved = self.now.weighting_before(self.head, to.column);
         for link in links::shifted(self.head, self.now.step, moved) {
             let y = self.view.span(link.from as f32).center();
             let by = link.shift as f32 * height;

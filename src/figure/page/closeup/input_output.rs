@@ -1,7 +1,8 @@
 //! Input and output of the close-up.
 
 use super::{CloseUp, edge, fitting};
-use crate::figure::facts::stages::{Stage, network};
+use crate::figure::facts::stage::Stage;
+use crate::figure::facts::stages::network;
 use crate::figure::scene::fonts::width_of;
 use crate::figure::scene::motion::within;
 use crate::figure::scene::paint::{Draw, Surface};

@@ -1,9 +1,9 @@
 //! The memory at the rows in view, and the vectors that touch it.
 
 use super::{Pane, edge, fitting};
+use crate::figure::facts::family::score::score_text;
 use crate::figure::facts::rows::Span;
-use crate::figure::facts::scores::score_text;
-use crate::figure::facts::stages::Stage;
+use crate::figure::facts::stage::Stage;
 use crate::figure::scene::arrows::arrows;
 use crate::figure::scene::motion::{
     self, CHANGE, COME, FILL, SWEEP, TRAVEL, between, in_turn, within,

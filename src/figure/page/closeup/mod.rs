@@ -277,7 +277,9 @@ fn fitting(on: &mut Surface<'_>, texts: &[&str], (at, style, room): ([f32; 2], S
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::figure::facts::stages::{COLUMNS, Stage, Stages};
+    use crate::figure::facts::family::column;
+    use crate::figure::facts::stage::Stage;
+    use crate::figure::facts::stages::Stages;
     use crate::figure::fixture::recording;
     use crate::figure::scene::fonts::text_width;
     use crate::figure::{Figure, Layout, Mark, Options, Pages, Picture, Slot, Text, head_label};
@@ -311,7 +313,7 @@ mod tests {
         let (drawing, places) = figure.scene();
         let is_word = |text: &str| {
             let begins = |word: &str| word.starts_with(text.trim_end_matches('.'));
-            COLUMNS.iter().any(|column| begins(column.word))
+            (0..).map_while(column).any(|column| begins(column.word))
         };
         let is_column = |place: &&PlacedPanel<'_>| place.panel.id.picture == Picture::Stages;
         let mut words: Vec<_> = Vec::new();

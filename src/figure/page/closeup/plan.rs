@@ -1,6 +1,6 @@
 //! Layout of a close-up.
 
-use crate::figure::facts::stages::columns_of;
+use crate::figure::facts::family::columns_of;
 use crate::figure::scene::catalogue::beside_memory;
 use crate::figure::{Area, PanelId};
 use crate::model::{HeadTrace, Trace};

@@ -4,7 +4,7 @@
 use super::{CloseUp, edge};
 use crate::figure::facts::numbers;
 use crate::figure::facts::quantities::{Colouring, Quantity};
-use crate::figure::facts::stages::Stage;
+use crate::figure::facts::stage::Stage;
 use crate::figure::facts::statements::{Read, Statement, before};
 use crate::figure::scene::fonts::{cut, lines, width_of};
 use crate::figure::scene::motion::{between, within};

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use super::{CloseUp, edge};
-use crate::figure::facts::stages::Stage;
+use crate::figure::facts::stage::Stage;
 use crate::figure::scene::fonts::width_of;
 use crate::figure::scene::paint::{Draw, Surface};
 use crate::figure::scene::panel::{Content, PlacedPanel};

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use super::CloseUp;
-use crate::figure::facts::stages::Stage;
+use crate::figure::facts::stage::Stage;
 use crate::figure::scene::motion::{between, within};
 use crate::figure::scene::paint::{Draw, Surface};
 use crate::figure::scene::panel::PlacedPanel;

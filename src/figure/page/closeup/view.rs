@@ -2,9 +2,10 @@
 
 use super::plan::PaneArea;
 use crate::figure::Area;
+use crate::figure::facts::column::Column;
 use crate::figure::facts::moment::Moment;
 use crate::figure::facts::rows::{Axis, Span};
-use crate::figure::facts::stages::{Column, Stage, columns_of};
+use crate::figure::facts::stage::Stage;
 use crate::figure::scene::catalogue::Catalogue;
 use crate::figure::scene::motion::{between, ease};
 use crate::model::{HeadTrace, peak};
@@ -180,7 +181,7 @@ fn centre(seen: &Catalogue<'_>, head: &HeadTrace, rows: usize) -> f32 {
     let gated = head.gate.width() > 0;
     let is_way =
         |column: &&Column| column.is_weighting() && !(gated && column.stage == Stage::Content);
-    let goes = columns_of(head).find(is_way);
+    let goes = seen.now.stages.columns(head).find(is_way);
     let goes = goes.and_then(|column| seen.now.stages.place(column.stage, Some(head)));
     match (place, goes) {
         (0, _) => between(before, start, through),

@@ -2,10 +2,12 @@
 
 use super::geometry::Bands;
 use super::{NAME, Painting, SMALL, area, ends};
+use crate::figure::facts::column::Column;
+use crate::figure::facts::family::columns_of;
 use crate::figure::facts::heads::head_layer;
 use crate::figure::facts::rows::{Axis, Span};
 use crate::figure::facts::spread::Spread;
-use crate::figure::facts::stages::{Column, Stage, columns_of};
+use crate::figure::facts::stage::Stage;
 use crate::figure::scene::addressing::{Addressing, NAMES, as_bars};
 use crate::figure::scene::annotations::head_dash;
 use crate::figure::scene::fonts::{lines, width_of};

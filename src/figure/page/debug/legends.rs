@@ -1,9 +1,9 @@
 //! What stands below the stages: the table of the heads, their overlap, and the legends of the colours.
 
 use super::{Painting, SMALL, area};
+use crate::figure::facts::family::columns_of;
 use crate::figure::facts::rows::{Axis, Span};
 use crate::figure::facts::source::SourceSteps;
-use crate::figure::facts::stages::columns_of;
 use crate::figure::scene::addressing::as_bars;
 use crate::figure::scene::catalogue::Catalogue;
 use crate::figure::scene::fonts::area_of;

@@ -18,7 +18,7 @@ use std::ops::Range;
 
 use geometry::{Bands, Columns, PHASES};
 
-use crate::figure::facts::heads::Scalar;
+use crate::figure::facts::measure::Scalar;
 use crate::figure::facts::rows::{Axis, Placing, Rows, Span};
 use crate::figure::facts::source::picture;
 use crate::figure::scene::annotations::sign;

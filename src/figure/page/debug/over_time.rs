@@ -3,7 +3,7 @@
 use super::geometry::{BETWEEN, Bands, PHASES, UNDER_MODES};
 use super::{NAME, Painting, ROWS, SMALL, area, ends};
 use crate::figure::facts::links::MODES;
-use crate::figure::facts::over_time::steps_done;
+use crate::figure::facts::moment::steps_done;
 use crate::figure::facts::rows::{Axis, Span, numbered_every};
 use crate::figure::facts::source::StepSymbol;
 use crate::figure::scene::axes;

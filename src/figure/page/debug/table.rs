@@ -2,11 +2,11 @@
 
 use super::{Painting, SMALL, area};
 use crate::figure::facts::events::HeadLines;
-use crate::figure::facts::heads::Emitted;
+use crate::figure::facts::family::addressing::main_shift;
+use crate::figure::facts::measure::Measure;
 use crate::figure::facts::rows::Span;
-use crate::figure::facts::stages::main_shift;
 use crate::figure::scene::paint::Draw;
-use crate::figure::{Area, EMITTED, Ink, Slot, Style, signed};
+use crate::figure::{Area, Ink, MEASURES, Slot, Style, signed};
 use crate::train::{ABSENT, is_absent};
 
 /// Height of a line.
@@ -15,14 +15,14 @@ const LINE: f32 = 15.0;
 const LEAST_LINE: f32 = 11.5;
 
 /// Returns the value of a head at a step; absent where it has none.
-pub fn emitted_value(lines: &HeadLines, emitted: &Emitted, step: usize) -> f32 {
+pub fn measured_value(lines: &HeadLines, measure: &Measure, step: usize) -> f32 {
     let mut scalars = lines.scalars.iter();
-    let scalar = scalars.find(|scalar| scalar.of == emitted);
+    let scalar = scalars.find(|scalar| scalar.of == measure);
     scalar.map_or(ABSENT, |scalar| scalar.values[step])
 }
 
 /// Returns the cells of the numbers in a line of the table; left of them stands the head.
-pub fn table_cells(x: Span) -> [Span; EMITTED.len()] {
+pub fn table_cells(x: Span) -> [Span; MEASURES.len()] {
     let start = x.min + 36.0;
     let each = (x.max - start).max(1.0) / 5.2;
     let mut left = start;
@@ -52,10 +52,10 @@ impl Painting<'_, '_> {
             self.on.text(words, at, self.quiet(SMALL));
         }
         let style = self.quiet(SMALL).end();
-        for (cell, emitted) in table_cells(x).into_iter().zip(&EMITTED) {
+        for (cell, measure) in table_cells(x).into_iter().zip(&MEASURES) {
             let at = [cell.max, y.min + line / 2.0];
-            if self.emits(emitted) {
-                self.on.text(emitted.title(), at, style);
+            if self.emits(measure) {
+                self.on.text(measure.title(), at, style);
             }
         }
         // Where there is no room for all, the selected head is among those shown.
@@ -68,9 +68,9 @@ impl Painting<'_, '_> {
     }
 
     /// True where some head has this number.
-    fn emits(&self, emitted: &Emitted) -> bool {
+    fn emits(&self, measure: &Measure) -> bool {
         let mut heads = self.trace().heads.iter();
-        heads.any(|head| emitted.is_of(head))
+        heads.any(|head| measure.is_of(head))
     }
 
     fn table_line(&mut self, line: Area, head: usize) {
@@ -88,12 +88,12 @@ impl Painting<'_, '_> {
         let lines = &self.of.seen.facts.heads[head];
         let cells = table_cells(Span::new(line.left, line.right));
         let style = Style::new(SMALL, colours.strong).mono().end();
-        let values = EMITTED.each_ref().map(|emitted| {
-            let value = emitted_value(lines, emitted, step);
-            emitted.in_table(value)
+        let values = MEASURES.each_ref().map(|measure| {
+            let value = measured_value(lines, measure, step);
+            measure.in_table(value)
         });
-        for ((cell, value), emitted) in cells.into_iter().zip(&values).zip(&EMITTED) {
-            if self.emits(emitted) {
+        for ((cell, value), measure) in cells.into_iter().zip(&values).zip(&MEASURES) {
+            if self.emits(measure) {
                 self.on.text(value.as_str(), [cell.max, middle], style);
             }
         }
@@ -102,7 +102,7 @@ impl Painting<'_, '_> {
         self.on.text(shift.as_str(), [cells[2].max, middle], style);
         self.shift_bars(head, line.across(cells[2].min, cells[2].max));
         let [beta, gate, _, gamma, entropy] = values.each_ref().map(|value| value.trim());
-        let name = if EMITTED[..4].iter().any(|emitted| self.emits(emitted)) {
+        let name = if MEASURES[..4].iter().any(|measure| self.emits(measure)) {
             format!(
                 "{label} emits β {beta}, g {gate}, shift {shift}, γ {gamma}; entropy {entropy} bits"
             )

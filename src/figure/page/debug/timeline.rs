@@ -4,7 +4,7 @@
 use super::geometry::Columns;
 use super::{DebugPage, NAME, Painting, SMALL, area};
 use crate::figure::facts::events::{Stretch, reach};
-use crate::figure::facts::heads::Scalar;
+use crate::figure::facts::measure::Scalar;
 use crate::figure::facts::rows::Span;
 use crate::figure::scene::annotations::unrecorded;
 use crate::figure::scene::axes;
@@ -13,7 +13,7 @@ use crate::figure::scene::fonts::width_of;
 use crate::figure::scene::lanes;
 use crate::figure::scene::paint::{Draw, Surface};
 use crate::figure::scene::panel::{Panel, PlacedPanel, later};
-use crate::figure::{EMITTED, HeadName, Ink, PanelId, Picture, Slot, Style, facts::numbers};
+use crate::figure::{HeadName, Ink, MEASURES, PanelId, Picture, Slot, Style, facts::numbers};
 use crate::train::is_absent;
 
 /// Height of the loss with its room.
@@ -42,7 +42,7 @@ pub fn line_count(facts: &Facts, has_spread: bool) -> usize {
     let redundancy = usize::from(!facts.redundancies.0.is_empty());
     match facts.heads.len() {
         0 => 0,
-        _ => EMITTED.len() + redundancy + usize::from(has_spread),
+        _ => MEASURES.len() + redundancy + usize::from(has_spread),
     }
 }
 
@@ -180,14 +180,14 @@ impl Painting<'_, '_> {
         let (label, name) = (self.label(focus), Some(self.name(focus)));
         let scalars = of.scalars(focus);
         // A head that has more than the usual five has them in the same room.
-        let lane = LANE * EMITTED.len() as f32 / scalars.len().max(EMITTED.len()) as f32;
+        let lane = LANE * MEASURES.len() as f32 / scalars.len().max(MEASURES.len()) as f32;
         for (index, scalar) in scalars.iter().enumerate() {
             let top = top + index as f32 * lane;
             let id = PanelId::of(Picture::Scalars, focus).part(index);
             let y = Span::new(top, top + lane - 3.0);
             self.lane_of(id, y, (&label, name), scalar);
         }
-        top += EMITTED.len() as f32 * LANE;
+        top += MEASURES.len() as f32 * LANE;
         if let Some(redundant) = of.seen.facts.redundancies.like(head.is_write()) {
             let id = PanelId::new(Picture::Redundancy);
             let who = (redundant.who, redundant.head);

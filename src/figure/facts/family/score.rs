@@ -1,9 +1,18 @@
 //! What figures and window say about each score: name, equation, sentences, and the sum of one row.
 
-use crate::figure::facts::equations::{InStep, added, n, product, through};
-use crate::model::HeadTrace;
+use super::tables::Tables;
+use crate::figure::facts::column::{COLUMN, Column, Numbers};
+use crate::figure::facts::heads::has;
+use crate::figure::facts::in_step::{InStep, added, n, product, through};
+use crate::figure::facts::stage::Stage;
 use crate::model::attention::Score;
 use crate::model::score::{additive, general, location};
+use crate::model::{HeadTrace, array};
+
+pub(super) const TABLES: Tables = Tables {
+    columns: &COLUMNS,
+    ..Tables::EMPTY
+};
 
 /// The sum of a score of a machine file, whose learned tensors are in its weights and not in its trace.
 const IN_WEIGHTS: &str = "by learned tensors of the weights file";
@@ -29,6 +38,48 @@ pub struct ScoreText {
     pub reads_rows: bool,
     /// The equation with the numbers of a row at a step.
     pub sum: fn(&InStep<'_>, usize) -> String,
+}
+
+#[rustfmt::skip] // A line for each.
+static COLUMNS: [Column; 6] = [
+    Column { parameter: |_| "key k".to_owned(), ..column(&COSINE, |head| is(head, Score::Cosine)) },
+    column(&ADDITIVE, |head| is(head, Score::Additive)),
+    column(&LOCATION, |head| is(head, Score::Location)),
+    column(&GENERAL, |head| is(head, Score::General)),
+    column(&DOT, |head| is(head, Score::Dot)),
+    column(&SCALED_DOT, |head| is(head, Score::ScaledDot)),
+];
+
+/// The column of a score, and whether a head has it.
+const fn column(text: &ScoreText, has: fn(&HeadTrace) -> bool) -> Column {
+    Column {
+        symbol: text.symbol,
+        word: text.word,
+        array: array::SIMILARITY,
+        stage: Stage::Content,
+        numbers: Numbers::Scores,
+        number: text.number,
+        has,
+        equation: text.equation,
+        sum: text.sum,
+        ..COLUMN
+    }
+}
+
+fn is(head: &HeadTrace, score: Score) -> bool {
+    head.mechanism.score == score && has(head, array::SIMILARITY)
+}
+
+/// What the softmax of the content weighting takes of a head, as symbols.
+pub(super) fn energy(head: &HeadTrace) -> String {
+    let score = if is(head, Score::Cosine) {
+        "cos(k, M)"
+    } else {
+        "K"
+    };
+    let has_beta = head.strength.width() > 0;
+    let beta = if has_beta { "β · " } else { "" };
+    format!("{beta}{score}")
 }
 
 /// Returns the words for a score.

@@ -1,0 +1,28 @@
+//! What a family of machines adds to what figures say.
+
+use crate::figure::facts::column::Column;
+use crate::figure::facts::in_step::{Fact, InStep};
+use crate::figure::facts::measure::Measure;
+use crate::figure::facts::over_time::OverTime;
+
+/// The tables of a family.
+pub(super) struct Tables {
+    /// Its columns of the addressing, those of a stage in their order.
+    pub(super) columns: &'static [Column],
+    /// Its numbers per step.
+    pub(super) measures: &'static [Measure],
+    /// Its vectors over time.
+    pub(super) vectors: &'static [OverTime],
+    /// Further results of a head in a step.
+    pub(super) facts: fn(&InStep<'_>) -> Vec<Fact>,
+}
+
+impl Tables {
+    /// Those of a family that adds nothing.
+    pub(super) const EMPTY: Self = Self {
+        columns: &[],
+        measures: &[],
+        vectors: &[],
+        facts: |_| Vec::new(),
+    };
+}

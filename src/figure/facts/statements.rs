@@ -2,8 +2,10 @@
 
 use std::ops::Range;
 
+use crate::figure::facts::in_step::{Term, added, n};
 use crate::figure::facts::numbers;
 use crate::figure::facts::quantities::{axes_of, of_steps, start_of};
+use crate::math::Series;
 use crate::model::{Array, Place, Trace, split_head};
 
 /// A statement of a machine file.
@@ -49,7 +51,7 @@ impl Statement {
     /// The entry that changes most in a step.
     pub fn most_changed(&self, trace: &Trace, step: usize) -> Option<Entry> {
         let entries = self.parts.iter().enumerate().flat_map(|(part, place)| {
-            let array = trace.kind_arrays.arrays().nth(*place);
+            let array = array(trace, *place);
             let array = array.filter(|(_, series)| step < series.steps());
             let rows = array.map(|(array, now)| (before(trace, array, step), now.row(step)));
             let (before, now) = rows.unwrap_or_default();
@@ -71,39 +73,29 @@ impl Statement {
         })
     }
 
-    /// Its line with the numbers of the entry that changes most in the step; a name stays where the entry
-    /// takes several of its values.
-    pub fn with_numbers(&self, all: &[Self], trace: &Trace, step: usize) -> Option<String> {
-        let entry = self.most_changed(trace, step)?;
-        let array = |part: usize| trace.kind_arrays.arrays().nth(part);
-        let (made, _) = array(self.parts[entry.part])?;
-        let mut rest = entry.index;
-        let mut entries = axes_of(trace, made)?;
-        for (_, size) in entries.iter_mut().rev() {
-            (*size, rest) = (rest % *size, rest / *size);
-        }
-        let value = |read: &Read| {
-            let parts = &all.get(read.statement)?.parts;
-            let (of, series) = array(*parts.get(entry.part).or(parts.first())?)?;
-            let mut place = 0;
-            for (axis, size) in axes_of(trace, of)? {
-                let (_, entry) = entries.iter().find(|own| own.0 == axis)?;
-                place = place * size + entry;
-            }
-            let values = if read.is_before {
-                before(trace, of, step)
-            } else {
-                series.row(step)
-            };
-            values.get(place).copied()
-        };
+    /// Its line with the numbers of the entry that changes most in the step.
+    pub fn with_most_changed(&self, all: &[Self], trace: &Trace, step: usize) -> Option<String> {
+        let Entry { part, index, .. } = self.most_changed(trace, step)?;
+        self.with_numbers(all, trace, step, [part, index])
+    }
+
+    /// Its line with the numbers of an entry, by its part and its place there; a name stays where the entry takes several
+    /// of its values.
+    pub fn with_numbers(
+        &self,
+        all: &[Self],
+        trace: &Trace,
+        step: usize,
+        [part, index]: [usize; 2],
+    ) -> Option<String> {
+        let (made, series) = array(trace, *self.parts.get(part)?)?;
+        let entries = entries(trace, made, index)?;
         let mut last = self.equation.find('=')? + 1;
         let mut text = String::new();
-        for (read, value) in self
-            .reads
-            .iter()
-            .filter_map(|read| Some((read, value(read)?)))
-        {
+        for read in &self.reads {
+            let Some(value) = self.value(all, trace, step, (read, part, &entries)) else {
+                continue;
+            };
             text += &self.equation[last..read.words.start];
             let number = numbers::short(value, 2);
             text += &match value {
@@ -114,7 +106,7 @@ impl Statement {
         }
         text += &self.equation[last..];
         let words: Vec<_> = text.split_whitespace().collect();
-        let value = numbers::short(entry.values[1], 2);
+        let value = numbers::short(*series.row(step).get(index)?, 2);
         let places: Vec<_> = entries.iter().map(|(_, entry)| entry.to_string()).collect();
         let place = if places.is_empty() {
             String::new()
@@ -128,6 +120,104 @@ impl Statement {
             "{head}{symbol}{place} = {} = {value}",
             words.join(" ")
         ))
+    }
+
+    /// The value of a quantity that an entry of a part takes: the one at the same entries of its axes.
+    fn value(
+        &self,
+        all: &[Self],
+        trace: &Trace,
+        step: usize,
+        (read, part, entries): (&Read, usize, &[(&str, usize)]),
+    ) -> Option<f32> {
+        let parts = &all.get(read.statement)?.parts;
+        let (of, series) = array(trace, *parts.get(part).or(parts.first())?)?;
+        let mut place = 0;
+        for (axis, size) in axes_of(trace, of)? {
+            let axis = self.axis_in_line(read, axis);
+            let (_, entry) = entries.iter().find(|own| own.0 == axis)?;
+            place = place * size + entry;
+        }
+        let values = if read.is_before {
+            before(trace, of, step)
+        } else {
+            series.row(step)
+        };
+        values.get(place).copied()
+    }
+
+    /// What the line calls an axis of a quantity that it reads: another name, behind `as`.
+    fn axis_in_line<'a>(&'a self, read: &Read, axis: &'a str) -> &'a str {
+        let words = &self.equation[read.words.clone()];
+        let mut pairs = words
+            .split(['[', ']', ','])
+            .filter_map(|item| item.split_once(" as "));
+        let other = pairs.find(|(own, _)| own.trim() == axis);
+        other.map_or(axis, |(_, other)| other.trim())
+    }
+
+    /// The largest terms of the sum in its line for an entry; none where there is no such sum.
+    pub fn terms(
+        &self,
+        all: &[Self],
+        trace: &Trace,
+        step: usize,
+        entry: [usize; 2],
+    ) -> Option<String> {
+        let (axis, terms) = self.products(all, trace, step, entry)?;
+        let count = terms.len();
+        let terms = terms.into_iter().enumerate().map(|(at, values)| {
+            let words: Vec<_> = values.iter().map(|value| n(*value)).collect();
+            let text = format!("{axis} {at}: {}", words.join(" · "));
+            (text, values.iter().product())
+        });
+        let terms: Vec<Term> = terms.collect();
+        Some(format!("sum of {count} terms:\n{}", added(terms)))
+    }
+
+    /// The factors of each term of the only sum in its line for an entry, and the axis of the sum: of `sum` and `dot` of
+    /// quantities.
+    fn products(
+        &self,
+        all: &[Self],
+        trace: &Trace,
+        step: usize,
+        [part, index]: [usize; 2],
+    ) -> Option<(&str, Vec<Vec<f32>>)> {
+        let (made, _) = array(trace, *self.parts.get(part)?)?;
+        let own = entries(trace, made, index)?;
+        let (axis, inside) = sum_in(self.equation)?;
+        let is_inside =
+            |read: &&Read| inside.start <= read.words.start && read.words.end <= inside.end;
+        let factors: Vec<_> = self.reads.iter().filter(is_inside).collect();
+        let mut rest = self.equation[inside.clone()].to_owned();
+        for read in factors.iter().rev() {
+            let words = read.words.start - inside.start..read.words.end - inside.start;
+            rest.replace_range(words, "");
+        }
+        let signs: Vec<_> = rest.split_whitespace().collect();
+        let are_factors = signs.iter().all(|sign| ["*", ","].contains(sign));
+        if factors.len() != signs.len() + 1 || !are_factors {
+            return None;
+        }
+        let sizes = factors.iter().filter_map(|read| {
+            let parts = &all.get(read.statement)?.parts;
+            let (of, _) = array(trace, *parts.get(part).or(parts.first())?)?;
+            let mut axes = axes_of(trace, of)?.into_iter();
+            axes.find(|(own, _)| self.axis_in_line(read, own) == axis)
+        });
+        let size = sizes.map(|(_, size)| size).next()?;
+        let terms = (0..size).map(|at| {
+            let mut entries = own.clone();
+            entries.retain(|(name, _)| *name != axis);
+            entries.push((axis, at));
+            let values = factors.iter();
+            values
+                .map(|read| self.value(all, trace, step, (read, part, &entries)))
+                .collect()
+        });
+        let terms: Option<Vec<Vec<f32>>> = terms.collect();
+        Some((axis, terms?))
     }
 
     /// The statements of a machine file, in the order of the computation.
@@ -174,6 +264,43 @@ impl Statement {
         }
         all.into_iter().map(|(own, _)| own).collect()
     }
+}
+
+/// An array of a machine by its place among all.
+fn array(trace: &Trace, part: usize) -> Option<(Array, &Series<f32>)> {
+    trace.kind_arrays.arrays().nth(part)
+}
+
+/// The axes of an array in a step, each with the entry of a value by its place.
+fn entries(trace: &Trace, array: Array, mut index: usize) -> Option<Vec<(&'static str, usize)>> {
+    let mut entries = axes_of(trace, array)?;
+    for (_, size) in entries.iter_mut().rev() {
+        (*size, index) = (index % *size, index / *size);
+    }
+    Some(entries)
+}
+
+/// The axis of the only sum over one axis in a line, and where its terms stand.
+fn sum_in(equation: &str) -> Option<(&str, Range<usize>)> {
+    let is_whole = |at: usize| !equation[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
+    let starts = ["sum[", "dot["].map(|name| (name, equation.match_indices(name)));
+    let mut starts = starts.into_iter().flat_map(|(name, all)| {
+        all.filter(|(at, _)| is_whole(*at))
+            .map(move |(at, _)| at + name.len())
+    });
+    let (start, None) = (starts.next()?, starts.next()) else {
+        return None;
+    };
+    let (axes, _) = equation[start..].split_once("](")?;
+    let inside = start + axes.len() + 2;
+    let mut open = 1;
+    let end = equation[inside..].find(|c| {
+        open += i32::from(c == '(');
+        open -= i32::from(c == ')');
+        open == 0
+    })?;
+    let is_one = axes.chars().all(|c| c.is_alphanumeric() || c == '_');
+    is_one.then_some((axes, inside..inside + end))
 }
 
 /// The values of an array in the step before, or before the first one; none where it has none there.
@@ -260,6 +387,76 @@ fn words(equation: &str) -> impl Iterator<Item = (Range<usize>, &str, bool)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::{EquationsConfig, Model};
+    use crate::task::{Copy, Task};
+    use crate::train::Recording;
+
+    #[test]
+    fn terms_of_a_sum_add_up_to_the_recorded_value() {
+        let task = Task::Copy(Copy {
+            bits: 3,
+            length: 4..=4,
+        });
+        let names = [
+            "fast_weights",
+            "delta_rule",
+            "gated_delta",
+            "titans",
+            "mlstm",
+            "hopfield",
+        ];
+        let mut sums = Vec::new();
+        for name in names {
+            let channels = [task.inputs(), task.outputs()];
+            let config = EquationsConfig::included(name, channels, &[]).unwrap();
+            let recording = Recording::new(&Model::new(config, 3), &task, 5, 0);
+            let (trace, step) = (&recording.trace, 2);
+            let all = Statement::of_all(trace);
+            for own in &all {
+                let (_, value) = array(trace, own.parts[0]).unwrap();
+                for index in [0, value.width() - 1] {
+                    let Some((_, terms)) = own.products(&all, trace, step, [0, index]) else {
+                        continue;
+                    };
+                    let right = own.equation.split_once('=').unwrap().1.trim();
+                    if !(right.starts_with("sum[") || right.starts_with("dot["))
+                        || !right.ends_with(')')
+                    {
+                        continue;
+                    }
+                    let sum: f32 = terms.iter().map(|term| term.iter().product::<f32>()).sum();
+                    let value = value.row(step)[index];
+                    assert!(
+                        (sum - value).abs() < 1e-4,
+                        "{name}: {sum} and {value} of {right}"
+                    );
+                    assert!(
+                        own.terms(&all, trace, step, [0, index])
+                            .unwrap()
+                            .contains(" · ")
+                    );
+                    sums.push(right);
+                }
+            }
+        }
+        sums.dedup();
+        assert!(sums.len() >= 3, "{sums:?}");
+    }
+
+    #[test]
+    fn the_sum_of_a_line_is_found() {
+        let line = "r = sum[rows](w * M[-1])";
+        let (axis, inside) = sum_in(line).unwrap();
+        assert_eq!((axis, &line[inside]), ("rows", "w * M[-1]"));
+        for line in [
+            "r = consum[rows](w)",
+            "r = sum[rows](w) + sum[rows](v)",
+            "r = sum[rows, columns](w)",
+            "r = sum[rows",
+        ] {
+            assert_eq!(sum_in(line), None, "{line}");
+        }
+    }
 
     #[test]
     fn words_of_a_line_are_its_quantities() {

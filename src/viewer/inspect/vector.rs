@@ -116,6 +116,20 @@ fn quantity_card(open: &Open, id: PanelId, index: usize, step: usize) -> Option<
         )
     } else {
         let said = format!("{}\n{}", own.place(index), own.equation());
+        let all = &open.facts.stages.statements;
+        let made = all.iter().find_map(|statement| {
+            let part = statement.parts.iter().position(|part| *part == own.part)?;
+            Some((statement, [part, index]))
+        });
+        let computed = made.into_iter().flat_map(|(statement, entry)| {
+            let line = statement.with_numbers(all, trace, step, entry);
+            line.into_iter()
+                .chain(statement.terms(all, trace, step, entry))
+        });
+        let said = std::iter::once(said)
+            .chain(computed)
+            .collect::<Vec<_>>()
+            .join("\n");
         (name.to_owned(), own.entry(index), said.trim().to_owned())
     };
     Some(Card {

@@ -436,7 +436,7 @@ impl<'a> CloseUp<'a, '_> {
         let (colours, all) = (self.page.colours, self.statements_of());
         let room = self.plan.middle.width() + 2.0 * self.size(60.0);
         let words: Vec<_> = own.equation.split_whitespace().collect();
-        let numbers = own.with_numbers(all, self.now.trace(), self.now.step);
+        let numbers = own.with_most_changed(all, self.now.trace(), self.now.step);
         let mut y = self.lines_top() + self.size(14.0).max(9.0);
         let texts = [
             (words.join(" "), colours.strong),

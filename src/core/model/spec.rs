@@ -16,6 +16,8 @@ pub struct ArraySpec {
     pub range: Range,
     /// The equation, with the number in Graves et al. 2014 in brackets.
     pub equation: &'static str,
+    /// True where `[-1]` of its line is the step before: in no block inside a step, and in none that goes backwards.
+    pub follows_steps: bool,
     /// The rows that are kept.
     pub(super) retention: Retention,
 }
@@ -132,6 +134,7 @@ impl ArraySpec {
             symbol,
             range,
             equation,
+            follows_steps: true,
             retention,
         }
     }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::figure::facts::in_step::{Term, added, n};
+use crate::figure::facts::in_step::n;
 use crate::figure::facts::numbers;
 use crate::figure::facts::quantities::{axes_of, of_steps, start_of};
 use crate::math::Series;
@@ -34,6 +34,10 @@ pub struct Read {
     pub statement: usize,
     /// True for its values of the step before.
     pub is_before: bool,
+    /// True where it stands for the entry of the result, not for another one of its axes.
+    is_at_entry: bool,
+    /// Axes of the functions around it: it takes all of their entries.
+    around: Vec<String>,
 }
 
 /// An entry of what a statement makes.
@@ -80,7 +84,7 @@ impl Statement {
     }
 
     /// Its line with the numbers of an entry, by its part and its place there; a name stays where the entry takes several
-    /// of its values.
+    /// of its values, or one that is not recorded as such. None where all names stay.
     pub fn with_numbers(
         &self,
         all: &[Self],
@@ -93,7 +97,18 @@ impl Statement {
         let mut last = self.equation.find('=')? + 1;
         let mut text = String::new();
         for read in &self.reads {
-            let Some(value) = self.value(all, trace, step, (read, part, &entries)) else {
+            let is_one = |(axis, _): &&(&str, usize)| !read.around.iter().any(|own| own == axis);
+            let single: Vec<_> = entries.iter().filter(is_one).copied().collect();
+            let values = self.values(all, trace, step, (read, made));
+            let known = values.filter(|values| {
+                // A component may call an axis by a name of its own.
+                let is_known = |axis: &String| {
+                    let own = entries.iter().chain(&values.axes).map(|own| own.0);
+                    values.axes.is_empty() || own.into_iter().any(|own| own == axis)
+                };
+                read.around.iter().all(is_known)
+            });
+            let Some(value) = known.and_then(|values| values.at(&single)) else {
                 continue;
             };
             text += &self.equation[last..read.words.start];
@@ -104,6 +119,9 @@ impl Statement {
             };
             last = read.words.end;
         }
+        if text.is_empty() {
+            return None;
+        }
         text += &self.equation[last..];
         let words: Vec<_> = text.split_whitespace().collect();
         let value = numbers::short(*series.row(step).get(index)?, 2);
@@ -113,7 +131,7 @@ impl Statement {
         } else {
             format!("[{}]", places.join(","))
         };
-        let symbol = made.symbol.rsplit('.').next().unwrap_or_default();
+        let symbol = last_name(made.symbol);
         let head = split_head(made.name).map(|[kind, number, _]| format!("{kind}{number}."));
         let head = head.unwrap_or_default();
         Some(format!(
@@ -122,38 +140,39 @@ impl Statement {
         ))
     }
 
-    /// The value of a quantity that an entry of a part takes: the one at the same entries of its axes.
-    fn value(
-        &self,
+    /// The values of a quantity that this array is made of, in the step that its line says; of a head, those of the same
+    /// one. None where the line takes other values than those that are recorded as such.
+    fn values<'a>(
+        &'a self,
         all: &[Self],
-        trace: &Trace,
+        trace: &'a Trace,
         step: usize,
-        (read, part, entries): (&Read, usize, &[(&str, usize)]),
-    ) -> Option<f32> {
-        let parts = &all.get(read.statement)?.parts;
-        let (of, series) = array(trace, *parts.get(part).or(parts.first())?)?;
-        let mut place = 0;
-        for (axis, size) in axes_of(trace, of)? {
-            let axis = self.axis_in_line(read, axis);
-            let (_, entry) = entries.iter().find(|own| own.0 == axis)?;
-            place = place * size + entry;
+        (read, made): (&Read, Array),
+    ) -> Option<Values<'a>> {
+        let words = &self.equation[read.words.clone()];
+        let name = last_name(words.split('[').next()?.trim());
+        let head = |array: Array| split_head(array.name).map(|[kind, number, _]| (kind, number));
+        let mut parts = all.get(read.statement)?.parts.iter();
+        let (of, series) = parts.find_map(|part| {
+            let (of, series) = array(trace, *part)?;
+            let is_it = last_name(of.symbol) == name;
+            let is_of_head = head(of).is_none() || head(of) == head(made);
+            (is_it && is_of_head).then_some((of, series))
+        })?;
+        if !read.is_at_entry || (read.is_before && !of.follows_steps) {
+            return None;
         }
         let values = if read.is_before {
             before(trace, of, step)
         } else {
             series.row(step)
         };
-        values.get(place).copied()
-    }
-
-    /// What the line calls an axis of a quantity that it reads: another name, behind `as`.
-    fn axis_in_line<'a>(&'a self, read: &Read, axis: &'a str) -> &'a str {
-        let words = &self.equation[read.words.clone()];
-        let mut pairs = words
-            .split(['[', ']', ','])
-            .filter_map(|item| item.split_once(" as "));
-        let other = pairs.find(|(own, _)| own.trim() == axis);
-        other.map_or(axis, |(_, other)| other.trim())
+        let axes = axes_of(trace, of)?.into_iter();
+        let axes = axes.map(|(axis, size)| (axis_in_line(words, axis), size));
+        Some(Values {
+            axes: axes.collect(),
+            values,
+        })
     }
 
     /// The largest terms of the sum in its line for an entry; none where there is no such sum.
@@ -164,60 +183,59 @@ impl Statement {
         step: usize,
         entry: [usize; 2],
     ) -> Option<String> {
-        let (axis, terms) = self.products(all, trace, step, entry)?;
-        let count = terms.len();
-        let terms = terms.into_iter().enumerate().map(|(at, values)| {
-            let words: Vec<_> = values.iter().map(|value| n(*value)).collect();
-            let text = format!("{axis} {at}: {}", words.join(" · "));
-            (text, values.iter().product())
+        let (axis, factors, size) = self.sum(all, trace, step, entry)?;
+        let mut terms: Vec<_> = (0..size).map(|at| (at, product(&factors, at))).collect();
+        let count = TERMS.min(size.saturating_sub(1));
+        terms.select_nth_unstable_by(count, |a, b| b.1.abs().total_cmp(&a.1.abs()));
+        let rest = terms.split_off(TERMS.min(size));
+        terms.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
+        let lines = terms.into_iter().map(|(at, _)| {
+            let words: Vec<_> = factors.iter().map(|own| n(own.at(at))).collect();
+            format!("{axis} {at}: {}", words.join(" · "))
         });
-        let terms: Vec<Term> = terms.collect();
-        Some(format!("sum of {count} terms:\n{}", added(terms)))
+        let others = (!rest.is_empty()).then(|| {
+            let sum: f32 = rest.iter().map(|(_, value)| value).sum();
+            format!("{} from {} others", n(sum), rest.len())
+        });
+        let lines: Vec<_> = lines.chain(others).collect();
+        Some(format!("sum of {size} terms:\n{}", lines.join("\n+ ")))
     }
 
-    /// The factors of each term of the only sum in its line for an entry, and the axis of the sum: of `sum` and `dot` of
-    /// quantities.
-    fn products(
-        &self,
+    /// The only sum of products in its line for an entry, of `sum` or `dot` over one axis: the axis, the factors of its terms,
+    /// and how many terms there are.
+    fn sum<'a>(
+        &'a self,
         all: &[Self],
-        trace: &Trace,
+        trace: &'a Trace,
         step: usize,
         [part, index]: [usize; 2],
-    ) -> Option<(&str, Vec<Vec<f32>>)> {
+    ) -> Option<(&'a str, Vec<Factor<'a>>, usize)> {
         let (made, _) = array(trace, *self.parts.get(part)?)?;
-        let own = entries(trace, made, index)?;
+        let mut own = entries(trace, made, index)?;
         let (axis, inside) = sum_in(self.equation)?;
+        own.retain(|(name, _)| *name != axis);
         let is_inside =
             |read: &&Read| inside.start <= read.words.start && read.words.end <= inside.end;
-        let factors: Vec<_> = self.reads.iter().filter(is_inside).collect();
+        let reads: Vec<_> = self.reads.iter().filter(is_inside).collect();
         let mut rest = self.equation[inside.clone()].to_owned();
-        for read in factors.iter().rev() {
+        for read in reads.iter().rev() {
             let words = read.words.start - inside.start..read.words.end - inside.start;
             rest.replace_range(words, "");
         }
         let signs: Vec<_> = rest.split_whitespace().collect();
         let are_factors = signs.iter().all(|sign| ["*", ","].contains(sign));
-        if factors.len() != signs.len() + 1 || !are_factors {
+        // Nor may the sum stand in another function over axes.
+        let are_alone = reads.iter().all(|read| read.around == [axis]);
+        if reads.len() != signs.len() + 1 || !are_factors || !are_alone {
             return None;
         }
-        let sizes = factors.iter().filter_map(|read| {
-            let parts = &all.get(read.statement)?.parts;
-            let (of, _) = array(trace, *parts.get(part).or(parts.first())?)?;
-            let mut axes = axes_of(trace, of)?.into_iter();
-            axes.find(|(own, _)| self.axis_in_line(read, own) == axis)
-        });
-        let size = sizes.map(|(_, size)| size).next()?;
-        let terms = (0..size).map(|at| {
-            let mut entries = own.clone();
-            entries.retain(|(name, _)| *name != axis);
-            entries.push((axis, at));
-            let values = factors.iter();
-            values
-                .map(|read| self.value(all, trace, step, (read, part, &entries)))
-                .collect()
-        });
-        let terms: Option<Vec<Vec<f32>>> = terms.collect();
-        Some((axis, terms?))
+        let values = reads
+            .iter()
+            .map(|read| self.values(all, trace, step, (read, made)));
+        let values: Vec<_> = values.collect::<Option<_>>()?;
+        let size = values.iter().find_map(|values| values.size(axis))?;
+        let factors = values.into_iter().map(|values| values.along(axis, &own));
+        Some((axis, factors.collect::<Option<_>>()?, size))
     }
 
     /// The statements of a machine file, in the order of the computation.
@@ -247,14 +265,18 @@ impl Statement {
         for index in 0..all.len() {
             let (own, arrays) = &all[index];
             let made = arrays[0];
-            let reads = words(own.equation).filter_map(|(words, name, is_before)| {
+            let reads = words(own.equation).filter_map(|(words, name)| {
                 let statement = named(&all, name, made)?;
+                let [is_before, is_same] = entry_of(&own.equation[words.clone()]);
+                let is_at_entry = is_same && !is_past(own.equation, words.start);
                 // Without a sign of the step before, a later statement is not what is meant.
                 let is_there = is_before || statement < index;
-                is_there.then_some(Read {
+                is_there.then(|| Read {
+                    around: around(own.equation, words.start),
                     words,
                     statement,
                     is_before,
+                    is_at_entry,
                 })
             });
             let reads: Vec<Read> = reads.collect();
@@ -264,6 +286,121 @@ impl Statement {
         }
         all.into_iter().map(|(own, _)| own).collect()
     }
+}
+
+/// The number of terms of a sum that are shown, the largest.
+const TERMS: usize = 4;
+
+/// The values of a quantity in a step, and its axes as a line calls them.
+struct Values<'a> {
+    axes: Vec<(&'a str, usize)>,
+    values: &'a [f32],
+}
+
+impl<'a> Values<'a> {
+    /// The value at these entries of its axes, if they say all of them.
+    fn at(&self, entries: &[(&str, usize)]) -> Option<f32> {
+        let factor = self.along("", entries)?;
+        factor.values.get(factor.first).copied()
+    }
+
+    /// Number of entries of an axis.
+    fn size(&self, axis: &str) -> Option<usize> {
+        let mut axes = self.axes.iter();
+        axes.find(|own| own.0 == axis).map(|own| own.1)
+    }
+
+    /// The values along an axis, at these entries of the others.
+    fn along(&self, axis: &str, entries: &[(&str, usize)]) -> Option<Factor<'a>> {
+        let (mut first, mut stride, mut width) = (0, 0, 1);
+        for (own, size) in self.axes.iter().rev() {
+            if *own == axis {
+                stride = width;
+            } else {
+                let (_, entry) = entries.iter().find(|entry| entry.0 == *own)?;
+                first += width * entry;
+            }
+            width *= size;
+        }
+        let values = self.values;
+        (values.len() == width).then_some(Factor {
+            values,
+            first,
+            stride,
+        })
+    }
+}
+
+/// A factor of the terms of a sum: values from the first one on, with this stride.
+struct Factor<'a> {
+    values: &'a [f32],
+    first: usize,
+    stride: usize,
+}
+
+impl Factor<'_> {
+    fn at(&self, term: usize) -> f32 {
+        self.values[self.first + self.stride * term]
+    }
+}
+
+/// The product of these factors of a term.
+fn product(factors: &[Factor<'_>], term: usize) -> f32 {
+    factors.iter().map(|factor| factor.at(term)).product()
+}
+
+/// The part of a name behind its last point.
+fn last_name(name: &str) -> &str {
+    name.rsplit('.').next().unwrap_or_default()
+}
+
+/// What a line calls an axis of a quantity: another name, behind `as`.
+fn axis_in_line<'a>(words: &'a str, axis: &'a str) -> &'a str {
+    let mut pairs = words
+        .split(['[', ']', ','])
+        .filter_map(|item| item.split_once(" as "));
+    let other = pairs.find(|(own, _)| own.trim() == axis);
+    other.map_or(axis, |(_, other)| other.trim())
+}
+
+/// Whether a quantity with its brackets is that of the step before; whether it is the same entry of its axes.
+fn entry_of(words: &str) -> [bool; 2] {
+    let items = words.split_once('[').map_or("", |(_, items)| items);
+    let items = || items.trim_end_matches(']').split(',').map(str::trim);
+    let is_step = |item: &str| item == "-1" || item == "steps: -1";
+    let is_same = |item: &str| item.is_empty() || item.contains(" as ") || is_step(item);
+    [items().any(is_step), items().all(is_same)]
+}
+
+/// True inside `past`, which takes the values of all steps.
+fn is_past(equation: &str, place: usize) -> bool {
+    let calls = equation[..place].rsplit("past(");
+    let inside = calls.take(equation[..place].matches("past(").count());
+    let is_open = |text: &str| text.matches('(').count() >= text.matches(')').count();
+    inside.into_iter().any(is_open)
+}
+
+/// The axes of the functions around a place of a line: `sum[rows](…)`.
+fn around(equation: &str, place: usize) -> Vec<String> {
+    let mut open: Vec<&str> = Vec::new();
+    for (at, c) in equation[..place].char_indices() {
+        let before = &equation[..at];
+        match c {
+            '(' if before.ends_with(']') => {
+                open.push(before.rsplit_once('[').map_or("", |(_, axes)| axes));
+            }
+            '(' => open.push(""),
+            ')' => {
+                open.pop();
+            }
+            _ => {}
+        }
+    }
+    let axes = open
+        .iter()
+        .flat_map(|axes| axes.trim_end_matches(']').split([',', ';']));
+    let axes = axes.map(str::trim).filter(|axis| !axis.is_empty());
+    axes.map(str::to_owned).collect()
 }
 
 /// An array of a machine by its place among all.
@@ -314,7 +451,7 @@ pub fn before(trace: &Trace, array: Array, step: usize) -> &[f32] {
 
 /// The statement that makes the quantity of this name, as the line of another one names it.
 fn named(all: &[(Statement, Vec<Array>)], name: &str, made: Array) -> Option<usize> {
-    let last = |symbol: &'static str| symbol.rsplit('.').next() == name.rsplit('.').next();
+    let last = |symbol: &str| last_name(symbol) == last_name(name);
     let rank = |own: &&Array| {
         let is_whole = own.symbol == name;
         let is_near = kind(own) == kind(made) || kind(own) == ("", "");
@@ -338,9 +475,8 @@ fn of_head(array: Array) -> [&'static str; 3] {
     split_head(array.name).unwrap_or(["", "", array.name])
 }
 
-/// The names right of the sign `=` that are no functions: their places, with the brackets behind them; whether these ask for
-/// the step before.
-fn words(equation: &str) -> impl Iterator<Item = (Range<usize>, &str, bool)> {
+/// The names right of the sign `=` that are no functions, and their places with the brackets behind them.
+fn words(equation: &str) -> impl Iterator<Item = (Range<usize>, &str)> {
     let bytes = equation.as_bytes();
     let is_letter = |at: usize| {
         let letter = bytes.get(at);
@@ -373,11 +509,7 @@ fn words(equation: &str) -> impl Iterator<Item = (Range<usize>, &str, bool)> {
             }
             let is_function = bytes.get(at) == Some(&b'(');
             if !is_function && !bytes[start].is_ascii_digit() {
-                return Some((
-                    start..at,
-                    &equation[start..end],
-                    equation[end..at].contains("-1"),
-                ));
+                return Some((start..at, &equation[start..end]));
             }
         }
         None
@@ -387,60 +519,146 @@ fn words(equation: &str) -> impl Iterator<Item = (Range<usize>, &str, bool)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{EquationsConfig, Model};
+    use crate::model::{EquationsConfig, Model, ModelConfig};
     use crate::task::{Copy, Task};
     use crate::train::Recording;
 
-    #[test]
-    fn terms_of_a_sum_add_up_to_the_recorded_value() {
+    /// An episode of a machine file that copies vectors.
+    fn recorded(name: &str, text: Option<&str>) -> Recording {
         let task = Task::Copy(Copy {
             bits: 3,
             length: 4..=4,
         });
+        let channels = [task.inputs(), task.outputs()];
+        let config = match text {
+            Some(text) => EquationsConfig::of_file(name, text),
+            None => EquationsConfig::included(name, channels, &[]),
+        };
+        let mut config = ModelConfig::from(config.unwrap());
+        config.set_channels(channels[0], channels[1]);
+        Recording::new(&Model::new(config, 3), &task, 5, 0)
+    }
+
+    #[test]
+    fn terms_of_a_sum_add_up_to_the_recorded_value() {
         let names = [
-            "fast_weights",
             "delta_rule",
             "gated_delta",
             "titans",
             "mlstm",
-            "hopfield",
+            "fast_weights",
         ];
         let mut sums = Vec::new();
         for name in names {
-            let channels = [task.inputs(), task.outputs()];
-            let config = EquationsConfig::included(name, channels, &[]).unwrap();
-            let recording = Recording::new(&Model::new(config, 3), &task, 5, 0);
+            let recording = recorded(name, None);
             let (trace, step) = (&recording.trace, 2);
             let all = Statement::of_all(trace);
             for own in &all {
                 let (_, value) = array(trace, own.parts[0]).unwrap();
                 for index in [0, value.width() - 1] {
-                    let Some((_, terms)) = own.products(&all, trace, step, [0, index]) else {
+                    let right = own.equation.split_once('=').unwrap().1.trim();
+                    let sum = sum_in(own.equation);
+                    let is_whole = sum.is_some_and(|(axis, inside)| {
+                        right.len() == inside.len() + axis.len() + "sum[](".len() + 1
+                    });
+                    let sum = own.sum(&all, trace, step, [0, index]);
+                    let Some((_, factors, size)) = sum.filter(|_| is_whole) else {
                         continue;
                     };
-                    let right = own.equation.split_once('=').unwrap().1.trim();
-                    if !(right.starts_with("sum[") || right.starts_with("dot["))
-                        || !right.ends_with(')')
-                    {
-                        continue;
-                    }
-                    let sum: f32 = terms.iter().map(|term| term.iter().product::<f32>()).sum();
+                    let sum: f32 = (0..size).map(|at| product(&factors, at)).sum();
                     let value = value.row(step)[index];
                     assert!(
                         (sum - value).abs() < 1e-4,
                         "{name}: {sum} and {value} of {right}"
                     );
-                    assert!(
-                        own.terms(&all, trace, step, [0, index])
-                            .unwrap()
-                            .contains(" · ")
-                    );
+                    let terms = own.terms(&all, trace, step, [0, index]).unwrap();
+                    assert!(terms.contains(" · "), "{terms}");
                     sums.push(right);
                 }
             }
         }
         sums.dedup();
         assert!(sums.len() >= 3, "{sums:?}");
+    }
+
+    /// The line of the quantity of this name with the numbers of its second value, and its terms.
+    fn said(recording: &Recording, name: &str) -> [Option<String>; 2] {
+        let (trace, step) = (&recording.trace, 2);
+        let all = Statement::of_all(trace);
+        let mut found = all.iter().filter_map(|own| {
+            let is_it = |part: &usize| array(trace, *part).is_some_and(|own| own.0.name == name);
+            Some((own, own.parts.iter().position(is_it)?))
+        });
+        let (own, part) = found.next().unwrap_or_else(|| panic!("{name}"));
+        let entry = [part, 1];
+        let line = own.with_numbers(&all, trace, step, entry);
+        [line, own.terms(&all, trace, step, entry)]
+    }
+
+    #[test]
+    fn numbers_stand_only_for_names_that_mean_them() {
+        let stack = recorded(
+            "stack.machine",
+            Some(include_str!("../../../examples/stack.machine")),
+        );
+        // Another entry of an axis is not the same entry.
+        assert_eq!(said(&stack, "popped"), [None, None]);
+        let [memory, _] = said(&stack, "memory");
+        let memory = memory.unwrap();
+        assert!(
+            memory.contains("a[action: push] * ")
+                && !memory.contains("pushed")
+                && !memory.contains("S[-1]"),
+            "{memory}"
+        );
+        // A sum over heads takes those of all heads; the memory before is one value.
+        let pointer = include_str!("../../../examples/pointer.machine");
+        let pointer = recorded("pointer.machine", Some(pointer));
+        let [memory, terms] = said(&pointer, "memory");
+        let memory = memory.unwrap();
+        assert!(
+            memory.contains("product[write](1 - w * e)") && !memory.contains("M[-1]"),
+            "{memory}"
+        );
+        assert_eq!(terms, None);
+        let [read, terms] = said(&pointer, "read0.read");
+        assert_eq!(read, None);
+        assert!(terms.unwrap().starts_with("sum of 32 terms:\nrows "));
+        // A function of all units takes no single one; the value before of an inner block is not that of the step before.
+        let fast = recorded("fast_weights", None);
+        for own in Statement::of_all(&fast.trace) {
+            let trace = &fast.trace;
+            let all = Statement::of_all(trace);
+            let line = own.with_numbers(&all, trace, 2, [0, 1]).unwrap_or_default();
+            assert!(
+                !own.equation.contains("s[-1") || line.contains("s[-1"),
+                "{line}"
+            );
+            assert!(
+                !own.equation.contains("mean[units](a)") || line.contains("mean[units](a)"),
+                "{line}"
+            );
+        }
+        let reader = recorded("tape_reader", None);
+        let all = Statement::of_all(&reader.trace);
+        let states = all.iter().filter(|own| own.equation.contains("c[-1]"));
+        for own in states {
+            assert_eq!(own.with_numbers(&all, &reader.trace, 2, [1, 0]), None);
+        }
+    }
+
+    #[test]
+    fn axes_around_a_name_are_those_of_the_calls_it_stands_in() {
+        let line = "a = f[rows](x) + sum[rows, columns](2 * (b + c)) * exp(d)";
+        let of = |name: &str| around(line, line.find(name).unwrap());
+        assert_eq!(of("x)"), ["rows"]);
+        assert_eq!(of("c)"), ["rows", "columns"]);
+        assert_eq!(of("d)"), [""; 0]);
+        assert_eq!(entry_of("S[-1, rows as from]"), [true, true]);
+        assert_eq!(entry_of("S[rows: index[rows]-1]"), [false, false]);
+        let past = "w = softmax[past](dot[units](k, past(h))) + b";
+        assert!(is_past(past, past.find("h)").unwrap()));
+        assert!(!is_past(past, past.find("b").unwrap()));
     }
 
     #[test]
@@ -461,16 +679,15 @@ mod tests {
     #[test]
     fn words_of_a_line_are_its_quantities() {
         let of = |line| {
-            let all =
-                words(line).map(|(at, name, is_before)| (line[at].to_owned(), name, is_before));
+            let all = words(line).map(|(at, name)| (line[at].to_owned(), name));
             all.collect::<Vec<_>>()
         };
         let line = "S[values, keys] = eta * S[-1] - theta * 2 * dot[keys; no bias](error, k[key as columns])";
         let found = of(line);
-        let names: Vec<_> = found.iter().map(|(_, name, _)| *name).collect();
+        let names: Vec<_> = found.iter().map(|(_, name)| *name).collect();
         assert_eq!(names, ["eta", "S", "theta", "error", "k"]);
-        assert_eq!(found[1], ("S[-1]".to_owned(), "S", true));
-        assert_eq!(found[4], ("k[key as columns]".to_owned(), "k", false));
+        assert_eq!(found[1], ("S[-1]".to_owned(), "S"));
+        assert_eq!(found[4], ("k[key as columns]".to_owned(), "k"));
         assert_eq!(of("near = rank[rows](-s) <= K").len(), 2);
         assert!(of("").is_empty());
     }

@@ -468,6 +468,14 @@ fn of_heads(
         (None, true) => Retention::Once,
         (None, false) => Retention::OnceWithMemory,
     };
+    let follows_steps = own.blocks.last().is_none_or(|block| {
+        let block = &outline.page.blocks[*block];
+        let is_of_steps = |(axis, _): (Axis, _)| {
+            let own = block.axis.map(|own| program.axes[own].origin);
+            own == program.axes.get(axis).map(|axis| axis.origin)
+        };
+        !block.backwards && time.is_none_or(is_of_steps)
+    });
     let of = |head: Option<usize>| {
         let head = heads.zip(head);
         let name = head.map_or(name.to_owned(), |(kind, head)| {
@@ -480,7 +488,13 @@ fn of_heads(
             range,
             interned::text(line),
         );
-        let own = interned::array(spec.retention(retention));
+        let own = interned::array(
+            ArraySpec {
+                follows_steps,
+                ..spec
+            }
+            .retention(retention),
+        );
         Quantity {
             place: Place::Machine,
             array: if is_answer { array::LOGIT } else { own },

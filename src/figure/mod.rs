@@ -21,7 +21,7 @@ pub mod scene;
 
 pub use crate::model::peak;
 pub use facts::colour::{Colours, HUES, Map, Rgb, Scale, TOLD_APART, mix};
-pub use facts::family::addressing::MEASURES;
+pub use facts::family::addressing::ADDRESSING_MEASURES;
 pub use facts::family::scalars;
 pub use facts::gradients::{Gradients, Layer, Write};
 pub use facts::heads::{

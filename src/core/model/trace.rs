@@ -216,7 +216,7 @@ arrays! {
         mechanism: Mechanism,
         /// The first step in which it attends.
         first_step: usize,
-        /// The place among all heads.
+        /// The place in [`Trace::heads`].
         index: usize,
     }
 }

@@ -20,10 +20,10 @@ pub struct Column {
     pub array: Array,
     /// The stage that computes it.
     pub stage: Stage,
-    /// What its numbers are.
-    pub numbers: Numbers,
+    /// The kind of its values.
+    pub values: ValueKind,
     /// The number of the equation in the paper, or another source.
-    pub number: &'static str,
+    pub source: &'static str,
     /// The head parameter of the column, if it has one.
     pub(super) emits: Option<&'static Measure>,
     /// True if a head has this column.
@@ -39,12 +39,12 @@ pub struct Column {
 /// The weighting of the step before, which is in no trace as an array of its own.
 pub const BEFORE: Array = &derived("before");
 
-/// What the numbers of a column are.
+/// The kinds of values of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Numbers {
+pub enum ValueKind {
     /// Weights made in the step.
     Weights,
-    /// Those of the step before.
+    /// Weights of the step before.
     Before,
     /// Scores of the rows, of both signs.
     Scores,
@@ -56,15 +56,15 @@ pub enum Numbers {
     Ages,
 }
 
-/// What most columns have in common: no parameter, and an equation without numbers.
+/// Defaults of columns: no parameter, and an equation without numbers.
 pub(super) const COLUMN: Column = Column {
     symbol: "w",
     word: "weigh",
     short: "",
     array: array::WEIGHTING,
     stage: Stage::Weigh,
-    numbers: Numbers::Weights,
-    number: "",
+    values: ValueKind::Weights,
+    source: "",
     emits: None,
     has: |_| false,
     equation: |_| String::new(),
@@ -97,12 +97,12 @@ impl Column {
 
     /// True for the match, which can be negative.
     pub fn is_signed(&self) -> bool {
-        self.numbers == Numbers::Scores
+        self.values == ValueKind::Scores
     }
 
     /// A value as it stands beside its bar.
     pub fn in_bar(&self, value: f32) -> String {
-        if self.numbers == Numbers::Ages {
+        if self.values == ValueKind::Ages {
             value.to_string()
         } else {
             numbers::in_bar(value)
@@ -116,7 +116,7 @@ impl Column {
 
     /// True for a weighting that is made in the step.
     pub fn is_weighting(&self) -> bool {
-        self.numbers == Numbers::Weights
+        self.values == ValueKind::Weights
     }
 
     /// Returns the parameter that this head emits for it, if any.
@@ -126,7 +126,7 @@ impl Column {
 
     /// The equation and its number in the paper.
     pub fn describe(&self, head: &HeadTrace) -> String {
-        let description = format!("{}  {}", (self.equation)(head), self.number);
+        let description = format!("{}  {}", (self.equation)(head), self.source);
         description.trim_end().to_owned()
     }
 }

@@ -110,8 +110,8 @@ impl<'a> InStep<'a> {
     }
 
     /// Returns the input of the stage that makes this array: its symbol and its values.
-    pub(crate) fn before(&self, array: Array) -> (&'static str, &'a [f32]) {
-        let (symbol, before) = before(self.head, array);
+    pub(crate) fn stage_input(&self, array: Array) -> (&'static str, &'a [f32]) {
+        let (symbol, before) = stage_input(self.head, array);
         (symbol, self.row(before))
     }
 }
@@ -120,7 +120,7 @@ impl<'a> InStep<'a> {
 pub(crate) const SYMBOLS: [&str; 3] = ["wᶜ", "wᵍ", "w\u{303}"];
 
 /// Returns the input of the stage of a head that makes this array: its symbol and its values.
-pub(crate) fn before(head: &HeadTrace, array: Array) -> (&'static str, &Series<f32>) {
+pub(crate) fn stage_input(head: &HeadTrace, array: Array) -> (&'static str, &Series<f32>) {
     let made = [array::CONTENT, array::GATED, array::SHIFTED];
     let made = SYMBOLS.into_iter().zip(made);
     let before = made.take_while(|(_, made)| *made != array);

@@ -4,7 +4,7 @@ use crate::figure::facts::heads::{entropy, expected_shift};
 use crate::figure::facts::numbers;
 use crate::model::{Array, ArraySpec, HeadTrace, Range, array};
 
-/// A number per step: one that a head emits, or that follows from others.
+/// A number per step that a head emits, or that follows from others.
 #[derive(Debug, PartialEq)]
 pub struct Measure {
     /// Symbol in the equations.

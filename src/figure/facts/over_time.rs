@@ -69,7 +69,7 @@ pub(super) enum KnownFrom {
     Addressed,
 }
 
-/// Creates one of its texts: title, name, word, symbol, entry, about.
+/// Creates a row of a table; the texts are title, name, word, symbol, entry and about.
 pub(super) const fn vector(
     picture: Picture,
     owner: Owner,

@@ -155,6 +155,13 @@ impl Stages {
             ..always(Stage::Statement(index))
         }));
         moments.push(always(Stage::Output));
+        debug_assert!(
+            trace
+                .heads
+                .iter()
+                .enumerate()
+                .all(|(at, head)| head.index == at)
+        );
         let heads = trace.heads.iter().map(|head| StagesOfHead {
             columns: columns_of(head).map(Column::place).collect(),
             takes_part: moments.iter().map(|at| at.has(head)).collect(),

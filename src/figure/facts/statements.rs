@@ -658,7 +658,7 @@ mod tests {
         assert_eq!(entry_of("S[rows: index[rows]-1]"), [false, false]);
         let past = "w = softmax[past](dot[units](k, past(h))) + b";
         assert!(is_past(past, past.find("h)").unwrap()));
-        assert!(!is_past(past, past.find("b").unwrap()));
+        assert!(!is_past(past, past.find('b').unwrap()));
     }
 
     #[test]

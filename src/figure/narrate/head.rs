@@ -4,7 +4,7 @@ use crate::figure::facts::family::columns_of;
 use crate::figure::facts::family::score::score_text;
 use crate::figure::facts::focus::Focus;
 use crate::figure::facts::heads::{is_mixed, is_sparse};
-use crate::figure::facts::in_step::{InStep, before};
+use crate::figure::facts::in_step::{InStep, stage_input};
 use crate::figure::facts::links::LINKED;
 use crate::figure::facts::numbers::{self, percent};
 use crate::figure::facts::stage::Stage;
@@ -64,7 +64,7 @@ pub(super) fn action(at: &InStep<'_>, stage: Option<Stage>) -> [String; 2] {
         },
         Some(Stage::Sharpen) => {
             let still = [", but still covers many rows", ""][usize::from(focus.is_clear())];
-            let (_, before) = before(head, array::WEIGHTING);
+            let (_, before) = stage_input(head, array::WEIGHTING);
             let before = peak(before.row(step)).map_or(0.0, |(_, weight)| weight);
             let gamma = numbers::short(head.sharpening[step], 2);
             [

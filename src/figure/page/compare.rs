@@ -192,7 +192,7 @@ pub struct Comparison<'a> {
     /// The weighting that is shown over time.
     pub weighting: &'static Column,
     /// The stages of the steps of both, and the progress of each in the current step.
-    stages: [Stages; 2],
+    stages: [Cow<'a, Stages>; 2],
     come_to: [usize; 2],
     /// The steps of the time axis.
     pub steps: Range<usize>,
@@ -210,16 +210,43 @@ pub struct Comparison<'a> {
 impl<'a> Comparison<'a> {
     /// Both, with their difference, for the head of this label. Of the options the layout does not count.
     pub fn new(a: Named<'a>, b: Named<'a>, common: &'a Common, options: Options) -> Self {
+        let stages = [a, b].map(|side| Stages::of(&side.recording.trace, options.writes_first));
+        Self::of([a, b], common, options, stages.map(Cow::Owned))
+    }
+
+    /// [`Comparison::new`] with the known stages of both, and the current stage of the step; without one, the step is over.
+    pub fn at(
+        sides: [Named<'a>; 2],
+        common: &'a Common,
+        options: Options,
+        stages: [&'a Stages; 2],
+        moment: Option<StageRef>,
+    ) -> Self {
+        let come_to =
+            |stages: &Stages| moment.map_or(usize::MAX, |moment| stages.matching_place(moment));
+        Self {
+            come_to: stages.map(come_to),
+            ..Self::of(sides, common, options, stages.map(Cow::Borrowed))
+        }
+    }
+
+    fn of(
+        sides: [Named<'a>; 2],
+        common: &'a Common,
+        options: Options,
+        stages: [Cow<'a, Stages>; 2],
+    ) -> Self {
+        let [a, _] = sides;
         let trace = &a.recording.trace;
         let write = || trace.heads.iter().position(HeadTrace::is_write);
         let first = options.heads.first().copied().or_else(write).unwrap_or(0);
         Self {
             head: head_label(trace, first),
             weighting: weighting_at(None, trace.heads.get(first)),
-            stages: [a, b].map(|side| Stages::of(&side.recording.trace, options.writes_first)),
+            stages,
             come_to: [usize::MAX; 2],
             steps: options.span(trace.steps()),
-            sides: [a, b],
+            sides,
             common,
             options,
             omitted: Vec::new(),
@@ -228,15 +255,6 @@ impl<'a> Comparison<'a> {
             with_difference: true,
             with_words: false,
         }
-    }
-
-    /// Adds the stages of both episodes, and the current stage of the step; without one, the step is over.
-    pub fn with_stages(mut self, stages: [&Stages; 2], moment: Option<StageRef>) -> Self {
-        let come_to =
-            |stages: &Stages| moment.map_or(usize::MAX, |moment| stages.matching_place(moment));
-        self.come_to = stages.map(come_to);
-        self.stages = stages.map(Stages::clone);
-        self
     }
 
     /// The pictures in a part of something else, at their places, with room for words above the memories.
@@ -673,8 +691,8 @@ mod tests {
             let stages = [&a, &b].map(|of| Stages::of(&of.trace, false));
             let moment = Some(stages[1].at(place));
             let named = |recording, name| Named { recording, name };
-            let figure = Comparison::new(named(&a, "one"), named(&b, "other"), &common, options);
-            let figure = figure.with_stages(stages.each_ref(), moment);
+            let sides = [named(&a, "one"), named(&b, "other")];
+            let figure = Comparison::at(sides, &common, options, stages.each_ref(), moment);
             let Content::Cells(cells) = figure.memory(1).content else {
                 return None;
             };

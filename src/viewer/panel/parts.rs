@@ -20,7 +20,8 @@ use crate::figure::scene::overlap::{Redundant, SPECTRUM};
 use crate::figure::scene::paint::{Draw, Surface};
 use crate::figure::scene::panel::Content;
 use crate::figure::{
-    Area, Ink, MEASURES, PanelId, Picture, PlacedPanel, Stage, facts::numbers, head_label, narrate,
+    ADDRESSING_MEASURES, Area, Ink, PanelId, Picture, PlacedPanel, Stage, facts::numbers,
+    head_label, narrate,
 };
 use crate::model::{HeadTrace, Trace};
 use crate::train::is_absent;
@@ -147,13 +148,17 @@ pub fn table_line_ui(ui: &Ui, place: &PlacedPanel<'_>, head: usize, view: &mut V
     }
     choose(&response, head);
     let (heads, step) = (&view.open.facts.heads, view.step());
-    let value = |head: usize, column: usize| measured_value(&heads[head], &MEASURES[column], step);
+    let value = |head: usize, column: usize| {
+        measured_value(&heads[head], &ADDRESSING_MEASURES[column], step)
+    };
     let cells = table_cells(Span::new(place.area.left, place.area.right));
     let cell = pointer(&response).map(|at| {
         let column = cells.iter().position(|cell| at.x <= cell.max);
         (head, column.unwrap_or(0))
     });
-    let names = MEASURES.each_ref().map(|measure| measure.array.name);
+    let names = ADDRESSING_MEASURES
+        .each_ref()
+        .map(|measure| measure.array.name);
     let sheet = Sheet {
         name: &format!("all heads at step {step}"),
         lines: ("head", heads.len()),

@@ -45,7 +45,7 @@ pub fn numbers_ui(ui: &mut Ui, view: &mut View<'_>) {
     for column in columns_of(head) {
         let scores = column.is_signed() && column.is_unbounded();
         let scalar = column.emits(head);
-        let number = column.number;
+        let number = column.source;
         // The equation of content has the cosine.
         if number.is_empty() || (column.is_signed() && !scores) {
             continue;

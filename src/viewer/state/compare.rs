@@ -323,8 +323,8 @@ impl ComparedFigure {
         let first = first.and_then(|first| first.step);
         let stages = sides.open.each_ref().map(|open| &open.facts.stages);
         let options = self.options.clone();
-        let figure = Figure::new(named(0), named(1), &differences.common, options);
-        let mut figure = figure.with_stages(stages, self.stage);
+        let two = [named(0), named(1)];
+        let mut figure = Figure::at(two, &differences.common, options, stages, self.stage);
         (figure.head, figure.weighting) = (self.head.clone(), self.weighting);
         figure.steps = 0..self.steps;
         figure.differences = &differences.steps;

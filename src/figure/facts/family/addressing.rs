@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-use super::score::energy;
+use super::score::{energy, has_score};
 use super::tables::Tables;
-use crate::figure::facts::column::{BEFORE, COLUMN, Column, Numbers};
+use crate::figure::facts::column::{BEFORE, COLUMN, Column, ValueKind};
 use crate::figure::facts::heads::{has, is_hard, is_sparse, offset, signed};
 use crate::figure::facts::id::Picture;
-use crate::figure::facts::in_step::{InStep, SYMBOLS, before, n};
+use crate::figure::facts::in_step::{InStep, SYMBOLS, n, stage_input};
 use crate::figure::facts::measure::{Ends, Measure, derived};
 use crate::figure::facts::numbers;
 use crate::figure::facts::over_time::{Colours, KnownFrom, OverTime, Owner, vector};
@@ -17,14 +17,14 @@ use crate::model::{HeadTrace, array, peak};
 
 pub(super) const TABLES: Tables = Tables {
     columns: &COLUMNS,
-    measures: &MEASURES,
+    measures: &ADDRESSING_MEASURES,
     vectors: &VECTORS,
     facts: |_| Vec::new(),
 };
 
 /// The numbers of a head in the order of the addressing.
 #[rustfmt::skip] // A line for each.
-pub static MEASURES: [Measure; 5] = [
+pub static ADDRESSING_MEASURES: [Measure; 5] = [
     Measure { symbol: "β", words: "key strength", array: array::STRENGTH, from: None, ends: Ends::FromZero },
     Measure { symbol: "g", words: "gate", array: array::GATE, from: None, ends: Ends::Share },
     Measure { symbol: "s", words: "expected shift", array: &derived("expected_shift"), from: Some(array::SHIFT), ends: Ends::Shift },
@@ -45,26 +45,26 @@ static VECTORS: [OverTime; 7] = [
 
 #[rustfmt::skip] // One line for the constants, one for the functions.
 static COLUMNS: [Column; 7] = [
-    Column { symbol: "wₜ₋₁", word: "before", array: BEFORE, stage: Stage::Controller, numbers: Numbers::Before, has: |head| has(head, array::INITIAL) && has(head, array::GATED),
+    Column { symbol: "wₜ₋₁", word: "before", array: BEFORE, stage: Stage::Controller, values: ValueKind::Before, has: |head| has(head, array::INITIAL) && has(head, array::GATED),
         equation: |_| "the weighting of the previous step".to_owned(), sum: |_, _| "the previous step".to_owned(), ..COLUMN },
-    Column { number: "(5, 6)", has: |head| is_plain(head) && head.mechanism.score == Score::Cosine, ..CONTENT },
-    Column { has: |head| is_plain(head) && head.mechanism.score != Score::Cosine, ..CONTENT },
-    Column { symbol: SYMBOLS[1], word: "gate", array: array::GATED, stage: Stage::Gate, number: "(7)", emits: Some(&MEASURES[1]), has: |head| has(head, array::GATED),
+    Column { source: "(5, 6)", has: |head| is_plain(head) && has_score(head, Score::Cosine), ..CONTENT },
+    Column { has: |head| is_plain(head) && !has_score(head, Score::Cosine), ..CONTENT },
+    Column { symbol: SYMBOLS[1], word: "gate", array: array::GATED, stage: Stage::Gate, source: "(7)", emits: Some(&ADDRESSING_MEASURES[1]), has: |head| has(head, array::GATED),
         equation: |_| "wᵍ = g · wᶜ + (1 − g) · wₜ₋₁".to_owned(), parameter: |at| format!("g {}", numbers::cell(at.head.gate[at.step])), sum: gate, ..COLUMN },
-    Column { symbol: SYMBOLS[2], word: "shift", array: array::SHIFTED, stage: Stage::Shift, number: "(8)", emits: Some(&MEASURES[2]), has: |head| has(head, array::SHIFTED),
-        equation: |head| format!("w\u{303}(i) = Σ {}(j) · s(i − j)", before(head, array::SHIFTED).0), parameter: shift_parameter, sum: shift, ..COLUMN },
+    Column { symbol: SYMBOLS[2], word: "shift", array: array::SHIFTED, stage: Stage::Shift, source: "(8)", emits: Some(&ADDRESSING_MEASURES[2]), has: |head| has(head, array::SHIFTED),
+        equation: |head| format!("w\u{303}(i) = Σ {}(j) · s(i − j)", stage_input(head, array::SHIFTED).0), parameter: shift_parameter, sum: shift, ..COLUMN },
     Column { has: |head| !is_hard(head) && has(head, array::SHARPENING), ..SHARPEN },
-    Column { has: is_whole, equation: |_| "the weighting of this head".to_owned(), sum: |_, _| "used by the head to read or write".to_owned(), ..COLUMN },
+    Column { has: has_only_weighting, equation: |_| "the weighting of this head".to_owned(), sum: |_, _| "used by the head to read or write".to_owned(), ..COLUMN },
 ];
 
 /// The column of a weighting without stages.
-pub(super) fn whole() -> &'static Column {
-    let [.., whole] = &COLUMNS;
-    whole
+pub(super) fn only_weighting() -> &'static Column {
+    let [.., last] = &COLUMNS;
+    last
 }
 
 /// True of a head that has a weighting and none of its stages.
-fn is_whole(head: &HeadTrace) -> bool {
+fn has_only_weighting(head: &HeadTrace) -> bool {
     let stages = [
         array::CONTENT,
         array::GATED,
@@ -88,8 +88,8 @@ pub(super) const CONTENT: Column = Column {
     word: "content",
     array: array::CONTENT,
     stage: Stage::Content,
-    number: "(5)",
-    emits: Some(&MEASURES[0]),
+    source: "(5)",
+    emits: Some(&ADDRESSING_MEASURES[0]),
     equation: |head| format!("wᶜ = softmax({})", energy(head)),
     parameter: strength_parameter,
     sum: |at, row| softmax(at, row, 0..at.head.similarity.width(), |_| None),
@@ -100,11 +100,11 @@ pub(super) const CONTENT: Column = Column {
 pub(super) const SHARPEN: Column = Column {
     word: "sharpen",
     stage: Stage::Sharpen,
-    number: "(9)",
-    emits: Some(&MEASURES[3]),
+    source: "(9)",
+    emits: Some(&ADDRESSING_MEASURES[3]),
     equation: |head| {
         let made = if is_hard(head) { "α" } else { "w" };
-        let (from, _) = before(head, array::WEIGHTING);
+        let (from, _) = stage_input(head, array::WEIGHTING);
         format!("{made} = {from}^γ / Σ {from}^γ")
     },
     parameter: |at| parameter("γ", at.head.sharpening[at.step]),
@@ -170,7 +170,7 @@ fn gate(at: &InStep<'_>, row: usize) -> String {
 }
 
 fn shift(at: &InStep<'_>, row: usize) -> String {
-    let (shift, (symbol, moved)) = (at.row(&at.head.shift), at.before(array::SHIFTED));
+    let (shift, (symbol, moved)) = (at.row(&at.head.shift), at.stage_input(array::SHIFTED));
     let (range, rows) = (shift.len() / 2, moved.len());
     let from = |index: usize| (row + rows * (1 + range / rows) + range - index) % rows;
     let terms = shift.iter().enumerate();
@@ -188,7 +188,7 @@ fn shift(at: &InStep<'_>, row: usize) -> String {
 
 /// Equation of the last weighting; for a hard head the distribution that it samples from.
 fn sharpen(at: &InStep<'_>, row: usize) -> String {
-    let (_, from) = at.before(array::WEIGHTING);
+    let (_, from) = at.stage_input(array::WEIGHTING);
     let gamma = at.head.sharpening[at.step];
     let power = from.iter().map(|w| w.powf(gamma)).sum();
     let [own, gamma, power] = [from[row], gamma, power].map(n);

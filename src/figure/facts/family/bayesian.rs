@@ -3,7 +3,7 @@
 use super::addressing::{CONTENT, softmax};
 use super::score::energy;
 use super::tables::Tables;
-use crate::figure::facts::column::{COLUMN, Column, Numbers};
+use crate::figure::facts::column::{COLUMN, Column, ValueKind};
 use crate::figure::facts::heads::has;
 use crate::figure::facts::in_step::{Fact, InStep};
 use crate::figure::facts::measure::{Ends, Measure};
@@ -29,15 +29,15 @@ static MEASURES: [Measure; 1] = [Measure {
 
 #[rustfmt::skip] // One line for the constants, one for the functions.
 static COLUMNS: [Column; 3] = [
-    Column { symbol: "m", word: "prior", array: PRIOR, stage: Stage::Content, numbers: Numbers::Prior, number: "Fan 2020", has: |head| has(head, PRIOR),
+    Column { symbol: "m", word: "prior", array: PRIOR, stage: Stage::Content, values: ValueKind::Prior, source: "Fan 2020", has: |head| has(head, PRIOR),
         equation: |_| "m: expected from the rows of M alone, without the key".to_owned(), sum: |_, _| "from this row of M, relative to all rows".to_owned(), ..COLUMN },
-    Column { has: |head| is(head, Weighting::Weibull), equation: |head| format!("wᶜ = softmax({} + ν), ν = ln(−ln(1 − u)) / k", energy(head)), ..OWN },
-    Column { has: |head| is(head, Weighting::Lognormal), equation: |head| format!("wᶜ = softmax({} + ν), ν = σ · ε", energy(head)), ..OWN },
+    Column { has: |head| has_weighting(head, Weighting::Weibull), equation: |head| format!("wᶜ = softmax({} + ν), ν = ln(−ln(1 − u)) / k", energy(head)), ..FAN_2020 },
+    Column { has: |head| has_weighting(head, Weighting::Lognormal), equation: |head| format!("wᶜ = softmax({} + ν), ν = σ · ε", energy(head)), ..FAN_2020 },
 ];
 
 /// The properties of its content weighting.
-const OWN: Column = Column {
-    number: "Fan 2020",
+const FAN_2020: Column = Column {
+    source: "Fan 2020",
     sum: |at, row| {
         softmax(at, row, 0..at.head.similarity.width(), |row| {
             perturbed(at, row)
@@ -46,7 +46,7 @@ const OWN: Column = Column {
     ..CONTENT
 };
 
-fn is(head: &HeadTrace, weighting: Weighting) -> bool {
+fn has_weighting(head: &HeadTrace, weighting: Weighting) -> bool {
     head.mechanism.weighting == weighting && has(head, array::CONTENT)
 }
 

@@ -1,7 +1,7 @@
 //! Heads of the Differentiable Neural Computer: Graves et al. 2016.
 
 use super::tables::Tables;
-use crate::figure::facts::column::{COLUMN, Column, Numbers};
+use crate::figure::facts::column::{COLUMN, Column, ValueKind};
 use crate::figure::facts::heads::{has, is_sparse};
 use crate::figure::facts::id::Picture;
 use crate::figure::facts::in_step::{InStep, added, n};
@@ -14,7 +14,7 @@ use crate::model::dnc::{
     ALLOCATION, ALLOCATION_GATE, BACKWARD, FORWARD, FREE_GATE, PRECEDENCE, READ_MODES, USAGE,
     WRITE_GATE, allocation_order,
 };
-use crate::model::{HeadTrace, peak};
+use crate::model::{HeadTrace, array, peak};
 
 pub(super) const TABLES: Tables = Tables {
     columns: &COLUMNS,
@@ -38,25 +38,25 @@ static VECTORS: [OverTime; 3] = [
 ];
 
 /// The properties of all columns.
-const OWN: Column = Column {
-    number: "Graves 2016",
+const GRAVES_2016: Column = Column {
+    source: "Graves 2016",
     ..COLUMN
 };
 
 #[rustfmt::skip] // One line for the constants, one for the functions.
 static COLUMNS: [Column; 6] = [
-    Column { symbol: "u", word: "usage", array: USAGE, stage: Stage::Usage, numbers: Numbers::Usage, has: |head| has(head, USAGE),
-        equation: |_| "u = (uₜ₋₁ + wₜ₋₁ − uₜ₋₁ · wₜ₋₁) · Π (1 − f · wʳₜ₋₁)".to_owned(), sum: usage, ..OWN },
+    Column { symbol: "u", word: "usage", array: USAGE, stage: Stage::Usage, values: ValueKind::Usage, has: |head| has(head, USAGE),
+        equation: |_| "u = (uₜ₋₁ + wₜ₋₁ − uₜ₋₁ · wₜ₋₁) · Π (1 − f · wʳₜ₋₁)".to_owned(), sum: usage, ..GRAVES_2016 },
     Column { symbol: "a", word: "allocate", short: "alloc.", array: ALLOCATION, stage: Stage::Allocate, has: |head| has(head, ALLOCATION),
-        equation: |_| "a = (1 − u) · Π u of the rows that are used less".to_owned(), sum: allocation, ..OWN },
+        equation: |_| "a = (1 − u) · Π u of the rows that are used less".to_owned(), sum: allocation, ..GRAVES_2016 },
     Column { symbol: "b", word: "backward", short: "back", array: BACKWARD, stage: Stage::Links, has: |head| has(head, BACKWARD),
-        equation: |_| "b(i) = Σ L(j, i) · wₜ₋₁(j)".to_owned(), sum: |at, row| links(at, row, false), ..OWN },
+        equation: |_| "b(i) = Σ L(j, i) · wₜ₋₁(j)".to_owned(), sum: |at, row| links(at, row, false), ..GRAVES_2016 },
     Column { symbol: "f", word: "forward", array: FORWARD, stage: Stage::Links, has: |head| has(head, FORWARD),
-        equation: |_| "f(i) = Σ L(i, j) · wₜ₋₁(j)".to_owned(), sum: |at, row| links(at, row, true), ..OWN },
-    Column { word: "write", has: |head| has(head, WRITE_GATE) && !is_sparse(head),
-        equation: write_equation, parameter: write_parameter, sum: written, ..OWN },
-    Column { word: "mix", has: |head| has(head, READ_MODES),
-        equation: |_| "w = π₁ · b + π₂ · wᶜ + π₃ · f".to_owned(), parameter: modes_parameter, sum: mixed, ..OWN },
+        equation: |_| "f(i) = Σ L(i, j) · wₜ₋₁(j)".to_owned(), sum: |at, row| links(at, row, true), ..GRAVES_2016 },
+    Column { word: "write", has: |head| has(head, WRITE_GATE) && has(head, array::CONTENT) && !is_sparse(head),
+        equation: write_equation, parameter: write_parameter, sum: written, ..GRAVES_2016 },
+    Column { word: "mix", has: |head| has(head, READ_MODES) && has(head, array::CONTENT),
+        equation: |_| "w = π₁ · b + π₂ · wᶜ + π₃ · f".to_owned(), parameter: modes_parameter, sum: mixed, ..GRAVES_2016 },
 ];
 
 /// The equation of the write weighting of a Differentiable Neural Computer.

@@ -4,7 +4,7 @@ use super::addressing::SHARPEN;
 use super::tables::Tables;
 use crate::figure::facts::column::{COLUMN, Column};
 use crate::figure::facts::heads::{entropy, has, is_hard};
-use crate::figure::facts::in_step::{Fact, InStep, before, n};
+use crate::figure::facts::in_step::{Fact, InStep, n, stage_input};
 use crate::figure::facts::measure::{Ends, Measure, derived};
 use crate::figure::facts::numbers;
 use crate::figure::facts::stage::Stage;
@@ -18,16 +18,16 @@ pub(super) const TABLES: Tables = Tables {
     ..Tables::EMPTY
 };
 
-/// The entropy of its weighting is 0: all of it is on one row.
+/// The entropy of α; that of the sampled weighting is 0.
 #[rustfmt::skip] // A line for each.
 static MEASURES: [Measure; 1] = [
     Measure { symbol: "H", words: "entropy of α, bits", array: &derived("distribution_entropy"), from: Some(array::DISTRIBUTION), ends: Ends::Bits },
 ];
 
 /// The properties of all columns.
-const OWN: Column = Column {
+const XU_2015: Column = Column {
     stage: Stage::Draw,
-    number: "Xu 2015",
+    source: "Xu 2015",
     ..COLUMN
 };
 
@@ -35,9 +35,9 @@ const OWN: Column = Column {
 static COLUMNS: [Column; 3] = [
     Column { symbol: "α", array: array::DISTRIBUTION, has: |head| is_hard(head) && has(head, array::SHARPENING), ..SHARPEN },
     Column { symbol: "α", word: "prob.", array: array::DISTRIBUTION, has: |head| is_hard(head) && !has(head, array::SHARPENING),
-        equation: |head| format!("α = {}: the probability of each row", before(head, array::DISTRIBUTION).0), sum: |_, _| "unchanged: there is no sharpening".to_owned(), ..OWN },
+        equation: |head| format!("α = {}: the probability of each row", stage_input(head, array::DISTRIBUTION).0), sum: |_, _| "unchanged: there is no sharpening".to_owned(), ..XU_2015 },
     Column { word: "sample", has: is_hard,
-        equation: |_| "w = 1 in one row, sampled from α; or in the most likely row; or, expected, α itself".to_owned(), parameter: draw_parameter, sum: drawn, ..OWN },
+        equation: |_| "w = 1 in one row, sampled from α; or in the most likely row; or, expected, α itself".to_owned(), parameter: draw_parameter, sum: drawn, ..XU_2015 },
 ];
 
 /// Describes the choice of a hard head's row.

@@ -28,25 +28,25 @@ static MEASURES: [Measure; 1] = [Measure {
 
 #[rustfmt::skip] // A line for each.
 static COLUMNS: [Column; 2] = [
-    Column { has: |head| is(head, Weighting::LocalMonotonic), equation: |head| format!("wᶜ = softmax({}) within rows p ± D", energy(head)), ..OWN },
-    Column { has: |head| is(head, Weighting::LocalPredictive), equation: |head| format!("wᶜ = softmax({}) within p ± D · exp(−(i − p)² / 2σ²)", energy(head)), ..OWN },
+    Column { has: |head| has_weighting(head, Weighting::LocalMonotonic), equation: |head| format!("wᶜ = softmax({}) within rows p ± D", energy(head)), ..LUONG_2015 },
+    Column { has: |head| has_weighting(head, Weighting::LocalPredictive), equation: |head| format!("wᶜ = softmax({}) within p ± D · exp(−(i − p)² / 2σ²)", energy(head)), ..LUONG_2015 },
 ];
 
 /// The properties of all columns.
-const OWN: Column = Column {
-    number: "Luong 2015",
+const LUONG_2015: Column = Column {
+    source: "Luong 2015",
     sum: content,
     ..CONTENT
 };
 
-fn is(head: &HeadTrace, weighting: Weighting) -> bool {
+fn has_weighting(head: &HeadTrace, weighting: Weighting) -> bool {
     head.mechanism.weighting == weighting && has(head, array::CONTENT)
 }
 
 /// The equation of wᶜ of a row.
 fn content(at: &InStep<'_>, row: usize) -> String {
     let count = at.head.similarity.width();
-    let window = at.window();
+    let window = at.window().filter(|_| count > 0);
     let rows = window.map_or(0..count, |window| window.rows(count));
     let is_there = rows.contains(&row);
     let share = softmax(at, row, rows, |_| None);
@@ -61,7 +61,8 @@ fn content(at: &InStep<'_>, row: usize) -> String {
 
 /// The window of a step.
 fn facts(at: &InStep<'_>) -> Vec<Fact> {
-    let fact = at.window().map(|window| {
+    let is_known = at.head.similarity.width() > 0;
+    let fact = at.window().filter(|_| is_known).map(|window| {
         let rows = window.rows(at.head.similarity.width());
         let seen = format!("centre: window of rows {} to {}", rows.start, rows.end - 1);
         ("p", seen, window.centre)

@@ -1,4 +1,4 @@
-//! What a machine as a whole and the layers of its controller have.
+//! Vectors of a machine as a whole and of the layers of its controller.
 
 use super::tables::Tables;
 use crate::figure::facts::id::Picture;

@@ -1,5 +1,4 @@
-//! What the equations of a machine do not say of its quantities, a file for each family of heads: words, symbols, colours,
-//! and the computation of a value in numbers.
+//! Words, symbols and colours of the quantities of heads, and their equations with numbers: a file for each family.
 
 pub mod addressing;
 mod bayesian;
@@ -23,7 +22,7 @@ use crate::figure::facts::over_time::OverTime;
 use crate::figure::facts::stage::Stage;
 use crate::model::{Array, HeadTrace, Place, Trace};
 
-/// All families; of columns of the same stage, those of an earlier one stand first.
+/// All families. Within a stage, columns keep the order of this list.
 static ALL: [Tables; 8] = [
     machine::TABLES,
     score::TABLES,
@@ -58,7 +57,7 @@ pub fn weighting_at(stage: Option<Stage>, head: Option<&HeadTrace>) -> &'static 
     let is_it = |column: &&Column| column.is_weighting() && Some(column.stage) == stage;
     let mut columns: Vec<_> = head.into_iter().flat_map(columns_of).collect();
     let last = columns.pop().filter(|column| column.is_weighting());
-    let last = last.unwrap_or_else(addressing::whole);
+    let last = last.unwrap_or_else(addressing::only_weighting);
     columns.into_iter().rev().find(is_it).unwrap_or(last)
 }
 
@@ -125,5 +124,29 @@ impl PanelId {
         let parts = parts.map(|part| Self::new(Picture::Quantities).part(part));
         let mut all = vectors.chain(parts);
         all.find(|id| id.recorded(trace) == Some((place, array)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::attention::{Score, Weighting};
+    use crate::model::{NtmConfig, array};
+
+    #[test]
+    fn each_score_and_each_weighting_has_one_column() {
+        for &score in Score::ALL {
+            for &weighting in Weighting::ALL {
+                let mut config = NtmConfig::new(3, 2);
+                config.attention.score = score.into();
+                config.attention.weighting = weighting.into();
+                let trace = Trace::new(&config);
+                let head = &trace.heads[0];
+                for array in [array::SIMILARITY, array::CONTENT, array::WEIGHTING] {
+                    let own = columns_of(head).filter(|column| column.array == array);
+                    assert_eq!(own.count(), 1, "{} of {score:?}, {weighting:?}", array.name);
+                }
+            }
+        }
     }
 }

@@ -1,7 +1,7 @@
-//! What figures and window say about each score: name, equation, sentences, and the sum of one row.
+//! Scores in figures and window: name, equation, sentences, and the sum of one row.
 
 use super::tables::Tables;
-use crate::figure::facts::column::{COLUMN, Column, Numbers};
+use crate::figure::facts::column::{COLUMN, Column, ValueKind};
 use crate::figure::facts::heads::has;
 use crate::figure::facts::in_step::{InStep, added, n, product, through};
 use crate::figure::facts::stage::Stage;
@@ -25,7 +25,7 @@ pub struct ScoreText {
     /// Name in one word.
     pub word: &'static str,
     /// The number of the equation in the paper, or another source.
-    pub number: &'static str,
+    pub source: &'static str,
     /// The equation of a head.
     pub equation: fn(&HeadTrace) -> String,
     /// The explanation, in a sentence.
@@ -42,12 +42,12 @@ pub struct ScoreText {
 
 #[rustfmt::skip] // A line for each.
 static COLUMNS: [Column; 6] = [
-    Column { parameter: |_| "key k".to_owned(), ..column(&COSINE, |head| is(head, Score::Cosine)) },
-    column(&ADDITIVE, |head| is(head, Score::Additive)),
-    column(&LOCATION, |head| is(head, Score::Location)),
-    column(&GENERAL, |head| is(head, Score::General)),
-    column(&DOT, |head| is(head, Score::Dot)),
-    column(&SCALED_DOT, |head| is(head, Score::ScaledDot)),
+    Column { parameter: |_| "key k".to_owned(), ..column(&COSINE, |head| has_score(head, Score::Cosine)) },
+    column(&ADDITIVE, |head| has_score(head, Score::Additive)),
+    column(&LOCATION, |head| has_score(head, Score::Location)),
+    column(&GENERAL, |head| has_score(head, Score::General)),
+    column(&DOT, |head| has_score(head, Score::Dot)),
+    column(&SCALED_DOT, |head| has_score(head, Score::ScaledDot)),
 ];
 
 /// The column of a score, and whether a head has it.
@@ -57,8 +57,8 @@ const fn column(text: &ScoreText, has: fn(&HeadTrace) -> bool) -> Column {
         word: text.word,
         array: array::SIMILARITY,
         stage: Stage::Content,
-        numbers: Numbers::Scores,
-        number: text.number,
+        values: ValueKind::Scores,
+        source: text.source,
         has,
         equation: text.equation,
         sum: text.sum,
@@ -66,13 +66,13 @@ const fn column(text: &ScoreText, has: fn(&HeadTrace) -> bool) -> Column {
     }
 }
 
-fn is(head: &HeadTrace, score: Score) -> bool {
+pub(super) fn has_score(head: &HeadTrace, score: Score) -> bool {
     head.mechanism.score == score && has(head, array::SIMILARITY)
 }
 
-/// What the softmax of the content weighting takes of a head, as symbols.
+/// The argument of the softmax of the content weighting of a head, as symbols.
 pub(super) fn energy(head: &HeadTrace) -> String {
-    let score = if is(head, Score::Cosine) {
+    let score = if has_score(head, Score::Cosine) {
         "cos(k, M)"
     } else {
         "K"
@@ -97,7 +97,7 @@ pub fn score_text(score: Score) -> &'static ScoreText {
 const COSINE: ScoreText = ScoreText {
     symbol: "cos",
     word: "match",
-    number: "(6)",
+    source: "(6)",
     equation: |_| "cosine of the key k with each row of M, −1 to 1".to_owned(),
     about: "Cosine: the angle between key and row, whatever their lengths.",
     step: "compares its key with every row",
@@ -115,7 +115,7 @@ const COSINE: ScoreText = ScoreText {
 
 const ADDITIVE: ScoreText = ScoreText {
     word: "additive",
-    number: "Bahdanau 2015",
+    source: "Bahdanau 2015",
     equation: |_| "K(i) = v · tanh(k · W_k + M(i) · W_M)".to_owned(),
     about: "Additive: a small learned layer combines key and row, and its units vote.",
     step: "scores its key with every row by a learned layer",
@@ -178,7 +178,7 @@ const GENERAL: ScoreText = ScoreText {
 const DOT: ScoreText = ScoreText {
     symbol: "K",
     word: "dot",
-    number: "Luong 2015",
+    source: "Luong 2015",
     equation: |_| "K(i) = k · M(i)".to_owned(),
     about: "Dot: the dot product of key and row; long rows match more.",
     step: "multiplies its key with every row",
@@ -199,7 +199,7 @@ const DOT: ScoreText = ScoreText {
 
 const SCALED_DOT: ScoreText = ScoreText {
     word: "scaled dot",
-    number: "Vaswani 2017",
+    source: "Vaswani 2017",
     equation: |head| format!("K(i) = k · M(i) / √{}", head.key.width()),
     about: "Scaled dot: the dot product, scaled down for wide rows, so that it does not grow with their width.",
     sum: |at, row| format!("({}) / √{}", (DOT.sum)(at, row), at.head.key.width()),

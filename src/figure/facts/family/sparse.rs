@@ -2,7 +2,7 @@
 
 use super::addressing::strength_parameter;
 use super::tables::Tables;
-use crate::figure::facts::column::{COLUMN, Column, Numbers};
+use crate::figure::facts::column::{COLUMN, Column, ValueKind};
 use crate::figure::facts::heads::has;
 use crate::figure::facts::id::Picture;
 use crate::figure::facts::in_step::{InStep, n};
@@ -35,19 +35,19 @@ static VECTORS: [OverTime; 1] = [
 ];
 
 /// The properties of all columns.
-const OWN: Column = Column {
-    number: "Rae 2016",
+const RAE_2016: Column = Column {
+    source: "Rae 2016",
     ..COLUMN
 };
 
 #[rustfmt::skip] // One line for the constants, one for the functions.
 static COLUMNS: [Column; 3] = [
-    Column { symbol: "age", word: "age", array: AGE, stage: Stage::Age, numbers: Numbers::Ages, has: |head| has(head, AGE),
-        equation: |_| "steps since the row was last accessed, a full bar: longer than the episode; i is the oldest row".to_owned(), sum: age, ..OWN },
+    Column { symbol: "age", word: "age", array: AGE, stage: Stage::Age, values: ValueKind::Ages, has: |head| has(head, AGE),
+        equation: |_| "steps since the row was last accessed, a full bar: longer than the episode; i is the oldest row".to_owned(), sum: age, ..RAE_2016 },
     Column { word: "write", has: |head| has(head, ROW),
-        equation: |_| "w = gʷ · (γ · wʳₜ₋₁ + (1 − γ) · 1 in row i)".to_owned(), parameter: gates, sum: written, ..OWN },
+        equation: |_| "w = gʷ · (γ · wʳₜ₋₁ + (1 − γ) · 1 in row i)".to_owned(), parameter: gates, sum: written, ..RAE_2016 },
     Column { word: "softmax", has: |head| has(head, ROWS),
-        equation: |head| format!("w = softmax(β · K) over the {} rows of the largest K", head.series(ROWS).map_or(0, Series::width)), parameter: strength_parameter, sum: read, ..OWN },
+        equation: |head| format!("w = softmax(β · K) over the {} rows of the largest K", head.series(ROWS).map_or(0, Series::width)), parameter: strength_parameter, sum: read, ..RAE_2016 },
 ];
 
 /// The gates of its write heads: `gʷ .98 γ .02`.

@@ -1,4 +1,4 @@
-//! What a family of machines adds to what figures say.
+//! The tables of a family of machines.
 
 use crate::figure::facts::column::Column;
 use crate::figure::facts::in_step::{Fact, InStep};
@@ -7,7 +7,7 @@ use crate::figure::facts::over_time::OverTime;
 
 /// The tables of a family.
 pub(super) struct Tables {
-    /// Its columns of the addressing, those of a stage in their order.
+    /// Its columns of the addressing; those of one stage stand in their order.
     pub(super) columns: &'static [Column],
     /// Its numbers per step.
     pub(super) measures: &'static [Measure],
@@ -18,7 +18,7 @@ pub(super) struct Tables {
 }
 
 impl Tables {
-    /// Those of a family that adds nothing.
+    /// Empty tables.
     pub(super) const EMPTY: Self = Self {
         columns: &[],
         measures: &[],

@@ -6,7 +6,7 @@ use crate::figure::facts::family::addressing::main_shift;
 use crate::figure::facts::measure::Measure;
 use crate::figure::facts::rows::Span;
 use crate::figure::scene::paint::Draw;
-use crate::figure::{Area, Ink, MEASURES, Slot, Style, signed};
+use crate::figure::{ADDRESSING_MEASURES, Area, Ink, Slot, Style, signed};
 use crate::train::{ABSENT, is_absent};
 
 /// Height of a line.
@@ -22,7 +22,7 @@ pub fn measured_value(lines: &HeadLines, measure: &Measure, step: usize) -> f32 
 }
 
 /// Returns the cells of the numbers in a line of the table; left of them stands the head.
-pub fn table_cells(x: Span) -> [Span; MEASURES.len()] {
+pub fn table_cells(x: Span) -> [Span; ADDRESSING_MEASURES.len()] {
     let start = x.min + 36.0;
     let each = (x.max - start).max(1.0) / 5.2;
     let mut left = start;
@@ -52,7 +52,7 @@ impl Painting<'_, '_> {
             self.on.text(words, at, self.quiet(SMALL));
         }
         let style = self.quiet(SMALL).end();
-        for (cell, measure) in table_cells(x).into_iter().zip(&MEASURES) {
+        for (cell, measure) in table_cells(x).into_iter().zip(&ADDRESSING_MEASURES) {
             let at = [cell.max, y.min + line / 2.0];
             if self.emits(measure) {
                 self.on.text(measure.title(), at, style);
@@ -88,11 +88,11 @@ impl Painting<'_, '_> {
         let lines = &self.of.seen.facts.heads[head];
         let cells = table_cells(Span::new(line.left, line.right));
         let style = Style::new(SMALL, colours.strong).mono().end();
-        let values = MEASURES.each_ref().map(|measure| {
+        let values = ADDRESSING_MEASURES.each_ref().map(|measure| {
             let value = measured_value(lines, measure, step);
             measure.in_table(value)
         });
-        for ((cell, value), measure) in cells.into_iter().zip(&values).zip(&MEASURES) {
+        for ((cell, value), measure) in cells.into_iter().zip(&values).zip(&ADDRESSING_MEASURES) {
             if self.emits(measure) {
                 self.on.text(value.as_str(), [cell.max, middle], style);
             }
@@ -102,7 +102,10 @@ impl Painting<'_, '_> {
         self.on.text(shift.as_str(), [cells[2].max, middle], style);
         self.shift_bars(head, line.across(cells[2].min, cells[2].max));
         let [beta, gate, _, gamma, entropy] = values.each_ref().map(|value| value.trim());
-        let name = if MEASURES[..4].iter().any(|measure| self.emits(measure)) {
+        let name = if ADDRESSING_MEASURES[..4]
+            .iter()
+            .any(|measure| self.emits(measure))
+        {
             format!(
                 "{label} emits β {beta}, g {gate}, shift {shift}, γ {gamma}; entropy {entropy} bits"
             )

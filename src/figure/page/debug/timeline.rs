@@ -13,7 +13,9 @@ use crate::figure::scene::fonts::width_of;
 use crate::figure::scene::lanes;
 use crate::figure::scene::paint::{Draw, Surface};
 use crate::figure::scene::panel::{Panel, PlacedPanel, later};
-use crate::figure::{HeadName, Ink, MEASURES, PanelId, Picture, Slot, Style, facts::numbers};
+use crate::figure::{
+    ADDRESSING_MEASURES, HeadName, Ink, PanelId, Picture, Slot, Style, facts::numbers,
+};
 use crate::train::is_absent;
 
 /// Height of the loss with its room.
@@ -42,7 +44,7 @@ pub fn line_count(facts: &Facts, has_spread: bool) -> usize {
     let redundancy = usize::from(!facts.redundancies.0.is_empty());
     match facts.heads.len() {
         0 => 0,
-        _ => MEASURES.len() + redundancy + usize::from(has_spread),
+        _ => ADDRESSING_MEASURES.len() + redundancy + usize::from(has_spread),
     }
 }
 
@@ -180,14 +182,15 @@ impl Painting<'_, '_> {
         let (label, name) = (self.label(focus), Some(self.name(focus)));
         let scalars = of.scalars(focus);
         // A head that has more than the usual five has them in the same room.
-        let lane = LANE * MEASURES.len() as f32 / scalars.len().max(MEASURES.len()) as f32;
+        let lane = LANE * ADDRESSING_MEASURES.len() as f32
+            / scalars.len().max(ADDRESSING_MEASURES.len()) as f32;
         for (index, scalar) in scalars.iter().enumerate() {
             let top = top + index as f32 * lane;
             let id = PanelId::of(Picture::Scalars, focus).part(index);
             let y = Span::new(top, top + lane - 3.0);
             self.lane_of(id, y, (&label, name), scalar);
         }
-        top += MEASURES.len() as f32 * LANE;
+        top += ADDRESSING_MEASURES.len() as f32 * LANE;
         if let Some(redundant) = of.seen.facts.redundancies.like(head.is_write()) {
             let id = PanelId::new(Picture::Redundancy);
             let who = (redundant.who, redundant.head);

@@ -713,8 +713,9 @@ impl<R: Real> HeadTrace<R> {
 
     /// Returns the series of an array; `None` where the head lacks it.
     pub fn series(&self, array: Array) -> Option<&Series<R>> {
+        // Of the arrays that it lacks no texts are compared.
         let mut all = self.arrays();
-        let found = all.find(|(other, series)| *other == array && series.width() > 0);
+        let found = all.find(|(other, series)| series.width() > 0 && *other == array);
         found.map(|(_, series)| series)
     }
 

@@ -29,19 +29,37 @@ pub(crate) const DROP: f32 = 0.36;
 /// Width of a letter that only another font has, of its size.
 const UNKNOWN: f32 = 0.6;
 
-/// The letters of each font, and their widths, of its size.
-static LETTERS: LazyLock<[Option<(Charmap<'static>, GlyphMetrics<'static>)>; 3]> =
-    LazyLock::new(|| {
-        FONTS.map(|(_, file)| {
-            let font = skrifa::FontRef::new(file).ok()?;
-            let widths = font.glyph_metrics(Size::new(1.0), LocationRef::default());
-            Some((font.charmap(), widths))
-        })
-    });
+/// The letters of a font, and their widths, of its size.
+struct Letters {
+    all: Charmap<'static>,
+    widths: GlyphMetrics<'static>,
+    /// Those of the letters that stand in nearly all texts, by their codes.
+    common: [Option<f32>; 128],
+}
+
+impl Letters {
+    fn width(&self, letter: char) -> Option<f32> {
+        self.widths.advance_width(self.all.map(letter)?)
+    }
+}
+
+static LETTERS: LazyLock<[Option<Letters>; 3]> = LazyLock::new(|| {
+    FONTS.map(|(_, file)| {
+        let font = skrifa::FontRef::new(file).ok()?;
+        let mut letters = Letters {
+            all: font.charmap(),
+            widths: font.glyph_metrics(Size::new(1.0), LocationRef::default()),
+            common: [None; 128],
+        };
+        letters.common = std::array::from_fn(|code| letters.width(char::from(code as u8)));
+        Some(letters)
+    })
+});
 
 fn letter_width(font: usize, letter: char) -> Option<f32> {
-    let (letters, widths) = LETTERS[font].as_ref()?;
-    widths.advance_width(letters.map(letter)?)
+    let letters = LETTERS[font].as_ref()?;
+    let common = letters.common.get(letter as usize);
+    common.map_or_else(|| letters.width(letter), |width| *width)
 }
 
 /// Returns a font with all letters of a text: a name that no other has, its file, and its place in that.

@@ -178,7 +178,8 @@ impl<'a> Painting<'_, 'a> {
 
     /// The weighting that a head reads or writes with, at this place.
     fn final_weighting(&self, head: usize, area: Area, axis: &Axis) -> Option<PlacedPanel<'a>> {
-        let last = columns_of(&self.trace().heads[head]).last()?;
+        let stages = self.of.seen.now.stages;
+        let last = stages.columns(&self.trace().heads[head]).last()?;
         let id = PanelId::of(Picture::Stages, head).part(last.place());
         let mut panel = self.of.seen.panel(id)?;
         if let Content::Bars(bars) = &mut panel.content {

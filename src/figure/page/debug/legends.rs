@@ -1,7 +1,6 @@
 //! What stands below the stages: the table of the heads, their overlap, and the legends of the colours.
 
 use super::{Painting, SMALL, area};
-use crate::figure::facts::family::columns_of;
 use crate::figure::facts::rows::{Axis, Span};
 use crate::figure::facts::source::SourceSteps;
 use crate::figure::scene::addressing::as_bars;
@@ -87,7 +86,9 @@ fn strips(seen: &Catalogue<'_>, head: usize) -> Vec<Entry> {
     let heads = Some(seen)
         .filter(|seen| seen.layer.is_none())
         .and_then(head_of);
-    let columns = heads.into_iter().flat_map(columns_of);
+    let columns = heads
+        .into_iter()
+        .flat_map(|head| seen.now.stages.columns(head));
     let strips = columns.map(|column| (column.word, seen.scale_of(head, column)));
     let strips = strips.filter(|(_, scale)| !matches!(scale, Scale::Weighting { .. }));
     strips.map(|(word, scale)| (word, vec![scale])).collect()

@@ -24,10 +24,8 @@ const WRITES_NOTHING: &str = "writes almost nothing";
 /// Returns the action of a head in a stage or, with `None`, in the whole step: without its name, and the detail.
 pub(super) fn action(at: &InStep<'_>, stage: Option<Stage>) -> [String; 2] {
     let (head, step) = (at.head, at.step);
-    let column = stage.and_then(|stage| {
-        let columns = columns_of(head).filter(|column| column.stage == stage);
-        columns.last()
-    });
+    let columns = stage.map(|stage| columns_of(head).filter(move |column| column.stage == stage));
+    let column = columns.and_then(Iterator::last);
     let made = column.map_or(head.weighting.row(step), |column| column.values(head, step));
     if made.is_empty() {
         let verb = ["reads", "writes to"][usize::from(head.is_write())];

@@ -44,6 +44,23 @@ pub(crate) const fn derived(name: &'static str) -> ArraySpec {
 }
 
 impl Measure {
+    /// A number that is recorded as an array.
+    pub(crate) const fn recorded(
+        symbol: &'static str,
+        words: &'static str,
+        array: Array,
+        ends: Ends,
+    ) -> Self {
+        let from = None;
+        Self {
+            symbol,
+            words,
+            array,
+            from,
+            ends,
+        }
+    }
+
     /// True of a head that has it.
     pub fn is_of(&self, head: &HeadTrace) -> bool {
         head.series(self.from.unwrap_or(self.array)).is_some()

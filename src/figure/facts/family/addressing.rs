@@ -25,10 +25,10 @@ pub(super) const TABLES: Tables = Tables {
 /// The numbers of a head in the order of the addressing.
 #[rustfmt::skip] // A line for each.
 pub static ADDRESSING_MEASURES: [Measure; 5] = [
-    Measure { symbol: "β", words: "key strength", array: array::STRENGTH, from: None, ends: Ends::FromZero },
-    Measure { symbol: "g", words: "gate", array: array::GATE, from: None, ends: Ends::Share },
+    Measure::recorded("β", "key strength", array::STRENGTH, Ends::FromZero),
+    Measure::recorded("g", "gate", array::GATE, Ends::Share),
     Measure { symbol: "s", words: "expected shift", array: &derived("expected_shift"), from: Some(array::SHIFT), ends: Ends::Shift },
-    Measure { symbol: "γ", words: "sharpening", array: array::SHARPENING, from: None, ends: Ends::FromOne },
+    Measure::recorded("γ", "sharpening", array::SHARPENING, Ends::FromOne),
     Measure { symbol: "H", words: "entropy of w, bits", array: &derived("entropy"), from: Some(array::WEIGHTING), ends: Ends::Bits },
 ];
 
@@ -74,6 +74,11 @@ fn has_only_weighting(head: &HeadTrace) -> bool {
     has(head, array::WEIGHTING)
         && !is_sparse(head)
         && !stages.into_iter().any(|array| has(head, array))
+}
+
+/// True of a head with a content weighting of this form.
+pub(super) fn has_weighting(head: &HeadTrace, weighting: Weighting) -> bool {
+    head.mechanism.weighting == weighting && has(head, array::CONTENT)
 }
 
 /// True of a head whose content weighting is the softmax of the scores.

@@ -1,6 +1,6 @@
 //! Bayesian heads, whose weights are random: Fan et al. 2020.
 
-use super::addressing::{CONTENT, softmax};
+use super::addressing::{CONTENT, has_weighting, softmax};
 use super::score::energy;
 use super::tables::Tables;
 use crate::figure::facts::column::{COLUMN, Column, ValueKind};
@@ -10,7 +10,7 @@ use crate::figure::facts::measure::{Ends, Measure};
 use crate::figure::facts::stage::Stage;
 use crate::model::attention::Weighting;
 use crate::model::weighting::bayesian::{DIVERGENCE, NOISE, NORMAL, PRIOR};
-use crate::model::{HeadTrace, NoiseMode, array};
+use crate::model::NoiseMode;
 
 pub(super) const TABLES: Tables = Tables {
     columns: &COLUMNS,
@@ -19,35 +19,25 @@ pub(super) const TABLES: Tables = Tables {
     ..Tables::EMPTY
 };
 
-static MEASURES: [Measure; 1] = [Measure {
-    symbol: "KL",
-    words: "divergence from m, nats",
-    array: DIVERGENCE,
-    from: None,
-    ends: Ends::All,
-}];
+static MEASURES: [Measure; 1] = [Measure::recorded(
+    "KL",
+    "divergence from m, nats",
+    DIVERGENCE,
+    Ends::All,
+)];
 
 #[rustfmt::skip] // One line for the constants, one for the functions.
 static COLUMNS: [Column; 3] = [
     Column { symbol: "m", word: "prior", array: PRIOR, stage: Stage::Content, values: ValueKind::Prior, source: "Fan 2020", has: |head| has(head, PRIOR),
         equation: |_| "m: expected from the rows of M alone, without the key".to_owned(), sum: |_, _| "from this row of M, relative to all rows".to_owned(), ..COLUMN },
-    Column { has: |head| has_weighting(head, Weighting::Weibull), equation: |head| format!("wᶜ = softmax({} + ν), ν = ln(−ln(1 − u)) / k", energy(head)), ..FAN_2020 },
-    Column { has: |head| has_weighting(head, Weighting::Lognormal), equation: |head| format!("wᶜ = softmax({} + ν), ν = σ · ε", energy(head)), ..FAN_2020 },
+    Column { has: |head| has_weighting(head, Weighting::Weibull), equation: |head| format!("wᶜ = softmax({} + ν), ν = ln(−ln(1 − u)) / k", energy(head)), source: "Fan 2020", sum: content, ..CONTENT },
+    Column { has: |head| has_weighting(head, Weighting::Lognormal), equation: |head| format!("wᶜ = softmax({} + ν), ν = σ · ε", energy(head)), source: "Fan 2020", sum: content, ..CONTENT },
 ];
 
-/// The properties of its content weighting.
-const FAN_2020: Column = Column {
-    source: "Fan 2020",
-    sum: |at, row| {
-        softmax(at, row, 0..at.head.similarity.width(), |row| {
-            perturbed(at, row)
-        })
-    },
-    ..CONTENT
-};
-
-fn has_weighting(head: &HeadTrace, weighting: Weighting) -> bool {
-    head.mechanism.weighting == weighting && has(head, array::CONTENT)
+/// The equation of wᶜ of a row.
+fn content(at: &InStep<'_>, row: usize) -> String {
+    let noise = |row| perturbed(at, row);
+    softmax(at, row, 0..at.head.similarity.width(), noise)
 }
 
 /// Returns the perturbation of β·K in a row, if the weights of a head are sampled.

@@ -25,9 +25,9 @@ pub(super) const TABLES: Tables = Tables {
 
 #[rustfmt::skip] // A line for each.
 static MEASURES: [Measure; 3] = [
-    Measure { symbol: "f", words: "free gate", array: FREE_GATE, from: None, ends: Ends::FromZero },
-    Measure { symbol: "gᵃ", words: "allocation gate", array: ALLOCATION_GATE, from: None, ends: Ends::FromZero },
-    Measure { symbol: "gʷ", words: "write gate", array: WRITE_GATE, from: None, ends: Ends::FromZero },
+    Measure::recorded("f", "free gate", FREE_GATE, Ends::FromZero),
+    Measure::recorded("gᵃ", "allocation gate", ALLOCATION_GATE, Ends::FromZero),
+    Measure::recorded("gʷ", "write gate", WRITE_GATE, Ends::FromZero),
 ];
 
 #[rustfmt::skip] // A line for each.
@@ -37,26 +37,20 @@ static VECTORS: [OverTime; 3] = [
     vector(Picture::Modes, Owner::Head, Some(READ_MODES), ["Read modes", "modes", "modes", "π", "mode", ""], Colours::Weighting, KnownFrom::AtOnce),
 ];
 
-/// The properties of all columns.
-const GRAVES_2016: Column = Column {
-    source: "Graves 2016",
-    ..COLUMN
-};
-
 #[rustfmt::skip] // One line for the constants, one for the functions.
 static COLUMNS: [Column; 6] = [
     Column { symbol: "u", word: "usage", array: USAGE, stage: Stage::Usage, values: ValueKind::Usage, has: |head| has(head, USAGE),
-        equation: |_| "u = (uₜ₋₁ + wₜ₋₁ − uₜ₋₁ · wₜ₋₁) · Π (1 − f · wʳₜ₋₁)".to_owned(), sum: usage, ..GRAVES_2016 },
+        equation: |_| "u = (uₜ₋₁ + wₜ₋₁ − uₜ₋₁ · wₜ₋₁) · Π (1 − f · wʳₜ₋₁)".to_owned(), sum: usage, source: "Graves 2016", ..COLUMN },
     Column { symbol: "a", word: "allocate", short: "alloc.", array: ALLOCATION, stage: Stage::Allocate, has: |head| has(head, ALLOCATION),
-        equation: |_| "a = (1 − u) · Π u of the rows that are used less".to_owned(), sum: allocation, ..GRAVES_2016 },
+        equation: |_| "a = (1 − u) · Π u of the rows that are used less".to_owned(), sum: allocation, source: "Graves 2016", ..COLUMN },
     Column { symbol: "b", word: "backward", short: "back", array: BACKWARD, stage: Stage::Links, has: |head| has(head, BACKWARD),
-        equation: |_| "b(i) = Σ L(j, i) · wₜ₋₁(j)".to_owned(), sum: |at, row| links(at, row, false), ..GRAVES_2016 },
+        equation: |_| "b(i) = Σ L(j, i) · wₜ₋₁(j)".to_owned(), sum: |at, row| links(at, row, false), source: "Graves 2016", ..COLUMN },
     Column { symbol: "f", word: "forward", array: FORWARD, stage: Stage::Links, has: |head| has(head, FORWARD),
-        equation: |_| "f(i) = Σ L(i, j) · wₜ₋₁(j)".to_owned(), sum: |at, row| links(at, row, true), ..GRAVES_2016 },
+        equation: |_| "f(i) = Σ L(i, j) · wₜ₋₁(j)".to_owned(), sum: |at, row| links(at, row, true), source: "Graves 2016", ..COLUMN },
     Column { word: "write", has: |head| has(head, WRITE_GATE) && has(head, array::CONTENT) && !is_sparse(head),
-        equation: write_equation, parameter: write_parameter, sum: written, ..GRAVES_2016 },
+        equation: write_equation, parameter: write_parameter, sum: written, source: "Graves 2016", ..COLUMN },
     Column { word: "mix", has: |head| has(head, READ_MODES) && has(head, array::CONTENT),
-        equation: |_| "w = π₁ · b + π₂ · wᶜ + π₃ · f".to_owned(), parameter: modes_parameter, sum: mixed, ..GRAVES_2016 },
+        equation: |_| "w = π₁ · b + π₂ · wᶜ + π₃ · f".to_owned(), parameter: modes_parameter, sum: mixed, source: "Graves 2016", ..COLUMN },
 ];
 
 /// The equation of the write weighting of a Differentiable Neural Computer.

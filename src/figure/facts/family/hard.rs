@@ -24,20 +24,13 @@ static MEASURES: [Measure; 1] = [
     Measure { symbol: "H", words: "entropy of α, bits", array: &derived("distribution_entropy"), from: Some(array::DISTRIBUTION), ends: Ends::Bits },
 ];
 
-/// The properties of all columns.
-const XU_2015: Column = Column {
-    stage: Stage::Draw,
-    source: "Xu 2015",
-    ..COLUMN
-};
-
 #[rustfmt::skip] // One line for the constants, one for the functions.
 static COLUMNS: [Column; 3] = [
     Column { symbol: "α", array: array::DISTRIBUTION, has: |head| is_hard(head) && has(head, array::SHARPENING), ..SHARPEN },
     Column { symbol: "α", word: "prob.", array: array::DISTRIBUTION, has: |head| is_hard(head) && !has(head, array::SHARPENING),
-        equation: |head| format!("α = {}: the probability of each row", stage_input(head, array::DISTRIBUTION).0), sum: |_, _| "unchanged: there is no sharpening".to_owned(), ..XU_2015 },
+        equation: |head| format!("α = {}: the probability of each row", stage_input(head, array::DISTRIBUTION).0), sum: |_, _| "unchanged: there is no sharpening".to_owned(), stage: Stage::Draw, source: "Xu 2015", ..COLUMN },
     Column { word: "sample", has: is_hard,
-        equation: |_| "w = 1 in one row, sampled from α; or in the most likely row; or, expected, α itself".to_owned(), parameter: draw_parameter, sum: drawn, ..XU_2015 },
+        equation: |_| "w = 1 in one row, sampled from α; or in the most likely row; or, expected, α itself".to_owned(), parameter: draw_parameter, sum: drawn, stage: Stage::Draw, source: "Xu 2015", ..COLUMN },
 ];
 
 /// Describes the choice of a hard head's row.

@@ -1,15 +1,13 @@
 //! Local heads, which look at a window of the rows: Luong et al. 2015.
 
-use super::addressing::{CONTENT, softmax};
+use super::addressing::{CONTENT, has_weighting, softmax};
 use super::score::energy;
 use super::tables::Tables;
 use crate::figure::facts::column::Column;
-use crate::figure::facts::heads::has;
 use crate::figure::facts::in_step::{Fact, InStep, n};
 use crate::figure::facts::measure::{Ends, Measure};
 use crate::model::attention::Weighting;
 use crate::model::weighting::local::CENTRE;
-use crate::model::{HeadTrace, array};
 
 pub(super) const TABLES: Tables = Tables {
     columns: &COLUMNS,
@@ -18,30 +16,18 @@ pub(super) const TABLES: Tables = Tables {
     ..Tables::EMPTY
 };
 
-static MEASURES: [Measure; 1] = [Measure {
-    symbol: "p",
-    words: "centre of the window",
-    array: CENTRE,
-    from: None,
-    ends: Ends::Rows,
-}];
+static MEASURES: [Measure; 1] = [Measure::recorded(
+    "p",
+    "centre of the window",
+    CENTRE,
+    Ends::Rows,
+)];
 
 #[rustfmt::skip] // A line for each.
 static COLUMNS: [Column; 2] = [
-    Column { has: |head| has_weighting(head, Weighting::LocalMonotonic), equation: |head| format!("wᶜ = softmax({}) within rows p ± D", energy(head)), ..LUONG_2015 },
-    Column { has: |head| has_weighting(head, Weighting::LocalPredictive), equation: |head| format!("wᶜ = softmax({}) within p ± D · exp(−(i − p)² / 2σ²)", energy(head)), ..LUONG_2015 },
+    Column { has: |head| has_weighting(head, Weighting::LocalMonotonic), equation: |head| format!("wᶜ = softmax({}) within rows p ± D", energy(head)), source: "Luong 2015", sum: content, ..CONTENT },
+    Column { has: |head| has_weighting(head, Weighting::LocalPredictive), equation: |head| format!("wᶜ = softmax({}) within p ± D · exp(−(i − p)² / 2σ²)", energy(head)), source: "Luong 2015", sum: content, ..CONTENT },
 ];
-
-/// The properties of all columns.
-const LUONG_2015: Column = Column {
-    source: "Luong 2015",
-    sum: content,
-    ..CONTENT
-};
-
-fn has_weighting(head: &HeadTrace, weighting: Weighting) -> bool {
-    head.mechanism.weighting == weighting && has(head, array::CONTENT)
-}
 
 /// The equation of wᶜ of a row.
 fn content(at: &InStep<'_>, row: usize) -> String {

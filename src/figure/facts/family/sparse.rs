@@ -21,33 +21,26 @@ pub(super) const TABLES: Tables = Tables {
     ..Tables::EMPTY
 };
 
-static MEASURES: [Measure; 1] = [Measure {
-    symbol: "γ",
-    words: "interpolation gate",
-    array: INTERPOLATION_GATE,
-    from: None,
-    ends: Ends::FromZero,
-}];
+static MEASURES: [Measure; 1] = [Measure::recorded(
+    "γ",
+    "interpolation gate",
+    INTERPOLATION_GATE,
+    Ends::FromZero,
+)];
 
 #[rustfmt::skip] // A line for each.
 static VECTORS: [OverTime; 1] = [
     vector(Picture::Age, Owner::Head, Some(AGE), ["Age", "age", "age", "age", "row", ""], Colours::Ages, KnownFrom::After(Stage::Age)),
 ];
 
-/// The properties of all columns.
-const RAE_2016: Column = Column {
-    source: "Rae 2016",
-    ..COLUMN
-};
-
 #[rustfmt::skip] // One line for the constants, one for the functions.
 static COLUMNS: [Column; 3] = [
     Column { symbol: "age", word: "age", array: AGE, stage: Stage::Age, values: ValueKind::Ages, has: |head| has(head, AGE),
-        equation: |_| "steps since the row was last accessed, a full bar: longer than the episode; i is the oldest row".to_owned(), sum: age, ..RAE_2016 },
+        equation: |_| "steps since the row was last accessed, a full bar: longer than the episode; i is the oldest row".to_owned(), sum: age, source: "Rae 2016", ..COLUMN },
     Column { word: "write", has: |head| has(head, ROW),
-        equation: |_| "w = gʷ · (γ · wʳₜ₋₁ + (1 − γ) · 1 in row i)".to_owned(), parameter: gates, sum: written, ..RAE_2016 },
+        equation: |_| "w = gʷ · (γ · wʳₜ₋₁ + (1 − γ) · 1 in row i)".to_owned(), parameter: gates, sum: written, source: "Rae 2016", ..COLUMN },
     Column { word: "softmax", has: |head| has(head, ROWS),
-        equation: |head| format!("w = softmax(β · K) over the {} rows of the largest K", head.series(ROWS).map_or(0, Series::width)), parameter: strength_parameter, sum: read, ..RAE_2016 },
+        equation: |head| format!("w = softmax(β · K) over the {} rows of the largest K", head.series(ROWS).map_or(0, Series::width)), parameter: strength_parameter, sum: read, source: "Rae 2016", ..COLUMN },
 ];
 
 /// The gates of its write heads: `gʷ .98 γ .02`.

@@ -80,18 +80,31 @@ impl Statement {
     /// Its line with the numbers of the entry that changes most in the step.
     pub fn with_most_changed(&self, all: &[Self], trace: &Trace, step: usize) -> Option<String> {
         let Entry { part, index, .. } = self.most_changed(trace, step)?;
-        self.with_numbers(all, trace, step, [part, index])
+        let (line, _) = self.line(all, trace, step, [part, index])?;
+        Some(line)
     }
 
-    /// Its line with the numbers of an entry, by its part and its place there; a name stays where the entry takes several
-    /// of its values, or one that is not recorded as such. None where all names stay.
+    /// Its line with the numbers of an entry, by its part and its place there; none where all names stay.
     pub fn with_numbers(
         &self,
         all: &[Self],
         trace: &Trace,
         step: usize,
-        [part, index]: [usize; 2],
+        entry: [usize; 2],
     ) -> Option<String> {
+        let (line, has_numbers) = self.line(all, trace, step, entry)?;
+        has_numbers.then_some(line)
+    }
+
+    /// Its line with the numbers of an entry, and whether there are any but that of the result; a name stays where the entry
+    /// takes several of its values, or one that is not recorded as such.
+    fn line(
+        &self,
+        all: &[Self],
+        trace: &Trace,
+        step: usize,
+        [part, index]: [usize; 2],
+    ) -> Option<(String, bool)> {
         let (made, series) = array(trace, *self.parts.get(part)?)?;
         let entries = entries(trace, made, index)?;
         let mut last = self.equation.find('=')? + 1;
@@ -119,9 +132,7 @@ impl Statement {
             };
             last = read.words.end;
         }
-        if text.is_empty() {
-            return None;
-        }
+        let has_numbers = !text.is_empty();
         text += &self.equation[last..];
         let words: Vec<_> = text.split_whitespace().collect();
         let value = numbers::short(*series.row(step).get(index)?, 2);
@@ -134,10 +145,8 @@ impl Statement {
         let symbol = last_name(made.symbol);
         let head = split_head(made.name).map(|[kind, number, _]| format!("{kind}{number}."));
         let head = head.unwrap_or_default();
-        Some(format!(
-            "{head}{symbol}{place} = {} = {value}",
-            words.join(" ")
-        ))
+        let line = format!("{head}{symbol}{place} = {} = {value}", words.join(" "));
+        Some((line, has_numbers))
     }
 
     /// The values of a quantity that this array is made of, in the step that its line says; of a head, those of the same

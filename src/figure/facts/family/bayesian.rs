@@ -8,9 +8,9 @@ use crate::figure::facts::heads::has;
 use crate::figure::facts::in_step::{Fact, InStep};
 use crate::figure::facts::measure::{Ends, Measure};
 use crate::figure::facts::stage::Stage;
+use crate::model::NoiseMode;
 use crate::model::attention::Weighting;
 use crate::model::weighting::bayesian::{DIVERGENCE, NOISE, NORMAL, PRIOR};
-use crate::model::NoiseMode;
 
 pub(super) const TABLES: Tables = Tables {
     columns: &COLUMNS,

@@ -158,11 +158,16 @@ pub(crate) fn n(value: f32) -> String {
 pub(crate) type Term = (String, f32);
 
 /// Writes the largest terms of a sum, and the total of the others.
-pub(crate) fn added(mut terms: Vec<Term>) -> String {
+pub(crate) fn added(terms: Vec<Term>) -> String {
+    added_as(terms, |text| text)
+}
+
+/// [`added`] of terms of which only those that are shown are written.
+pub(crate) fn added_as<T>(mut terms: Vec<(T, f32)>, write: impl Fn(T) -> String) -> String {
     terms.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
     let rest: f32 = terms.iter().skip(TERMS).map(|term| term.1).sum();
     let others = terms.len().saturating_sub(TERMS);
-    let largest = terms.into_iter().take(TERMS).map(|term| term.0);
+    let largest = terms.into_iter().take(TERMS).map(|term| write(term.0));
     let rest = (others > 0).then(|| format!("{} from {others} others", n(rest)));
     largest.chain(rest).collect::<Vec<_>>().join("\n+ ")
 }

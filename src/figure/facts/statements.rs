@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::figure::facts::in_step::n;
+use crate::figure::facts::in_step::{added_as, n};
 use crate::figure::facts::numbers;
 use crate::figure::facts::quantities::{axes_of, of_steps, start_of};
 use crate::math::Series;
@@ -193,21 +193,12 @@ impl Statement {
         entry: [usize; 2],
     ) -> Option<String> {
         let (axis, factors, size) = self.sum(all, trace, step, entry)?;
-        let mut terms: Vec<_> = (0..size).map(|at| (at, product(&factors, at))).collect();
-        let count = TERMS.min(size.saturating_sub(1));
-        terms.select_nth_unstable_by(count, |a, b| b.1.abs().total_cmp(&a.1.abs()));
-        let rest = terms.split_off(TERMS.min(size));
-        terms.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
-        let lines = terms.into_iter().map(|(at, _)| {
+        let terms = (0..size).map(|at| (at, product(&factors, at))).collect();
+        let sum = added_as(terms, |at| {
             let words: Vec<_> = factors.iter().map(|own| n(own.at(at))).collect();
             format!("{axis} {at}: {}", words.join(" · "))
         });
-        let others = (!rest.is_empty()).then(|| {
-            let sum: f32 = rest.iter().map(|(_, value)| value).sum();
-            format!("{} from {} others", n(sum), rest.len())
-        });
-        let lines: Vec<_> = lines.chain(others).collect();
-        Some(format!("sum of {size} terms:\n{}", lines.join("\n+ ")))
+        Some(format!("sum of {size} terms:\n{sum}"))
     }
 
     /// The only sum of products in its line for an entry, of `sum` or `dot` over one axis: the axis, the factors of its terms,
@@ -296,9 +287,6 @@ impl Statement {
         all.into_iter().map(|(own, _)| own).collect()
     }
 }
-
-/// The number of terms of a sum that are shown, the largest.
-const TERMS: usize = 4;
 
 /// The values of a quantity in a step, and its axes as a line calls them.
 struct Values<'a> {

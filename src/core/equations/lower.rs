@@ -996,6 +996,14 @@ impl<'a> Lowering<'a> {
     // Values.
 
     fn value(&mut self, tree: &Node, scope: &[Axis]) -> Checked<Value> {
+        let mut value = self.value_of(tree, scope)?;
+        if tree.named != tree.place {
+            value.named.clone_from(&tree.named);
+        }
+        Ok(value)
+    }
+
+    fn value_of(&mut self, tree: &Node, scope: &[Axis]) -> Checked<Value> {
         let place = &tree.place;
         let op = match &tree.kind {
             Kind::Number(number) => Op::Number(*number),
@@ -1070,6 +1078,7 @@ impl<'a> Lowering<'a> {
             Some((name, axis)) => self.look_before(name, &inner.place, &inner_scope, axis)?,
             None => self.value(inner, &inner_scope)?,
         };
+        value.named.clone_from(&inner.named);
         let indices = self.values(&tree.parts[1..], scope)?;
         let selected = |item: &Item| match item {
             Item::Entry(axis, _) | Item::Pick(axis) => Some(*axis),

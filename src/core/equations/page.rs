@@ -274,9 +274,10 @@ impl Page {
     /// The value of an input of the innermost component.
     pub(super) fn argument(&mut self, name: &str, place: &Place) -> Checked<Option<Node>> {
         let value = self.scopes.last().and_then(|scope| scope.values.get(name));
-        let Some(value) = value.cloned() else {
+        let Some(mut value) = value.cloned() else {
             return Ok(None);
         };
+        value.named.clone_from(place);
         let mut count = 0;
         value.each(&mut |_| count += 1);
         self.count_words(count, place)?;

@@ -118,6 +118,8 @@ pub struct Value {
     pub axes: Vec<Axis>,
     /// Where it stands.
     pub place: Place,
+    /// Where it is named: its place, or that of the input of a component which stands for it.
+    pub named: Place,
 }
 
 /// A learned tensor: `[own…, kind, gates, out…, in]`.
@@ -243,6 +245,7 @@ impl Value {
             parts,
             axes,
             place: place.clone(),
+            named: place.clone(),
         }
     }
 

@@ -10,6 +10,8 @@ pub type Axis = usize;
 pub struct Node {
     /// Where it begins.
     pub place: Place,
+    /// Where it is named: its place, or that of the input of a component which stands for it.
+    pub named: Place,
     /// Its kind.
     pub kind: Kind,
     /// The expressions directly inside it, in the order of the text.
@@ -71,9 +73,10 @@ impl Node {
     /// Returns an expression of parts.
     pub fn new(place: &Place, kind: Kind, parts: Vec<Self>) -> Self {
         let depth = 1 + parts.iter().map(|part| part.depth).max().unwrap_or(0);
-        let place = place.clone();
+        let (place, named) = (place.clone(), place.clone());
         Self {
             place,
+            named,
             kind,
             parts,
             depth,

@@ -16,10 +16,48 @@ pub struct ArraySpec {
     pub range: Range,
     /// The equation, with the number in Graves et al. 2014 in brackets.
     pub equation: &'static str,
-    /// True where `[-1]` of its line is the step before: in no block inside a step, and in none that goes backwards.
-    pub follows_steps: bool,
+    /// What that line of a machine file reads.
+    pub reads: &'static [Read],
+    /// The terms of the only sum in that line, if they are products of what it reads.
+    pub sum: Option<Sum>,
     /// The rows that are kept.
     pub(super) retention: Retention,
+}
+
+/// A quantity in the line of an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Read {
+    /// The name of its array; of heads together that of the first one.
+    pub array: &'static str,
+    /// The place of its words in the line, in bytes; empty where they stand in the next line of the file.
+    pub words: [usize; 2],
+    /// True for its values of the step before.
+    pub is_before: bool,
+    /// Its entries that an entry of the result is made of, axis by axis without that of the steps; none where these are values
+    /// of several heads, of other steps, or not recorded as such.
+    pub entries: Option<&'static [Taken]>,
+}
+
+/// The entries that are taken of an axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Taken {
+    /// That of the result along this axis of its own, without that of the steps.
+    Same(usize),
+    /// This one.
+    At(usize),
+    /// One for each term of a sum.
+    Each,
+    /// Others, or several.
+    Other,
+}
+
+/// A sum of products in the line of an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sum {
+    /// The name of the axis of its terms.
+    pub axis: &'static str,
+    /// The first of the reads that are the factors of a term, and the one behind the last.
+    pub factors: [usize; 2],
 }
 
 /// An array by its description: the one of its kind, compared by name.
@@ -134,7 +172,8 @@ impl ArraySpec {
             symbol,
             range,
             equation,
-            follows_steps: true,
+            reads: &[],
+            sum: None,
             retention,
         }
     }

@@ -1,12 +1,10 @@
 //! The statements of a machine file in a step: what each makes, and of which quantities.
 
-use std::ops::Range;
-
 use crate::figure::facts::in_step::{added_as, n};
 use crate::figure::facts::numbers;
 use crate::figure::facts::quantities::{axes_of, of_steps, start_of};
 use crate::math::Series;
-use crate::model::{Array, Place, Trace, split_head};
+use crate::model::{self, Array, Place, Taken, Trace, split_head};
 
 /// A statement of a machine file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,16 +26,10 @@ pub struct Statement {
 /// A quantity that a statement reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Read {
-    /// The place of its words in the line.
-    pub words: Range<usize>,
     /// The statement that makes it.
     pub statement: usize,
     /// True for its values of the step before.
     pub is_before: bool,
-    /// True where it stands for the entry of the result, not for another one of its axes.
-    is_at_entry: bool,
-    /// Axes of the functions around it: it takes all of their entries.
-    around: Vec<String>,
 }
 
 /// An entry of what a statement makes.
@@ -78,65 +70,39 @@ impl Statement {
     }
 
     /// Its line with the numbers of the entry that changes most in the step.
-    pub fn with_most_changed(&self, all: &[Self], trace: &Trace, step: usize) -> Option<String> {
+    pub fn with_most_changed(&self, trace: &Trace, step: usize) -> Option<String> {
         let Entry { part, index, .. } = self.most_changed(trace, step)?;
-        let (line, _) = self.line(all, trace, step, [part, index])?;
+        let (line, _) = self.line(trace, step, [part, index])?;
         Some(line)
     }
 
     /// Its line with the numbers of an entry, by its part and its place there; none where all names stay.
-    pub fn with_numbers(
-        &self,
-        all: &[Self],
-        trace: &Trace,
-        step: usize,
-        entry: [usize; 2],
-    ) -> Option<String> {
-        let (line, has_numbers) = self.line(all, trace, step, entry)?;
+    pub fn with_numbers(&self, trace: &Trace, step: usize, entry: [usize; 2]) -> Option<String> {
+        let (line, has_numbers) = self.line(trace, step, entry)?;
         has_numbers.then_some(line)
     }
 
-    /// Its line with the numbers of an entry, and whether there are any but that of the result; a name stays where the entry
-    /// takes several of its values, or one that is not recorded as such.
+    /// Its line with the numbers of an entry, and whether there are any but that of the result.
     fn line(
         &self,
-        all: &[Self],
         trace: &Trace,
         step: usize,
         [part, index]: [usize; 2],
     ) -> Option<(String, bool)> {
         let (made, series) = array(trace, *self.parts.get(part)?)?;
         let entries = entries(trace, made, index)?;
-        let mut last = self.equation.find('=')? + 1;
-        let mut text = String::new();
-        for read in &self.reads {
-            let is_one = |(axis, _): &&(&str, usize)| !read.around.iter().any(|own| own == axis);
-            let single: Vec<_> = entries.iter().filter(is_one).copied().collect();
-            let values = self.values(all, trace, step, (read, made));
-            let known = values.filter(|values| {
-                // A component may call an axis by a name of its own.
-                let is_known = |axis: &String| {
-                    let own = entries.iter().chain(&values.axes).map(|own| own.0);
-                    values.axes.is_empty() || own.into_iter().any(|own| own == axis)
-                };
-                read.around.iter().all(is_known)
-            });
-            let Some(value) = known.and_then(|values| values.at(&single)) else {
-                continue;
-            };
-            text += &self.equation[last..read.words.start];
+        let (right, has_numbers) = right_side(trace, step, (made, &entries), |value| {
             let number = numbers::short(value, 2);
-            text += &match value {
+            match value {
                 0.0.. => number,
                 _ => ["(", &number, ")"].concat(),
-            };
-            last = read.words.end;
-        }
-        let has_numbers = !text.is_empty();
-        text += &self.equation[last..];
-        let words: Vec<_> = text.split_whitespace().collect();
+            }
+        })?;
         let value = numbers::short(*series.row(step).get(index)?, 2);
-        let places: Vec<_> = entries.iter().map(|(_, entry)| entry.to_string()).collect();
+        let sizes = axes_of(trace, made)?;
+        let places = entries.iter().zip(made.dims.iter().skip(1));
+        let places = places.filter(|(_, name)| sizes.iter().any(|(axis, _)| axis == *name));
+        let places: Vec<_> = places.map(|(entry, _)| entry.to_string()).collect();
         let place = if places.is_empty() {
             String::new()
         } else {
@@ -145,54 +111,13 @@ impl Statement {
         let symbol = last_name(made.symbol);
         let head = split_head(made.name).map(|[kind, number, _]| format!("{kind}{number}."));
         let head = head.unwrap_or_default();
-        let line = format!("{head}{symbol}{place} = {} = {value}", words.join(" "));
+        let line = format!("{head}{symbol}{place} = {right} = {value}");
         Some((line, has_numbers))
     }
 
-    /// The values of a quantity that this array is made of, in the step that its line says; of a head, those of the same
-    /// one. None where the line takes other values than those that are recorded as such.
-    fn values<'a>(
-        &'a self,
-        all: &[Self],
-        trace: &'a Trace,
-        step: usize,
-        (read, made): (&Read, Array),
-    ) -> Option<Values<'a>> {
-        let words = &self.equation[read.words.clone()];
-        let name = last_name(words.split('[').next()?.trim());
-        let head = |array: Array| split_head(array.name).map(|[kind, number, _]| (kind, number));
-        let mut parts = all.get(read.statement)?.parts.iter();
-        let (of, series) = parts.find_map(|part| {
-            let (of, series) = array(trace, *part)?;
-            let is_it = last_name(of.symbol) == name;
-            let is_of_head = head(of).is_none() || head(of) == head(made);
-            (is_it && is_of_head).then_some((of, series))
-        })?;
-        if !read.is_at_entry || (read.is_before && !of.follows_steps) {
-            return None;
-        }
-        let values = if read.is_before {
-            before(trace, of, step)
-        } else {
-            series.row(step)
-        };
-        let axes = axes_of(trace, of)?.into_iter();
-        let axes = axes.map(|(axis, size)| (axis_in_line(words, axis), size));
-        Some(Values {
-            axes: axes.collect(),
-            values,
-        })
-    }
-
     /// The largest terms of the sum in its line for an entry; none where there is no such sum.
-    pub fn terms(
-        &self,
-        all: &[Self],
-        trace: &Trace,
-        step: usize,
-        entry: [usize; 2],
-    ) -> Option<String> {
-        let (axis, factors, size) = self.sum(all, trace, step, entry)?;
+    pub fn terms(&self, trace: &Trace, step: usize, entry: [usize; 2]) -> Option<String> {
+        let (axis, factors, size) = self.sum(trace, step, entry)?;
         let terms = (0..size).map(|at| (at, product(&factors, at))).collect();
         let sum = added_as(terms, |at| {
             let words: Vec<_> = factors.iter().map(|own| n(own.at(at))).collect();
@@ -201,41 +126,21 @@ impl Statement {
         Some(format!("sum of {size} terms:\n{sum}"))
     }
 
-    /// The only sum of products in its line for an entry, of `sum` or `dot` over one axis: the axis, the factors of its terms,
-    /// and how many terms there are.
+    /// The only sum of products in its line for an entry: the axis of its terms, their factors, and how many there are.
     fn sum<'a>(
-        &'a self,
-        all: &[Self],
+        &self,
         trace: &'a Trace,
         step: usize,
         [part, index]: [usize; 2],
-    ) -> Option<(&'a str, Vec<Factor<'a>>, usize)> {
+    ) -> Option<(&'static str, Vec<Factor<'a>>, usize)> {
         let (made, _) = array(trace, *self.parts.get(part)?)?;
-        let mut own = entries(trace, made, index)?;
-        let (axis, inside) = sum_in(self.equation)?;
-        own.retain(|(name, _)| *name != axis);
-        let is_inside =
-            |read: &&Read| inside.start <= read.words.start && read.words.end <= inside.end;
-        let reads: Vec<_> = self.reads.iter().filter(is_inside).collect();
-        let mut rest = self.equation[inside.clone()].to_owned();
-        for read in reads.iter().rev() {
-            let words = read.words.start - inside.start..read.words.end - inside.start;
-            rest.replace_range(words, "");
-        }
-        let signs: Vec<_> = rest.split_whitespace().collect();
-        let are_factors = signs.iter().all(|sign| ["*", ","].contains(sign));
-        // Nor may the sum stand in another function over axes.
-        let are_alone = reads.iter().all(|read| read.around == [axis]);
-        if reads.len() != signs.len() + 1 || !are_factors || !are_alone {
-            return None;
-        }
-        let values = reads
-            .iter()
-            .map(|read| self.values(all, trace, step, (read, made)));
-        let values: Vec<_> = values.collect::<Option<_>>()?;
-        let size = values.iter().find_map(|values| values.size(axis))?;
-        let factors = values.into_iter().map(|values| values.along(axis, &own));
-        Some((axis, factors.collect::<Option<_>>()?, size))
+        let sum = made.sum?;
+        let entries = entries(trace, made, index)?;
+        let reads = made.reads.get(sum.factors[0]..sum.factors[1])?.iter();
+        let factors = reads.map(|read| Factor::of(trace, step, read, &entries));
+        let factors: Vec<_> = factors.collect::<Option<_>>()?;
+        let size = factors.iter().find_map(|own| own.size)?;
+        Some((sum.axis, factors, size))
     }
 
     /// The statements of a machine file, in the order of the computation.
@@ -263,20 +168,17 @@ impl Statement {
             all.push((own, vec![array]));
         }
         for index in 0..all.len() {
-            let (own, arrays) = &all[index];
-            let made = arrays[0];
-            let reads = words(own.equation).filter_map(|(words, name)| {
-                let statement = named(&all, name, made)?;
-                let [is_before, is_same] = entry_of(&own.equation[words.clone()]);
-                let is_at_entry = is_same && !is_past(own.equation, words.start);
-                // Without a sign of the step before, a later statement is not what is meant.
-                let is_there = is_before || statement < index;
-                is_there.then(|| Read {
-                    around: around(own.equation, words.start),
-                    words,
+            let makes = |name: &str| {
+                let mut all = all.iter();
+                all.position(|(_, arrays)| arrays.iter().any(|array| array.name == name))
+            };
+            let reads = all[index].1[0].reads.iter().filter_map(|read| {
+                let statement = makes(read.array)?;
+                // What comes later is not known yet: it is of a step before inside this one.
+                let is_there = read.is_before || statement < index;
+                is_there.then_some(Read {
                     statement,
-                    is_before,
-                    is_at_entry,
+                    is_before: read.is_before,
                 })
             });
             let reads: Vec<Read> = reads.collect();
@@ -288,54 +190,76 @@ impl Statement {
     }
 }
 
-/// The values of a quantity in a step, and its axes as a line calls them.
-struct Values<'a> {
-    axes: Vec<(&'a str, usize)>,
-    values: &'a [f32],
+/// The right side of the line of an entry, with one blank between words, and whether it has numbers; a name stays where the
+/// entry is not made of one recorded value of it.
+fn right_side(
+    trace: &Trace,
+    step: usize,
+    (made, entries): (Array, &[usize]),
+    number: impl Fn(f32) -> String,
+) -> Option<(String, bool)> {
+    let (mut last, mut text) = (made.equation.find('=')? + 1, String::new());
+    for read in made.reads {
+        let value = Factor::of(trace, step, read, entries).and_then(|own| own.only());
+        let [start, end] = read.words;
+        let Some(value) = value.filter(|_| last <= start) else {
+            continue;
+        };
+        text = text + &made.equation[last..start] + &number(value);
+        last = end;
+    }
+    let has_numbers = !text.is_empty();
+    text += &made.equation[last..];
+    let words: Vec<_> = text.split_whitespace().collect();
+    Some((words.join(" "), has_numbers))
 }
 
-impl<'a> Values<'a> {
-    /// The value at these entries of its axes, if they say all of them.
-    fn at(&self, entries: &[(&str, usize)]) -> Option<f32> {
-        let factor = self.along("", entries)?;
-        factor.values.get(factor.first).copied()
-    }
-
-    /// Number of entries of an axis.
-    fn size(&self, axis: &str) -> Option<usize> {
-        let mut axes = self.axes.iter();
-        axes.find(|own| own.0 == axis).map(|own| own.1)
-    }
-
-    /// The values along an axis, at these entries of the others.
-    fn along(&self, axis: &str, entries: &[(&str, usize)]) -> Option<Factor<'a>> {
-        let (mut first, mut stride, mut width) = (0, 0, 1);
-        for (own, size) in self.axes.iter().rev() {
-            if *own == axis {
-                stride = width;
-            } else {
-                let (_, entry) = entries.iter().find(|entry| entry.0 == *own)?;
-                first += width * entry;
-            }
-            width *= size;
-        }
-        let values = self.values;
-        (values.len() == width).then_some(Factor {
-            values,
-            first,
-            stride,
-        })
-    }
-}
-
-/// A factor of the terms of a sum: values from the first one on, with this stride.
+/// Values that an entry is made of: one, or one for each term of a sum.
 struct Factor<'a> {
     values: &'a [f32],
     first: usize,
     stride: usize,
+    /// How many terms there are.
+    size: Option<usize>,
 }
 
-impl Factor<'_> {
+impl<'a> Factor<'a> {
+    /// The values of what is read of which this entry is made, if they are recorded as such.
+    fn of(trace: &'a Trace, step: usize, read: &model::Read, made: &[usize]) -> Option<Self> {
+        let mut all = trace.kind_arrays.arrays();
+        let (array, series) = all.find(|(array, _)| array.name == read.array)?;
+        let values = if read.is_before {
+            before(trace, array, step)
+        } else {
+            let row = array.row(step);
+            (row < series.steps()).then(|| series.row(row))?
+        };
+        let sizes = trace.array_sizes(array)?;
+        let (mut first, mut stride, mut width, mut count) = (0, 0, 1, None);
+        for (taken, size) in read.entries?.iter().zip(sizes).rev() {
+            match taken {
+                Taken::Same(axis) => first += width * made.get(*axis)?,
+                Taken::At(entry) => first += width * entry,
+                Taken::Each => (stride, count) = (width, Some(*size)),
+                Taken::Other => return None,
+            }
+            width *= size;
+        }
+        (values.len() == width).then_some(Self {
+            values,
+            first,
+            stride,
+            size: count,
+        })
+    }
+
+    /// Its only value, if it has one.
+    fn only(&self) -> Option<f32> {
+        self.size
+            .is_none()
+            .then(|| self.values.get(self.first).copied())?
+    }
+
     fn at(&self, term: usize) -> f32 {
         self.values[self.first + self.stride * term]
     }
@@ -351,90 +275,18 @@ fn last_name(name: &str) -> &str {
     name.rsplit('.').next().unwrap_or_default()
 }
 
-/// What a line calls an axis of a quantity: another name, behind `as`.
-fn axis_in_line<'a>(words: &'a str, axis: &'a str) -> &'a str {
-    let mut pairs = words
-        .split(['[', ']', ','])
-        .filter_map(|item| item.split_once(" as "));
-    let other = pairs.find(|(own, _)| own.trim() == axis);
-    other.map_or(axis, |(_, other)| other.trim())
-}
-
-/// Whether a quantity with its brackets is that of the step before; whether it is the same entry of its axes.
-fn entry_of(words: &str) -> [bool; 2] {
-    let items = words.split_once('[').map_or("", |(_, items)| items);
-    let items = || items.trim_end_matches(']').split(',').map(str::trim);
-    let is_step = |item: &str| item == "-1" || item == "steps: -1";
-    let is_same = |item: &str| item.is_empty() || item.contains(" as ") || is_step(item);
-    [items().any(is_step), items().all(is_same)]
-}
-
-/// True inside `past`, which takes the values of all steps.
-fn is_past(equation: &str, place: usize) -> bool {
-    let calls = equation[..place].rsplit("past(");
-    let inside = calls.take(equation[..place].matches("past(").count());
-    let is_open = |text: &str| text.matches('(').count() >= text.matches(')').count();
-    inside.into_iter().any(is_open)
-}
-
-/// The axes of the functions around a place of a line: `sum[rows](…)`.
-fn around(equation: &str, place: usize) -> Vec<String> {
-    let mut open: Vec<&str> = Vec::new();
-    for (at, c) in equation[..place].char_indices() {
-        let before = &equation[..at];
-        match c {
-            '(' if before.ends_with(']') => {
-                open.push(before.rsplit_once('[').map_or("", |(_, axes)| axes));
-            }
-            '(' => open.push(""),
-            ')' => {
-                open.pop();
-            }
-            _ => {}
-        }
-    }
-    let axes = open
-        .iter()
-        .flat_map(|axes| axes.trim_end_matches(']').split([',', ';']));
-    let axes = axes.map(str::trim).filter(|axis| !axis.is_empty());
-    axes.map(str::to_owned).collect()
-}
-
 /// An array of a machine by its place among all.
 fn array(trace: &Trace, part: usize) -> Option<(Array, &Series<f32>)> {
     trace.kind_arrays.arrays().nth(part)
 }
 
-/// The axes of an array in a step, each with the entry of a value by its place.
-fn entries(trace: &Trace, array: Array, mut index: usize) -> Option<Vec<(&'static str, usize)>> {
-    let mut entries = axes_of(trace, array)?;
-    for (_, size) in entries.iter_mut().rev() {
-        (*size, index) = (index % *size, index / *size);
+/// The entry of a value by its place, along each axis of its array without that of the steps.
+fn entries(trace: &Trace, array: Array, mut index: usize) -> Option<Vec<usize>> {
+    let mut entries = trace.array_sizes(array)?.to_vec();
+    for size in entries.iter_mut().rev() {
+        (*size, index) = (index % (*size).max(1), index / (*size).max(1));
     }
     Some(entries)
-}
-
-/// The axis of the only sum over one axis in a line, and where its terms stand.
-fn sum_in(equation: &str) -> Option<(&str, Range<usize>)> {
-    let is_whole = |at: usize| !equation[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
-    let starts = ["sum[", "dot["].map(|name| (name, equation.match_indices(name)));
-    let mut starts = starts.into_iter().flat_map(|(name, all)| {
-        all.filter(|(at, _)| is_whole(*at))
-            .map(move |(at, _)| at + name.len())
-    });
-    let (start, None) = (starts.next()?, starts.next()) else {
-        return None;
-    };
-    let (axes, _) = equation[start..].split_once("](")?;
-    let inside = start + axes.len() + 2;
-    let mut open = 1;
-    let end = equation[inside..].find(|c| {
-        open += i32::from(c == '(');
-        open -= i32::from(c == ')');
-        open == 0
-    })?;
-    let is_one = axes.chars().all(|c| c.is_alphanumeric() || c == '_');
-    is_one.then_some((axes, inside..inside + end))
 }
 
 /// The values of an array in the step before, or before the first one; none where it has none there.
@@ -444,21 +296,6 @@ pub fn before(trace: &Trace, array: Array, step: usize) -> &[f32] {
         None => start_of(trace, array).map(|own| own.row(0)),
     };
     rows.unwrap_or_default()
-}
-
-/// The statement that makes the quantity of this name, as the line of another one names it.
-fn named(all: &[(Statement, Vec<Array>)], name: &str, made: Array) -> Option<usize> {
-    let last = |symbol: &str| last_name(symbol) == last_name(name);
-    let rank = |own: &&Array| {
-        let is_whole = own.symbol == name;
-        let is_near = kind(own) == kind(made) || kind(own) == ("", "");
-        (is_whole, is_near)
-    };
-    let arrays = all.iter().enumerate();
-    let arrays = arrays.flat_map(|(index, (_, arrays))| arrays.iter().map(move |own| (index, own)));
-    let fitting = arrays.filter(|(_, own)| own.symbol == name || last(own.symbol));
-    let best = fitting.max_by_key(|(index, own)| (rank(own), std::cmp::Reverse(*index)));
-    best.map(|(index, _)| index)
 }
 
 /// What stands before the last point of a name, without the number of a head.
@@ -472,50 +309,13 @@ fn of_head(array: Array) -> [&'static str; 3] {
     split_head(array.name).unwrap_or(["", "", array.name])
 }
 
-/// The names right of the sign `=` that are no functions, and their places with the brackets behind them.
-fn words(equation: &str) -> impl Iterator<Item = (Range<usize>, &str)> {
-    let bytes = equation.as_bytes();
-    let is_letter = |at: usize| {
-        let letter = bytes.get(at);
-        letter.is_some_and(|c| c.is_ascii_alphanumeric() || b"_.".contains(c))
-    };
-    let is_sign = |at: &usize| {
-        let beside = [at.wrapping_sub(1), at + 1].map(|at| bytes.get(at));
-        let is_part = beside.into_iter().flatten().any(|c| b"=<>!".contains(c));
-        bytes[*at] == b'=' && !is_part
-    };
-    let mut at = (0..bytes.len())
-        .find(is_sign)
-        .map_or(bytes.len(), |at| at + 1);
-    std::iter::from_fn(move || {
-        while at < bytes.len() {
-            let start = at;
-            if !is_letter(at) {
-                at += 1;
-                continue;
-            }
-            while is_letter(at) {
-                at += 1;
-            }
-            let end = at;
-            let mut open = 0;
-            while at < bytes.len() && (open > 0 || bytes[at] == b'[') {
-                open += usize::from(bytes[at] == b'[');
-                open -= usize::from(bytes[at] == b']');
-                at += 1;
-            }
-            let is_function = bytes.get(at) == Some(&b'(');
-            if !is_function && !bytes[start].is_ascii_digit() {
-                return Some((start..at, &equation[start..end]));
-            }
-        }
-        None
-    })
-}
-
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
+    use crate::analysis::expression::Expression;
+    use crate::io::Experiment;
     use crate::model::{EquationsConfig, Model, ModelConfig};
     use crate::task::{Copy, Task};
     use crate::train::Recording;
@@ -536,46 +336,81 @@ mod tests {
         Recording::new(&Model::new(config, 3), &task, 5, 0)
     }
 
-    #[test]
-    fn terms_of_a_sum_add_up_to_the_recorded_value() {
-        let names = [
+    /// Episodes of machine files with heads, components, inner blocks, sources and axes of all kinds.
+    fn recordings() -> impl Iterator<Item = Recording> {
+        let presets = ["transduce", "caption", "span_coattention", "copy_lstmn"];
+        let presets = presets.map(|name| {
+            let experiment = Experiment::included(name, &[]).unwrap().unwrap();
+            Recording::new(&Model::new(experiment.model, 2), &experiment.task, 3, 0)
+        });
+        let files = [
             "delta_rule",
-            "gated_delta",
-            "titans",
-            "mlstm",
             "fast_weights",
+            "gated_delta",
+            "hopfield",
+            "mlstm",
+            "tape_reader",
+            "titans",
         ];
-        let mut sums = Vec::new();
-        for name in names {
-            let recording = recorded(name, None);
+        let files = files.map(|name| recorded(name, None));
+        let stack = include_str!("../../../examples/stack.machine");
+        let pointer = include_str!("../../../examples/pointer.machine");
+        let own = [("stack.machine", stack), ("pointer.machine", pointer)];
+        let own = own.map(|(name, text)| recorded(name, Some(text)));
+        presets.into_iter().chain(files).chain(own)
+    }
+
+    /// Whether a line is nothing but one sum.
+    fn is_sum(line: &str) -> bool {
+        let is_one = ["sum[", "dot["].iter().any(|sum| line.starts_with(sum));
+        is_one && line.ends_with(')') && line.matches('(').count() == 1
+    }
+
+    #[test]
+    fn numbers_of_a_line_give_the_recorded_value() {
+        let (mut products, mut sums) = (BTreeSet::new(), BTreeSet::new());
+        for recording in recordings() {
             let (trace, step) = (&recording.trace, 2);
-            let all = Statement::of_all(trace);
-            for own in &all {
-                let (_, value) = array(trace, own.parts[0]).unwrap();
-                for index in [0, value.width() - 1] {
-                    let right = own.equation.split_once('=').unwrap().1.trim();
-                    let sum = sum_in(own.equation);
-                    let is_whole = sum.is_some_and(|(axis, inside)| {
-                        right.len() == inside.len() + axis.len() + "sum[](".len() + 1
-                    });
-                    let sum = own.sum(&all, trace, step, [0, index]);
-                    let Some((_, factors, size)) = sum.filter(|_| is_whole) else {
-                        continue;
-                    };
-                    let sum: f32 = (0..size).map(|at| product(&factors, at)).sum();
-                    let value = value.row(step)[index];
-                    assert!(
-                        (sum - value).abs() < 1e-4,
-                        "{name}: {sum} and {value} of {right}"
-                    );
-                    let terms = own.terms(&all, trace, step, [0, index]).unwrap();
-                    assert!(terms.contains(" · "), "{terms}");
-                    sums.push(right);
+            for (own, part) in Statement::of_all(trace).iter().flat_map(|own| {
+                let parts = 0..own.parts.len();
+                parts.map(move |part| (own, part))
+            }) {
+                let (made, series) = array(trace, own.parts[part]).unwrap();
+                if made.reads.is_empty() {
+                    continue;
+                }
+                let right = made.equation.split_once('=').unwrap().1.trim();
+                for index in [0, series.width() / 2, series.width() - 1] {
+                    let value = series.row(step)[index];
+                    let is_near = |found: f32| (found - value).abs() < 1e-4 * value.abs().max(1.0);
+                    if let Some((_, factors, size)) = own.sum(trace, step, [part, index]) {
+                        let sum: f32 = (0..size).map(|at| product(&factors, at)).sum();
+                        assert!(!is_sum(right) || is_near(sum), "{right}: {sum}, {value}");
+                        assert!(
+                            own.terms(trace, step, [part, index])
+                                .unwrap()
+                                .contains(" · ")
+                        );
+                        sums.insert(right);
+                    }
+                    let entries = entries(trace, made, index).unwrap();
+                    let number = |value: f32| format!("({value})");
+                    let (line, has_numbers) =
+                        right_side(trace, step, (made, &entries), number).unwrap();
+                    // Where no name is left, it is an expression of numbers.
+                    if has_numbers && !line.contains(char::is_alphabetic) {
+                        let line = Expression::parse(&line).unwrap().quantity(trace).unwrap();
+                        let found = line.values(&recording, step).unwrap()[0] as f32;
+                        assert!(is_near(found), "{right}: {found}, {value}");
+                        products.insert(right);
+                    }
                 }
             }
         }
-        sums.dedup();
-        assert!(sums.len() >= 3, "{sums:?}");
+        assert!(
+            products.len() >= 8 && sums.len() >= 6,
+            "{products:#?} {sums:#?}"
+        );
     }
 
     /// The line of the quantity of this name with the numbers of its second value, and its terms.
@@ -588,8 +423,43 @@ mod tests {
         });
         let (own, part) = found.next().unwrap_or_else(|| panic!("{name}"));
         let entry = [part, 1];
-        let line = own.with_numbers(&all, trace, step, entry);
-        [line, own.terms(&all, trace, step, entry)]
+        let line = own.with_numbers(trace, step, entry);
+        [line, own.terms(trace, step, entry)]
+    }
+
+    #[test]
+    fn a_component_may_have_names_of_its_own() {
+        let text = "\
+machine \"Fading\"
+input  x[steps, inputs]
+target y[steps, outputs]
+size   units = 4 in 1..64
+
+along steps
+  u = tanh(linear[units](x))
+  g = sigmoid(linear[units](x))
+  use slow = fading[cells = units](u, 0.5)
+  use own  = fading[cells = units](u, g)
+  z = linear[outputs](slow.m, own.m)
+
+component fading
+input a[cells]
+input share
+start m[cells] = 0
+along steps
+  m = share * m[-1] + (1 - share) * a
+";
+        let recording = recorded("fading.machine", Some(text));
+        let [slow, _] = said(&recording, "slow.m");
+        let slow = slow.unwrap();
+        assert!(
+            slow.starts_with("m[1] = share * ") && slow.contains(" + (1 - share) * "),
+            "{slow}"
+        );
+        assert!(!slow.contains("m[-1]") && !slow.contains("* a"), "{slow}");
+        let [own, _] = said(&recording, "own.m");
+        let own = own.unwrap();
+        assert!(!own.contains("share") && !own.contains("* a"), "{own}");
     }
 
     #[test]
@@ -603,9 +473,9 @@ mod tests {
         let [memory, _] = said(&stack, "memory");
         let memory = memory.unwrap();
         assert!(
-            memory.contains("a[action: push] * ")
-                && !memory.contains("pushed")
-                && !memory.contains("S[-1]"),
+            !["a[action", "pushed", "S[-1]"]
+                .iter()
+                .any(|name| memory.contains(name)),
             "{memory}"
         );
         // A sum over heads takes those of all heads; the memory before is one value.
@@ -624,9 +494,7 @@ mod tests {
         // A function of all units takes no single one; the value before of an inner block is not that of the step before.
         let fast = recorded("fast_weights", None);
         for own in Statement::of_all(&fast.trace) {
-            let trace = &fast.trace;
-            let all = Statement::of_all(trace);
-            let line = own.with_numbers(&all, trace, 2, [0, 1]).unwrap_or_default();
+            let line = own.with_numbers(&fast.trace, 2, [0, 1]).unwrap_or_default();
             assert!(
                 !own.equation.contains("s[-1") || line.contains("s[-1"),
                 "{line}"
@@ -640,52 +508,7 @@ mod tests {
         let all = Statement::of_all(&reader.trace);
         let states = all.iter().filter(|own| own.equation.contains("c[-1]"));
         for own in states {
-            assert_eq!(own.with_numbers(&all, &reader.trace, 2, [1, 0]), None);
+            assert_eq!(own.with_numbers(&reader.trace, 2, [1, 0]), None);
         }
-    }
-
-    #[test]
-    fn axes_around_a_name_are_those_of_the_calls_it_stands_in() {
-        let line = "a = f[rows](x) + sum[rows, columns](2 * (b + c)) * exp(d)";
-        let of = |name: &str| around(line, line.find(name).unwrap());
-        assert_eq!(of("x)"), ["rows"]);
-        assert_eq!(of("c)"), ["rows", "columns"]);
-        assert_eq!(of("d)"), [""; 0]);
-        assert_eq!(entry_of("S[-1, rows as from]"), [true, true]);
-        assert_eq!(entry_of("S[rows: index[rows]-1]"), [false, false]);
-        let past = "w = softmax[past](dot[units](k, past(h))) + b";
-        assert!(is_past(past, past.find("h)").unwrap()));
-        assert!(!is_past(past, past.find('b').unwrap()));
-    }
-
-    #[test]
-    fn the_sum_of_a_line_is_found() {
-        let line = "r = sum[rows](w * M[-1])";
-        let (axis, inside) = sum_in(line).unwrap();
-        assert_eq!((axis, &line[inside]), ("rows", "w * M[-1]"));
-        for line in [
-            "r = consum[rows](w)",
-            "r = sum[rows](w) + sum[rows](v)",
-            "r = sum[rows, columns](w)",
-            "r = sum[rows",
-        ] {
-            assert_eq!(sum_in(line), None, "{line}");
-        }
-    }
-
-    #[test]
-    fn words_of_a_line_are_its_quantities() {
-        let of = |line| {
-            let all = words(line).map(|(at, name)| (line[at].to_owned(), name));
-            all.collect::<Vec<_>>()
-        };
-        let line = "S[values, keys] = eta * S[-1] - theta * 2 * dot[keys; no bias](error, k[key as columns])";
-        let found = of(line);
-        let names: Vec<_> = found.iter().map(|(_, name)| *name).collect();
-        assert_eq!(names, ["eta", "S", "theta", "error", "k"]);
-        assert_eq!(found[1], ("S[-1]".to_owned(), "S"));
-        assert_eq!(found[4], ("k[key as columns]".to_owned(), "k"));
-        assert_eq!(of("near = rank[rows](-s) <= K").len(), 2);
-        assert!(of("").is_empty());
     }
 }

@@ -62,7 +62,7 @@ pub(super) fn statement(moment: &Moment<'_>, index: usize) -> [String; 2] {
     let made = name(own.name);
     let (first, rest) = made.split_at(made.chars().next().map_or(0, char::len_utf8));
     let what = format!("{}{rest} comes from {from}", first.to_uppercase());
-    let numbers = own.with_most_changed(all, moment.trace(), moment.step);
+    let numbers = own.with_most_changed(moment.trace(), moment.step);
     let detail = numbers.map_or_else(String::new, |numbers| format!(": {numbers}"));
     [what, detail]
 }

@@ -122,9 +122,8 @@ fn quantity_card(open: &Open, id: PanelId, index: usize, step: usize) -> Option<
             Some((statement, [part, index]))
         });
         let computed = made.into_iter().flat_map(|(statement, entry)| {
-            let line = statement.with_numbers(all, trace, step, entry);
-            line.into_iter()
-                .chain(statement.terms(all, trace, step, entry))
+            let line = statement.with_numbers(trace, step, entry);
+            line.into_iter().chain(statement.terms(trace, step, entry))
         });
         let said = std::iter::once(said)
             .chain(computed)

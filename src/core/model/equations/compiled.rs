@@ -12,6 +12,7 @@ use super::interned;
 use super::parts::{Data, Offer, Outline, Part, Unfit};
 use super::pool::{Pool, Purpose};
 use super::quantities::{self, Quantity};
+use super::reads;
 use super::settings::Settings;
 use crate::equations::bind::{Bound, GATES, IN, Layout, count, joined, lengths};
 use crate::equations::flatten::{Cut, Feedback, Flat, Operation, View, flatten};
@@ -119,6 +120,7 @@ impl Compiled {
         };
         quantities::add_gates(&outline, &flat, &mut quantities);
         quantities::connect(&outline, &flat, &mut quantities);
+        reads::add(&outline, text, &mut quantities);
         let mut compiled = Self {
             quantities,
             familiar,

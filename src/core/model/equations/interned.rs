@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
-use crate::model::spec::{Array, ArraySpec};
+use crate::model::spec::{Array, ArraySpec, Read, Taken};
 
 /// Interns a text.
 pub(super) fn text(text: &str) -> &'static str {
@@ -17,13 +17,32 @@ pub(super) fn text(text: &str) -> &'static str {
     })
 }
 
+/// Lists of one kind.
+type Lists<T> = Mutex<BTreeSet<&'static [T]>>;
+
 /// Interns a list of texts.
 pub(super) fn texts(texts: &[&'static str]) -> &'static [&'static str] {
-    static KNOWN: Mutex<BTreeSet<&'static [&'static str]>> = Mutex::new(BTreeSet::new());
-    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    let own = known.get(texts).copied();
+    static KNOWN: Lists<&str> = Mutex::new(BTreeSet::new());
+    interned(&KNOWN, texts)
+}
+
+/// Interns what a line reads.
+pub(super) fn reads(reads: &[Read]) -> &'static [Read] {
+    static KNOWN: Lists<Read> = Mutex::new(BTreeSet::new());
+    interned(&KNOWN, reads)
+}
+
+/// Interns the entries that are taken.
+pub(super) fn taken(entries: &[Taken]) -> &'static [Taken] {
+    static KNOWN: Lists<Taken> = Mutex::new(BTreeSet::new());
+    interned(&KNOWN, entries)
+}
+
+fn interned<T: Clone + Ord>(known: &Lists<T>, list: &[T]) -> &'static [T] {
+    let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+    let own = known.get(list).copied();
     own.unwrap_or_else(|| {
-        let own = Box::leak(texts.to_vec().into_boxed_slice());
+        let own = Box::leak(list.to_vec().into_boxed_slice());
         known.insert(own);
         own
     })

@@ -3,8 +3,8 @@
 
 use super::labels::{SHIFT_FORMS, array_of_head, attention, choice, chosen, head_of};
 use super::parts::{Outline, Part};
-use super::quantities::{Held, Quantity};
-use crate::equations::program::{Axis, Equation, Op, Value};
+use super::quantities::{Held, Quantity, equation_of};
+use crate::equations::program::{Axis, Op, Value};
 use crate::equations::tree::Operator;
 use crate::model::array;
 use crate::model::attention::{Mechanism, Score, ShiftForm};
@@ -164,11 +164,7 @@ fn value<'a>(outline: &'a Outline, own: &Quantity) -> Option<&'a Value> {
     let Held::Values(series) = own.held else {
         return None;
     };
-    let is_it = |head: (Axis, usize)| own.entries.contains(&head);
-    let mut equations = outline.program.equations.iter();
-    let makes = |one: &&Equation| one.makes.contains(&series) && one.head.is_none_or(is_it);
-    let equation = equations.find(makes);
-    equation.map(|one| &one.value)
+    equation_of(&outline.program, series, &own.entries).map(|one| &one.value)
 }
 
 /// Whether a value is another quantity as it is, or one number.

@@ -289,9 +289,9 @@ pub(super) fn find(outline: &Outline, text: &str, flat: &Flat) -> Vec<Quantity> 
             }
             [&blocks, &own[..]].concat()
         };
-        let mut add = |end: &str, held: Held, range: Range, axes: &[Axis], line: &str| {
+        let mut add = |end: &str, held: Held, range: Range, axes: &[Axis]| {
             let name = format!("{}{end}", series.trace);
-            all.extend(of_heads(outline, (index, held), &name, range, axes, line));
+            all.extend(of_heads(outline, text, (index, held), &name, range, axes));
         };
         let is_own = |work: usize| {
             let equation = program.equations.get(work);
@@ -303,7 +303,7 @@ pub(super) fn find(outline: &Outline, text: &str, flat: &Flat) -> Vec<Quantity> 
             .enumerate()
             .filter(|(_, own)| is_own(own.1))
         {
-            add(".noise", Held::Draw(draw), Range::Uniform, &axes(None), "");
+            add(".noise", Held::Draw(draw), Range::Uniform, &axes(None));
         }
         let has_first = |block: &usize| {
             let mut firsts = program.firsts.iter();
@@ -316,37 +316,38 @@ pub(super) fn find(outline: &Outline, text: &str, flat: &Flat) -> Vec<Quantity> 
                 format!(".{}", program.axes[axis].name)
             });
             let held = Held::First(index, *block);
-            add(
-                &format!(".initial{along}"),
-                held,
-                Range::Any,
-                &axes(Some(*block)),
-                "",
-            );
+            let name = format!(".initial{along}");
+            add(&name, held, Range::Any, &axes(Some(*block)));
         }
         let mut equations = program.equations.iter();
-        let equation = equations.find(|own| own.makes.contains(&index));
-        let value = equation.filter(|own| own.makes[0] == index);
+        let value = equations.find(|own| own.makes[0] == index);
         let range = value.map_or(range, |own| range_of(&own.value, &axes(None), &ranges));
         // Values before the first step may be any.
         if blocks.is_empty() {
             ranges[index] = range;
         }
-        let line = equation.and_then(|own| {
-            let place = &page.statements[own.statement].place;
-            text.lines().nth(place.line as usize - 1)
-        });
-        let line = line.and_then(|line| line.split(['#', '"']).next());
-        let line = line.map(without_condition);
-        add(
-            "",
-            Held::Values(index),
-            range,
-            &axes(None),
-            line.unwrap_or_default().trim(),
-        );
+        add("", Held::Values(index), range, &axes(None));
     }
     all
+}
+
+/// The equation that makes a series, for the head among these entries.
+pub(super) fn equation_of<'a>(
+    program: &'a Program,
+    series: usize,
+    entries: &[(Axis, usize)],
+) -> Option<&'a Equation> {
+    let is_own = |head: (Axis, usize)| entries.contains(&head);
+    let makes = |one: &&Equation| one.makes.contains(&series) && one.head.is_none_or(is_own);
+    program.equations.iter().find(makes)
+}
+
+/// The line of an equation, without choices and sentences.
+pub(super) fn line_of<'a>(outline: &Outline, text: &'a str, equation: &Equation) -> &'a str {
+    let place = &outline.page.statements[equation.statement].place;
+    let line = text.lines().nth(place.line as usize - 1);
+    let line = line.and_then(|line| line.split(['#', '"']).next());
+    without_condition(line.unwrap_or_default()).trim()
 }
 
 /// A line without the choices under which it holds: `if order is read_first or write_first`.
@@ -418,11 +419,11 @@ fn is_kind(outline: &Outline, axis: Axis) -> bool {
 /// The array of each head of a series, or its only one.
 fn of_heads(
     outline: &Outline,
+    text: &str,
     (series, held): (usize, Held),
     name: &str,
     range: Range,
     axes: &[Axis],
-    line: &str,
 ) -> Vec<Quantity> {
     let program = &outline.program;
     let own = &program.series[series];
@@ -468,19 +469,16 @@ fn of_heads(
         (None, true) => Retention::Once,
         (None, false) => Retention::OnceWithMemory,
     };
-    let follows_steps = own.blocks.last().is_none_or(|block| {
-        let block = &outline.page.blocks[*block];
-        let is_of_steps = |(axis, _): (Axis, _)| {
-            let own = block.axis.map(|own| program.axes[own].origin);
-            own == program.axes.get(axis).map(|axis| axis.origin)
-        };
-        !block.backwards && time.is_none_or(is_of_steps)
-    });
     let of = |head: Option<usize>| {
         let head = heads.zip(head);
         let name = head.map_or(name.to_owned(), |(kind, head)| {
             format!("{}{head}.{name}", program.axes[kind].name)
         });
+        let entries: Vec<_> = head.into_iter().collect();
+        let equation = matches!(held, Held::Values(_))
+            .then(|| equation_of(program, series, &entries))
+            .flatten();
+        let line = equation.map_or("", |own| line_of(outline, text, own));
         let spec = ArraySpec::new(
             interned::text(&name),
             interned::texts(&dims),
@@ -488,18 +486,15 @@ fn of_heads(
             range,
             interned::text(line),
         );
-        let own = interned::array(
-            ArraySpec {
-                follows_steps,
-                ..spec
-            }
-            .retention(retention),
-        );
         Quantity {
             place: Place::Machine,
-            array: if is_answer { array::LOGIT } else { own },
+            array: if is_answer {
+                array::LOGIT
+            } else {
+                interned::array(spec.retention(retention))
+            },
             held,
-            entries: head.into_iter().collect(),
+            entries,
             time,
             axes: inner.clone(),
             needs: Vec::new(),

@@ -433,10 +433,10 @@ impl<'a> CloseUp<'a, '_> {
 
     /// The line of the present statement, and below it with the numbers of the entry that changes most.
     fn line(&self, on: &mut Surface<'_>, own: &Statement) {
-        let (colours, all) = (self.page.colours, self.statements_of());
+        let colours = self.page.colours;
         let room = self.plan.middle.width() + 2.0 * self.size(60.0);
         let words: Vec<_> = own.equation.split_whitespace().collect();
-        let numbers = own.with_most_changed(all, self.now.trace(), self.now.step);
+        let numbers = own.with_most_changed(self.now.trace(), self.now.step);
         let mut y = self.lines_top() + self.size(14.0).max(9.0);
         let texts = [
             (words.join(" "), colours.strong),

@@ -23,7 +23,12 @@ pub struct Sheet<'a> {
     pub names: &'a [&'a str],
     /// The value in a line and a column.
     pub value: &'a dyn Fn(usize, usize) -> f32,
+    /// The number of a memory row by its place; all others are counted.
+    pub row_number: &'a dyn Fn(usize) -> usize,
 }
+
+/// Rows are counted, too.
+pub const COUNTED: &dyn Fn(usize) -> usize = &|row| row;
 
 /// A part of a sheet.
 #[derive(Clone, Copy)]
@@ -48,8 +53,21 @@ pub fn copy_name(trace: &Trace, value: Datum) -> (String, Command) {
 }
 
 impl Sheet<'_> {
+    fn number(&self, axis: &str, place: usize) -> usize {
+        if axis == "row" {
+            (self.row_number)(place)
+        } else {
+            place
+        }
+    }
+
+    fn line_number(&self, line: usize) -> usize {
+        self.number(self.lines.0, line)
+    }
+
     fn column_name(&self, column: usize) -> String {
-        let counted = || format!("{} {column}", self.columns.0);
+        let axis = self.columns.0;
+        let counted = || format!("{axis} {}", self.number(axis, column));
         let named = self.names.get(column);
         named.map_or_else(counted, |&name| name.to_owned())
     }
@@ -68,7 +86,9 @@ impl Sheet<'_> {
         let names = iter::once(self.lines.0.to_owned()).chain(names).collect();
         let row = |line: usize| {
             let values = columns.clone().map(|column| (self.value)(line, column));
-            iter::once(line as f32).chain(values).collect()
+            iter::once(self.line_number(line) as f32)
+                .chain(values)
+                .collect()
         };
         Table {
             rows: lines.map(row).collect(),
@@ -80,7 +100,10 @@ impl Sheet<'_> {
         let count = |n: usize| format!("{n} value{}", if n == 1 { "" } else { "s" });
         let (lines, columns) = (self.lines, self.columns);
         match part {
-            CopyScope::Line(line) => format!("{} {line}: {}", lines.0, count(columns.1)),
+            CopyScope::Line(line) => {
+                let number = self.line_number(line);
+                format!("{} {number}: {}", lines.0, count(columns.1))
+            }
             CopyScope::Column(column) => {
                 format!("{}: {}", self.column_name(column), count(lines.1))
             }
@@ -115,7 +138,8 @@ impl Sheet<'_> {
     fn menu_ui(&self, ui: &mut Ui, (line, column): (usize, usize)) {
         ui.label(RichText::new(self.name).strong());
         let value = (self.value)(line, column).to_string();
-        let place = format!("{} {line}, {}", self.lines.0, self.column_name(column));
+        let number = self.line_number(line);
+        let place = format!("{} {number}, {}", self.lines.0, self.column_name(column));
         if ui.button(format!("Copy value ({place})")).clicked() {
             let said = Some(format!("{} copied: {value}, {place}.", self.name));
             send(ui.ctx(), File::Copy { text: value, said });
@@ -154,6 +178,7 @@ mod tests {
             columns: ("row", 3),
             names: &[],
             value: &|line, column| (10 * line + column) as f32,
+            row_number: COUNTED,
         };
         let text = |part| sheet.table(part).text(Form::Tsv);
         assert_eq!(
@@ -169,5 +194,20 @@ mod tests {
             ..sheet
         };
         assert_eq!(named.words(CopyScope::Column(1)), "shift: 2 values");
+        // Of a large memory only some rows are recorded.
+        let part = Sheet {
+            row_number: &|row| 7 * row,
+            ..sheet
+        };
+        let text = part.table(CopyScope::Line(1)).text(Form::Tsv);
+        assert_eq!(text, "step\trow 0\trow 7\trow 14\n1\t10\t11\t12");
+        let rows = Sheet {
+            lines: ("row", 2),
+            columns: ("column", 3),
+            ..part
+        };
+        let text = rows.table(CopyScope::Line(1)).text(Form::Tsv);
+        assert_eq!(text, "row\tcolumn 0\tcolumn 1\tcolumn 2\n7\t10\t11\t12");
+        assert_eq!(rows.words(CopyScope::Line(1)), "row 7: 3 values");
     }
 }

@@ -5,7 +5,7 @@ use egui::{
     Align2, FontId, Popup, Pos2, Rect, Response, Role, Sense, Ui, UiBuilder, WidgetInfo, vec2,
 };
 
-use super::copy_menu::{NO_CHOICES, Sheet};
+use super::copy_menu::{COUNTED, NO_CHOICES, Sheet};
 use super::picture::{picture_ui, weightings_menu};
 use super::{View, part, part_told, pointer, scrub, step_at};
 use crate::figure::facts::events::reach;
@@ -165,6 +165,7 @@ pub fn table_line_ui(ui: &Ui, place: &PlacedPanel<'_>, head: usize, view: &mut V
         columns: ("quantity", names.len()),
         names: &names,
         value: &value,
+        row_number: COUNTED,
     };
     sheet.menu(&response, cell, NO_CHOICES);
     response.on_hover_text(format!("Click to select this head; {CHOOSE}"));
@@ -299,6 +300,7 @@ pub fn timeline_ui(ui: &Ui, place: &PlacedPanel<'_>, view: &mut View<'_>) {
         columns: ("quantity", 1),
         names: &["loss"],
         value: &|t, _| loss[t],
+        row_number: COUNTED,
     };
     let cell = step.map(|step| (step, 0));
     sheet.menu(&response, cell, NO_CHOICES);
@@ -374,6 +376,7 @@ fn menu(
         columns: ("quantity", lines.len()),
         names: &names,
         value: &|t, index| lines[index].values[t],
+        row_number: COUNTED,
     };
     sheet.menu(response, cell, NO_CHOICES);
 }

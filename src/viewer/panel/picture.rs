@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use egui::{Response, Ui};
 
-use super::copy_menu::{NO_CHOICES, Sheet, copy_name};
+use super::copy_menu::{COUNTED, NO_CHOICES, Sheet, copy_name};
 use super::{View, part, pointer, scrub, signal_path};
 use crate::figure::facts::column::Column;
 use crate::figure::facts::datum::Datum;
@@ -21,6 +21,7 @@ use crate::figure::scene::catalogue::{Catalogue, learned_axes, learned_of};
 use crate::figure::scene::panel::{Content, Hit};
 use crate::figure::scene::units::QUANTITIES;
 use crate::figure::{PanelId, Picture, PlacedPanel, Surface, facts::numbers, head_label, narrate};
+use crate::model::sam::row_number;
 use crate::model::{Array, Place, array};
 use crate::train::{ABSENT, Quantity};
 use crate::viewer::command::{Episode, Play, ViewCommand};
@@ -406,6 +407,7 @@ fn menu(
         let row = hit.map(|hit| hit.row);
         return weightings_menu(response, bars.head, Some(bars.column), row, view);
     }
+    let trace = view.trace();
     let value = |column, row| cells.value(column, row).unwrap_or(ABSENT);
     let by_row = |row, column| value(column, row);
     let (id, row) = (panel.id, panel.down.label);
@@ -419,6 +421,7 @@ fn menu(
         columns: ("column", cells.columns),
         names: &[],
         value: &by_row,
+        row_number: &|row| row_number(trace, row).0,
     };
     let cell = hit.map(|hit| (hit.row, hit.column));
     let named = |index| {
@@ -435,6 +438,7 @@ fn menu(
             columns: ("quantity", names.len()),
             names: &names,
             value: &|unit, of| value(unit, of).unwrap_or(ABSENT),
+            row_number: COUNTED,
         };
         let place = all.iter().position(|other| other.panel.id == id);
         let cell = hit.map(|hit| hit.row).zip(place);
@@ -524,6 +528,7 @@ pub fn weightings_menu(
         columns: ("stage", names.len()),
         names: &names,
         value: &value,
+        row_number: &|row| row_number(trace, row).0,
     };
     let name = |index: usize, stage: usize| {
         let value = recorded(Place::Head(of_head), columns[stage].array, index, view);

@@ -200,13 +200,13 @@ fn check(arrays: &[Named], node: &Node) -> Result<Checked, ExpressionError> {
             }
         },
         Term::Entry => {
-            expect(ARRAY, &node.parts[0], &parts[0])?;
+            let Type::Array { size, .. } = parts[0].result else {
+                let message = format!("this is {}, which takes no index", parts[0].result);
+                return Err(ExpressionError::new(&node.parts[0].at, message));
+            };
             expect(NUMBER, &node.parts[1], &parts[1])?;
             let entries = parts[0].result.entries().or(parts[0].most);
             check_index(&node.parts[1], &parts[1], entries)?;
-            let Type::Array { size, .. } = parts[0].result else {
-                return expect(ARRAY, &node.parts[0], &parts[0]).map(|()| parts[0].clone());
-            };
             let (array, index, entries) = (values(0), values(1), Some(size));
             let own = parts[0].array;
             let result = match size {

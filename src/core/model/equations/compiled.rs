@@ -113,7 +113,7 @@ impl Compiled {
         let outline = Outline::new(page, program, answer);
         let mut quantities = quantities::find(&outline, text, &flat);
         let familiar = has_heads.then(|| Familiar::find(&outline, &mut quantities));
-        let familiar = familiar.flatten();
+        let mut familiar = familiar.flatten();
         let layers = match &familiar {
             Some(familiar) => familiar.layers,
             None => place_controller(&outline, &mut quantities),
@@ -121,6 +121,9 @@ impl Compiled {
         quantities::add_gates(&outline, &flat, &mut quantities);
         quantities::connect(&outline, &flat, &mut quantities);
         reads::add(&outline, text, &mut quantities);
+        if let Some(familiar) = &mut familiar {
+            familiar.describe_rows(&quantities);
+        }
         let mut compiled = Self {
             quantities,
             familiar,
@@ -415,14 +418,14 @@ impl Compiled {
         &self,
         name: &str,
         size: usize,
-        make: impl FnOnce() -> Result<Self, Mistake>,
+        make: impl FnOnce() -> Result<Arc<Self>, Mistake>,
     ) -> Result<Arc<Self>, Mistake> {
         let mut resized = self.resized.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (name.to_owned(), size);
         if let Some(own) = resized.get(&key) {
             return Ok(Arc::clone(own));
         }
-        let own = Arc::new(make()?);
+        let own = make()?;
         if resized.len() > 64 {
             resized.clear();
         }

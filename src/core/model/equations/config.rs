@@ -113,6 +113,15 @@ impl EquationsConfig {
         }
     }
 
+    /// A machine under these choices, in episodes with this many steps, channels and steps of a source.
+    pub(super) fn in_trial(compiled: &Arc<Compiled>, steps: usize) -> Self {
+        Self {
+            lengths: [steps; 2],
+            compiled: Some(Arc::clone(compiled)),
+            ..Self::new(steps, steps)
+        }
+    }
+
     /// The machine in this file.
     ///
     /// # Errors
@@ -173,8 +182,7 @@ impl EquationsConfig {
     /// What the file means.
     pub fn compiled(&self) -> &Arc<Compiled> {
         static EXAMPLES: LazyLock<Option<Arc<Compiled>>> = LazyLock::new(|| {
-            let compiled = trial::compiled(EXAMPLE, included(EXAMPLE)?, &Settings::default());
-            compiled.ok().map(Arc::new)
+            trial::compiled(EXAMPLE, included(EXAMPLE)?, &Settings::default()).ok()
         });
         let example = || {
             EXAMPLES
@@ -187,7 +195,7 @@ impl EquationsConfig {
     /// Reads the file under the present settings.
     fn compile(&mut self) -> Result<(), Mistake> {
         let compiled = trial::compiled(&self.file, &self.text, &self.settings)?;
-        self.compiled = Some(Arc::new(compiled));
+        self.compiled = Some(compiled);
         self.axes = None;
         Ok(())
     }

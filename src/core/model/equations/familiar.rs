@@ -94,6 +94,16 @@ impl Familiar {
         }
     }
 
+    /// Takes the present description of the rows of its memory.
+    pub(super) fn describe_rows(&mut self, all: &[Quantity]) {
+        if let Memory::Steps(rows) = &mut self.memory {
+            let (place, array) = rows.array;
+            let is_it = |own: &&Quantity| own.place == place && own.array.name == array.name;
+            let own = all.iter().find(is_it);
+            rows.array.1 = own.map_or(array, |own| own.array);
+        }
+    }
+
     /// Sets the order, where the heads write.
     pub(super) fn set_order(&mut self, order: Order) {
         if let Memory::Written(written) = &mut self.memory {

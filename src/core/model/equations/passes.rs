@@ -82,7 +82,7 @@ impl<R: Real> Trace<R> {
     }
 
     /// [`Trace::series_of`], to write.
-    fn series_of_mut(&mut self, own: &Quantity) -> Option<&mut Series<R>> {
+    pub(super) fn series_of_mut(&mut self, own: &Quantity) -> Option<&mut Series<R>> {
         match own.place {
             Place::Machine if own.array == array::LOGIT => Some(&mut self.logit),
             Place::Machine if own.array == array::MEMORY => Some(&mut self.memory_columns),

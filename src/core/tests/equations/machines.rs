@@ -824,6 +824,41 @@ fn heads_that_compute_something_else_are_quantities() {
 }
 
 #[test]
+fn arrays_of_heads_with_other_axes_are_quantities() {
+    let few = (
+        "heads   read    = 1",
+        "size few = 2 in 1..64\nheads   read    = 1",
+    );
+    let erase = [
+        few,
+        (
+            "  for read, write\n    if",
+            "  e = sigmoid(linear[columns](h))\n  for read, write\n    if",
+        ),
+        (
+            "    e     = sigmoid(linear[columns](h))                       \"erase\"",
+            "    e_few = sigmoid(linear[few](h)) \"erase\"",
+        ),
+    ];
+    assert_eq!(heads_of(&erase), (0, false));
+    let gated = [
+        few,
+        (
+            "w_g   = g * w_c + (1 - g) * w[-1]                         \"gated\"",
+            "q     = softmax[few](linear[few](h)) \"gated\"",
+        ),
+        (
+            "shift[rows](w_g, s)",
+            "shift[rows](g * w_c + (1 - g) * w[-1], s)",
+        ),
+    ];
+    assert_eq!(heads_of(&gated), (0, false));
+    // No shift stays where it is.
+    assert_eq!(heads_of(&[("offsets = 3  ", "offsets = 4  ")]), (0, false));
+    assert_eq!(heads_of(&[("offsets = 3  ", "offsets = 5  ")]), (2, false));
+}
+
+#[test]
 fn heads_of_large_files_are_not_tried() {
     let edits = [
         ("rows    = 128 in 1..", "rows    = 65536 in 65536.."),

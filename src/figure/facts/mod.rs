@@ -1,5 +1,6 @@
 //! Values of an episode: their names, scales, stages and equations. Nothing here paints.
 
+pub mod action;
 pub mod colour;
 pub mod column;
 pub mod datum;

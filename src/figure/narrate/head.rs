@@ -1,25 +1,18 @@
 //! The action of one head, in a stage or in a whole step.
 
-use crate::figure::facts::family::columns_of;
+use crate::figure::facts::action::{Action, WRITES_NOTHING};
 use crate::figure::facts::family::score::score_text;
+use crate::figure::facts::family::{self, columns_of};
 use crate::figure::facts::focus::Focus;
-use crate::figure::facts::heads::{is_mixed, is_sparse};
 use crate::figure::facts::in_step::{InStep, stage_input};
-use crate::figure::facts::links::LINKED;
 use crate::figure::facts::numbers::{self, percent};
 use crate::figure::facts::stage::Stage;
 use crate::figure::facts::stages::{moved, moves};
 use crate::figure::facts::thresholds::{DECIDES, EXPLAINS, NEGLIGIBLE, ON_ROW, PEAK};
-use crate::figure::{entropy, offset};
-use crate::model::dnc::{
-    ALLOCATION, ALLOCATION_GATE, BACKWARD, FORWARD, READ_MODES, USAGE, WRITE_GATE,
-};
-use crate::model::sam::{INTERPOLATION_GATE, ROW, ROWS, WEIGHTS, row_number};
+use crate::figure::offset;
+use crate::model::sam::row_number;
 use crate::model::{HeadTrace, NoiseMode, array, peak};
 use crate::train::is_absent;
-
-/// A write without an effect.
-const WRITES_NOTHING: &str = "writes almost nothing";
 
 /// Returns the action of a head in a stage or, with `None`, in the whole step: without its name, and the detail.
 pub(super) fn action(at: &InStep<'_>, stage: Option<Stage>) -> [String; 2] {
@@ -45,10 +38,17 @@ pub(super) fn action(at: &InStep<'_>, stage: Option<Stage>) -> [String; 2] {
     }
     let number = |row| row_number(at.trace, row);
     let most = focus.each(|row, weight| format!("{} on row {}", percent(weight), number(row)));
+    let action = Action {
+        at,
+        stage,
+        peak: (row, weight),
+        focus: &focus,
+        most: &most,
+    };
+    if let Some(sentence) = family::sentence(&action) {
+        return sentence;
+    }
     match stage {
-        Some(Stage::Age | Stage::Content | Stage::Weigh) if is_sparse(head) => {
-            sparse(at, stage, (row, weight))
-        }
         Some(Stage::Content) => content(at, &focus, &most),
         Some(Stage::Gate) => gate(head.gate[step], &most),
         Some(Stage::Shift) => match moved(head, step) {
@@ -72,36 +72,6 @@ pub(super) fn action(at: &InStep<'_>, stage: Option<Stage>) -> [String; 2] {
                 format!(", before {} (γ {gamma})", percent(before)),
             ]
         }
-        Some(Stage::Draw) => draw(at, row),
-        Some(Stage::Usage) => {
-            let usage = at.own(USAGE);
-            let used = usage.iter().filter(|&&used| used > 0.5).count();
-            let rows = usage.len();
-            [
-                format!("updates the usage of the rows: {used} of {rows} are in use"),
-                String::new(),
-            ]
-        }
-        Some(Stage::Allocate) => {
-            let free = peak(at.own(ALLOCATION));
-            let free = free.map(|(row, free)| format!("row {row} ({})", percent(free)));
-            let free = free.unwrap_or_else(|| "none".to_owned());
-            [format!("finds the least used row: {free}"), String::new()]
-        }
-        Some(Stage::Links) => {
-            let [forward, backward] = [FORWARD, BACKWARD].map(|array| {
-                let row = peak(at.own(array)).filter(|(_, weight)| *weight >= LINKED);
-                row.map_or_else(|| "none".to_owned(), |(row, _)| format!("row {row}"))
-            });
-            [
-                format!("follows the links: written next {forward}, before {backward}"),
-                String::new(),
-            ]
-        }
-        Some(Stage::Weigh) if is_mixed(head) => {
-            let verb = ["reads", "writes"][usize::from(head.is_write())];
-            [format!("{verb} {}: {most}", source(at)), String::new()]
-        }
         Some(Stage::Weigh) => {
             let many = ["many rows, mostly ", ""][usize::from(focus.is_clear())];
             [
@@ -109,94 +79,14 @@ pub(super) fn action(at: &InStep<'_>, stage: Option<Stage>) -> [String; 2] {
                 format!(" ({} of its weight)", focus.shares()),
             ]
         }
-        Some(Stage::Age) => [String::new(), String::new()],
         Some(Stage::Read | Stage::Erase | Stage::Add) => access(at, stage, &focus),
-        None | Some(Stage::Controller | Stage::Statement(_) | Stage::Output) => {
+        _ => {
             let [what, detail] = access(at, None, &focus);
-            let why = if is_mixed(head) && !is_sparse(head) {
-                Some(source(at)).filter(|_| focus.is_clear())
-            } else {
-                reason(head, step).filter(|_| focus.rows.len() == 1)
-            };
+            let why = family::reason(&action)
+                .unwrap_or_else(|| reason(head, step).filter(|_| focus.rows.len() == 1));
             let why = why.map(|why| format!(": {why}"));
             [what, why.unwrap_or(detail)]
         }
-    }
-}
-
-/// Describes a stage of a head of sparse access memory; `row` has the largest value of the stage.
-fn sparse(at: &InStep<'_>, stage: Option<Stage>, (row, value): (usize, f32)) -> [String; 2] {
-    let row = row_number(at.trace, row);
-    let only = |what: String| [what, String::new()];
-    let gates = [WRITE_GATE, INTERPOLATION_GATE].map(|gate| at.own(gate).first().copied());
-    match (stage, gates) {
-        (Some(Stage::Age), _) => {
-            let oldest = at.own(ROW).first().copied().unwrap_or_default();
-            only(format!(
-                "finds the row that was accessed longest ago, number {oldest}"
-            ))
-        }
-        (Some(Stage::Content), _) => {
-            let cosine = numbers::short(value, 2);
-            only(format!(
-                "compares its key with the rows: row {row} is most alike (cosine {cosine})"
-            ))
-        }
-        (_, [Some(write), Some(kept)]) => {
-            let to = if write < 1.0 - DECIDES {
-                WRITES_NOTHING.to_owned()
-            } else if kept >= DECIDES {
-                "writes to the rows that it read before".to_owned()
-            } else if kept <= 1.0 - DECIDES {
-                format!("writes to the row accessed longest ago, row {row}")
-            } else {
-                "writes to the rows that it read before and to the row accessed longest ago"
-                    .to_owned()
-            };
-            [to, format!(" (gʷ {}, γ {})", percent(write), percent(kept))]
-        }
-        _ => {
-            let weights = at.own(ROWS).iter().zip(at.own(WEIGHTS));
-            let mut weights: Vec<_> = weights.collect();
-            weights.sort_by(|a, b| b.1.total_cmp(a.1));
-            let rows = weights
-                .iter()
-                .map(|(row, weight)| format!("{row} ({})", percent(**weight)));
-            let (count, rows) = (weights.len(), rows.collect::<Vec<_>>().join(", "));
-            only(format!(
-                "weighs the {count} rows most like its key: numbers {rows}"
-            ))
-        }
-    }
-}
-
-/// Names what the weighting of a head of a Differentiable Neural Computer mostly comes from, after "reads" or "writes".
-fn source(at: &InStep<'_>) -> String {
-    if let [write] = at.own(WRITE_GATE) {
-        let [write, allocated] = [
-            *write,
-            at.own(ALLOCATION_GATE).first().copied().unwrap_or(0.0),
-        ];
-        if write < 1.0 - DECIDES {
-            return format!("almost nothing (gʷ {})", percent(write));
-        }
-        let from = if allocated >= DECIDES {
-            "to an allocated row"
-        } else if allocated <= 1.0 - DECIDES {
-            "to the row found by content"
-        } else {
-            "to allocated rows and to rows found by content"
-        };
-        return format!("{from} (gʷ {}, gᵃ {})", percent(write), percent(allocated));
-    }
-    let ways = [
-        "backward along the links",
-        "by content",
-        "forward along the links",
-    ];
-    match peak(at.own(READ_MODES)) {
-        Some((way, share)) => format!("{} ({})", ways[way], percent(share)),
-        None => "by content".to_owned(),
     }
 }
 
@@ -238,37 +128,6 @@ fn gate(gate: f32, most: &str) -> [String; 2] {
         format!("mixes: {content} content, {kept} previous weighting")
     };
     [what, format!(": g {}, {most}", numbers::short(gate, 2))]
-}
-
-/// Describes how a hard head selects its row.
-fn draw(at: &InStep<'_>, row: usize) -> [String; 2] {
-    let n = |value: f32| numbers::short(value, 2);
-    let alpha = at.head.distribution.row(at.step);
-    let bits = format!("Entropy of α: {} bits", n(entropy(alpha)));
-    let Some(drawn) = at.draw() else {
-        return [format!("selects row {row}"), String::new()];
-    };
-    let chance = n(drawn.chance);
-    match at.sampling {
-        NoiseMode::Mean => [
-            format!("takes the most likely row, row {row}"),
-            format!(" (α {chance}). {bits}"),
-        ],
-        NoiseMode::Sampled => {
-            let [u, from, to] = [drawn.u, drawn.from, drawn.to].map(n);
-            let likely = peak(alpha).map(|(likely, _)| likely);
-            let likely = likely.filter(|&likely| likely != row);
-            let more = likely.map_or_else(String::new, |likely| {
-                format!(". Row {likely} was more likely")
-            });
-            let detail = format!(" (α {chance}): u {u} lies between {from} and {to}{more}. {bits}");
-            [format!("samples row {row}"), detail]
-        }
-        NoiseMode::Expected => [
-            format!("attends to all rows by probability, most to row {row}"),
-            format!(" (α {chance}). {bits}"),
-        ],
-    }
 }
 
 /// Names the rows with the peaks of a weighting.

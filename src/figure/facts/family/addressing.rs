@@ -19,7 +19,7 @@ pub(super) const TABLES: Tables = Tables {
     columns: &COLUMNS,
     measures: &ADDRESSING_MEASURES,
     vectors: &VECTORS,
-    facts: |_| Vec::new(),
+    ..Tables::EMPTY
 };
 
 /// The numbers of a head in the order of the addressing.

@@ -1,15 +1,17 @@
 //! Heads of the Differentiable Neural Computer: Graves et al. 2016.
 
 use super::tables::Tables;
+use crate::figure::facts::action::Action;
 use crate::figure::facts::column::{COLUMN, Column, ValueKind};
-use crate::figure::facts::heads::{has, is_sparse};
+use crate::figure::facts::heads::{has, is_mixed, is_sparse};
 use crate::figure::facts::id::Picture;
 use crate::figure::facts::in_step::{InStep, added, n};
-use crate::figure::facts::links::MODES;
+use crate::figure::facts::links::{LINKED, MODES};
 use crate::figure::facts::measure::{Ends, Measure};
-use crate::figure::facts::numbers;
+use crate::figure::facts::numbers::{self, percent};
 use crate::figure::facts::over_time::{Colours, KnownFrom, OverTime, Owner, vector};
 use crate::figure::facts::stage::Stage;
+use crate::figure::facts::thresholds::DECIDES;
 use crate::model::dnc::{
     ALLOCATION, ALLOCATION_GATE, BACKWARD, FORWARD, FREE_GATE, PRECEDENCE, READ_MODES, USAGE,
     WRITE_GATE, allocation_order,
@@ -20,6 +22,8 @@ pub(super) const TABLES: Tables = Tables {
     columns: &COLUMNS,
     measures: &MEASURES,
     vectors: &VECTORS,
+    sentence,
+    reason: |at| is_own(at).then(|| origin(at)),
     ..Tables::EMPTY
 };
 
@@ -163,4 +167,79 @@ fn mixed(at: &InStep<'_>, row: usize) -> String {
     let terms = at.own(READ_MODES).iter().zip(parts);
     let terms = terms.map(|(&mode, part)| format!("{} · {}", n(mode), n(part[row])));
     terms.collect::<Vec<_>>().join(" + ")
+}
+
+/// What a head of a Differentiable Neural Computer does in a stage of its own.
+fn sentence(action: &Action<'_>) -> Option<[String; 2]> {
+    let at = action.at;
+    Some(match action.stage? {
+        Stage::Usage => {
+            let usage = at.own(USAGE);
+            let used = usage.iter().filter(|&&used| used > 0.5).count();
+            let rows = usage.len();
+            [
+                format!("updates the usage of the rows: {used} of {rows} are in use"),
+                String::new(),
+            ]
+        }
+        Stage::Allocate => {
+            let free = peak(at.own(ALLOCATION));
+            let free = free.map(|(row, free)| format!("row {row} ({})", percent(free)));
+            let free = free.unwrap_or_else(|| "none".to_owned());
+            [format!("finds the least used row: {free}"), String::new()]
+        }
+        Stage::Links => {
+            let [forward, backward] = [FORWARD, BACKWARD].map(|array| {
+                let row = peak(at.own(array)).filter(|(_, weight)| *weight >= LINKED);
+                row.map_or_else(|| "none".to_owned(), |(row, _)| format!("row {row}"))
+            });
+            [
+                format!("follows the links: written next {forward}, before {backward}"),
+                String::new(),
+            ]
+        }
+        Stage::Weigh if is_own(at) => {
+            let verb = ["reads", "writes"][usize::from(at.head.is_write())];
+            [
+                format!("{verb} {}: {}", origin(at), action.most),
+                String::new(),
+            ]
+        }
+        _ => return None,
+    })
+}
+
+/// True for a head that mixes ways to address.
+fn is_own(at: &InStep<'_>) -> bool {
+    is_mixed(at.head) && !is_sparse(at.head)
+}
+
+/// What the weighting of a head mostly comes from, after "reads" or "writes".
+fn origin(at: &InStep<'_>) -> String {
+    if let [write] = at.own(WRITE_GATE) {
+        let [write, allocated] = [
+            *write,
+            at.own(ALLOCATION_GATE).first().copied().unwrap_or(0.0),
+        ];
+        if write < 1.0 - DECIDES {
+            return format!("almost nothing (gʷ {})", percent(write));
+        }
+        let from = if allocated >= DECIDES {
+            "to an allocated row"
+        } else if allocated <= 1.0 - DECIDES {
+            "to the row found by content"
+        } else {
+            "to allocated rows and to rows found by content"
+        };
+        return format!("{from} (gʷ {}, gᵃ {})", percent(write), percent(allocated));
+    }
+    let ways = [
+        "backward along the links",
+        "by content",
+        "forward along the links",
+    ];
+    match peak(at.own(READ_MODES)) {
+        Some((way, share)) => format!("{} ({})", ways[way], percent(share)),
+        None => "by content".to_owned(),
+    }
 }

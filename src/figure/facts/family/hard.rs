@@ -2,6 +2,7 @@
 
 use super::addressing::SHARPEN;
 use super::tables::Tables;
+use crate::figure::facts::action::Action;
 use crate::figure::facts::column::{COLUMN, Column};
 use crate::figure::facts::heads::{entropy, has, is_hard};
 use crate::figure::facts::in_step::{Fact, InStep, n, stage_input};
@@ -9,12 +10,13 @@ use crate::figure::facts::measure::{Ends, Measure, derived};
 use crate::figure::facts::numbers;
 use crate::figure::facts::stage::Stage;
 use crate::model::weighting::hard;
-use crate::model::{NoiseMode, array};
+use crate::model::{NoiseMode, array, peak};
 
 pub(super) const TABLES: Tables = Tables {
     columns: &COLUMNS,
     measures: &MEASURES,
     facts,
+    sentence,
     ..Tables::EMPTY
 };
 
@@ -84,4 +86,39 @@ fn facts(at: &InStep<'_>) -> Vec<Fact> {
         ("H", "entropy of α, bits".to_owned(), bits),
     ];
     sampled.into_iter().chain(others).collect()
+}
+
+/// How a hard head selects its row.
+fn sentence(action: &Action<'_>) -> Option<[String; 2]> {
+    let (at, row) = (action.at, action.peak.0);
+    if action.stage != Some(Stage::Draw) {
+        return None;
+    }
+    let n = |value: f32| numbers::short(value, 2);
+    let alpha = at.head.distribution.row(at.step);
+    let bits = format!("Entropy of α: {} bits", n(entropy(alpha)));
+    let Some(drawn) = at.draw() else {
+        return Some([format!("selects row {row}"), String::new()]);
+    };
+    let chance = n(drawn.chance);
+    Some(match at.sampling {
+        NoiseMode::Mean => [
+            format!("takes the most likely row, row {row}"),
+            format!(" (α {chance}). {bits}"),
+        ],
+        NoiseMode::Sampled => {
+            let [u, from, to] = [drawn.u, drawn.from, drawn.to].map(n);
+            let likely = peak(alpha).map(|(likely, _)| likely);
+            let likely = likely.filter(|&likely| likely != row);
+            let more = likely.map_or_else(String::new, |likely| {
+                format!(". Row {likely} was more likely")
+            });
+            let detail = format!(" (α {chance}): u {u} lies between {from} and {to}{more}. {bits}");
+            [format!("samples row {row}"), detail]
+        }
+        NoiseMode::Expected => [
+            format!("attends to all rows by probability, most to row {row}"),
+            format!(" (α {chance}). {bits}"),
+        ],
+    })
 }

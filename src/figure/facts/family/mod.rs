@@ -14,6 +14,7 @@ use std::sync::LazyLock;
 
 use tables::Tables;
 
+use crate::figure::facts::action::Action;
 use crate::figure::facts::column::Column;
 use crate::figure::facts::id::{PanelId, Picture};
 use crate::figure::facts::in_step::{Fact, InStep};
@@ -86,6 +87,17 @@ pub fn scalars(head: &HeadTrace, steps: usize) -> Vec<Scalar> {
 pub fn facts(at: &InStep<'_>) -> Vec<Fact> {
     let all = ALL.iter().flat_map(|family| (family.facts)(at));
     all.collect()
+}
+
+/// What a head does in a stage that only its family has: without its name, and the detail.
+pub fn sentence(action: &Action<'_>) -> Option<[String; 2]> {
+    ALL.iter().find_map(|family| (family.sentence)(action))
+}
+
+/// Why a head is where it is, by its family; nothing within where no row stands out, and none of other heads.
+pub fn reason(action: &Action<'_>) -> Option<Option<String>> {
+    let reason = ALL.iter().find_map(|family| (family.reason)(action.at))?;
+    Some(Some(reason).filter(|_| action.focus.is_clear()))
 }
 
 fn vectors() -> impl Iterator<Item = &'static OverTime> {

@@ -2,22 +2,25 @@
 
 use super::addressing::strength_parameter;
 use super::tables::Tables;
+use crate::figure::facts::action::{Action, WRITES_NOTHING};
 use crate::figure::facts::column::{COLUMN, Column, ValueKind};
-use crate::figure::facts::heads::has;
+use crate::figure::facts::heads::{has, is_sparse};
 use crate::figure::facts::id::Picture;
 use crate::figure::facts::in_step::{InStep, n};
 use crate::figure::facts::measure::{Ends, Measure};
-use crate::figure::facts::numbers;
+use crate::figure::facts::numbers::{self, percent};
 use crate::figure::facts::over_time::{Colours, KnownFrom, OverTime, Owner, vector};
 use crate::figure::facts::stage::Stage;
+use crate::figure::facts::thresholds::DECIDES;
 use crate::math::Series;
 use crate::model::dnc::WRITE_GATE;
-use crate::model::sam::{AGE, COSINES, INTERPOLATION_GATE, ROW, ROWS, row_number};
+use crate::model::sam::{AGE, COSINES, INTERPOLATION_GATE, ROW, ROWS, WEIGHTS, row_number};
 
 pub(super) const TABLES: Tables = Tables {
     columns: &COLUMNS,
     measures: &MEASURES,
     vectors: &VECTORS,
+    sentence,
     ..Tables::EMPTY
 };
 
@@ -90,4 +93,55 @@ fn read(at: &InStep<'_>, row: usize) -> String {
     let total: f32 = energies.map(|energy| (energy - most).exp()).sum();
     let [beta, cosine, most, total] = [beta, at.own(COSINES)[place], most, total].map(n);
     format!("exp({beta} · {cosine} − {most}) / {total}")
+}
+
+/// What a head of sparse access memory does in a stage.
+fn sentence(action: &Action<'_>) -> Option<[String; 2]> {
+    let (at, (row, value)) = (action.at, action.peak);
+    let stages = [Stage::Age, Stage::Content, Stage::Weigh];
+    let stage = action
+        .stage
+        .filter(|stage| stages.contains(stage) && is_sparse(at.head))?;
+    let row = row_number(at.trace, row);
+    let only = |what: String| [what, String::new()];
+    let gates = [WRITE_GATE, INTERPOLATION_GATE].map(|gate| at.own(gate).first().copied());
+    Some(match (stage, gates) {
+        (Stage::Age, _) => {
+            let oldest = at.own(ROW).first().copied().unwrap_or_default();
+            only(format!(
+                "finds the row that was accessed longest ago, number {oldest}"
+            ))
+        }
+        (Stage::Content, _) => {
+            let cosine = numbers::short(value, 2);
+            only(format!(
+                "compares its key with the rows: row {row} is most alike (cosine {cosine})"
+            ))
+        }
+        (_, [Some(write), Some(kept)]) => {
+            let to = if write < 1.0 - DECIDES {
+                WRITES_NOTHING.to_owned()
+            } else if kept >= DECIDES {
+                "writes to the rows that it read before".to_owned()
+            } else if kept <= 1.0 - DECIDES {
+                format!("writes to the row accessed longest ago, row {row}")
+            } else {
+                "writes to the rows that it read before and to the row accessed longest ago"
+                    .to_owned()
+            };
+            [to, format!(" (gʷ {}, γ {})", percent(write), percent(kept))]
+        }
+        _ => {
+            let weights = at.own(ROWS).iter().zip(at.own(WEIGHTS));
+            let mut weights: Vec<_> = weights.collect();
+            weights.sort_by(|a, b| b.1.total_cmp(a.1));
+            let rows = weights
+                .iter()
+                .map(|(row, weight)| format!("{row} ({})", percent(**weight)));
+            let (count, rows) = (weights.len(), rows.collect::<Vec<_>>().join(", "));
+            only(format!(
+                "weighs the {count} rows most like its key: numbers {rows}"
+            ))
+        }
+    })
 }

@@ -1,5 +1,6 @@
 //! The tables of a family of machines.
 
+use crate::figure::facts::action::Action;
 use crate::figure::facts::column::Column;
 use crate::figure::facts::in_step::{Fact, InStep};
 use crate::figure::facts::measure::Measure;
@@ -15,6 +16,10 @@ pub(super) struct Tables {
     pub(super) vectors: &'static [OverTime],
     /// Further results of a head in a step.
     pub(super) facts: fn(&InStep<'_>) -> Vec<Fact>,
+    /// What one of its heads does in a stage of its own, without the name of the head, and the detail.
+    pub(super) sentence: fn(&Action<'_>) -> Option<[String; 2]>,
+    /// Why one of its heads is where it is.
+    pub(super) reason: fn(&InStep<'_>) -> Option<String>,
 }
 
 impl Tables {
@@ -24,5 +29,7 @@ impl Tables {
         measures: &[],
         vectors: &[],
         facts: |_| Vec::new(),
+        sentence: |_| None,
+        reason: |_| None,
     };
 }

@@ -253,6 +253,8 @@ mod tests {
     use crate::figure::narrate::Moment;
     use crate::io::{Experiment, weights};
     use crate::model::attention::Score;
+    use crate::model::dnc::WRITE_GATE;
+    use crate::model::sam::INTERPOLATION_GATE;
     use crate::model::{Model, Place};
     use crate::train::Recording;
 

@@ -114,7 +114,7 @@ impl EquationsConfig {
     }
 
     /// A machine under these choices, in episodes with this many steps, channels and steps of a source.
-    pub(super) fn in_trial(compiled: &Arc<Compiled>, steps: usize) -> Self {
+    fn in_trial(compiled: &Arc<Compiled>, steps: usize) -> Self {
         Self {
             lengths: [steps; 2],
             compiled: Some(Arc::clone(compiled)),
@@ -182,7 +182,13 @@ impl EquationsConfig {
     /// What the file means.
     pub fn compiled(&self) -> &Arc<Compiled> {
         static EXAMPLES: LazyLock<Option<Arc<Compiled>>> = LazyLock::new(|| {
-            trial::compiled(EXAMPLE, included(EXAMPLE)?, &Settings::default()).ok()
+            trial::compiled(
+                EXAMPLE,
+                included(EXAMPLE)?,
+                &Settings::default(),
+                EquationsConfig::in_trial,
+            )
+            .ok()
         });
         let example = || {
             EXAMPLES
@@ -194,7 +200,7 @@ impl EquationsConfig {
 
     /// Reads the file under the present settings.
     fn compile(&mut self) -> Result<(), Mistake> {
-        let compiled = trial::compiled(&self.file, &self.text, &self.settings)?;
+        let compiled = trial::compiled(&self.file, &self.text, &self.settings, Self::in_trial)?;
         self.compiled = Some(compiled);
         self.axes = None;
         Ok(())
@@ -205,7 +211,7 @@ impl EquationsConfig {
     /// # Errors
     /// A mistake in the file.
     pub fn check(&self) -> Result<Vec<String>, String> {
-        let compiled = trial::compiled(&self.file, &self.text, &self.settings);
+        let compiled = trial::compiled(&self.file, &self.text, &self.settings, Self::in_trial);
         let checked = compiled.and_then(|compiled| compiled.check());
         let text = |mistake: Mistake| mistake.to_string();
         checked
@@ -272,7 +278,7 @@ impl EquationsConfig {
         })?;
         let mut settings = self.settings.clone();
         settings.numbers.insert(name.to_owned(), size as f64);
-        let make = || trial::compiled(&self.file, self.source(), &settings);
+        let make = || trial::compiled(&self.file, self.source(), &settings, Self::in_trial);
         let resized = compiled.with_size(name, size, make);
         self.compiled = Some(resized.map_err(|mistake| ConfigError {
             field: name.to_owned(),

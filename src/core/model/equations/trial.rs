@@ -6,7 +6,6 @@ use std::sync::Arc;
 use rand::RngExt;
 
 use super::compiled::Compiled;
-use super::config::EquationsConfig;
 use super::familiar::{Familiar, Memory};
 use super::labels::is_of_heads;
 use super::pool::{Job, Purpose};
@@ -23,6 +22,7 @@ use crate::model::attention::Weighting;
 use crate::model::config::Order;
 use crate::model::dependency::{Conventions, Dependency, Turns};
 use crate::model::dnc;
+use crate::model::kind::Kind;
 use crate::model::recompute::Rules;
 use crate::model::spec::{Array, Place, head_name};
 use crate::model::stage::Stage;
@@ -37,14 +37,16 @@ const STEPS: usize = 4;
 /// The largest difference, relative to 1 or to the number.
 const TOLERANCE: f64 = 1e-6;
 
-/// A machine file under the choices of a preset, with the heads of other machines where it has such ones.
+/// A machine file under the choices of a preset, with the heads of other machines where it has such ones; `in_trial` makes
+/// the machine of episodes with a number of steps.
 ///
 /// # Errors
 /// A mistake in the file, or choices that it does not have.
-pub(super) fn compiled(
+pub(super) fn compiled<K: Kind + 'static>(
     file: &str,
     text: &str,
     settings: &Settings,
+    in_trial: fn(&Arc<Compiled>, usize) -> K,
 ) -> Result<Arc<Compiled>, Mistake> {
     let mut compiled = Arc::new(Compiled::new(file, text, settings, true)?);
     let heads = compiled.familiar.as_ref();
@@ -53,7 +55,10 @@ pub(super) fn compiled(
         let small = small.map(|small| Compiled::new(file, text, &small, true));
         let small = small.transpose()?.map(Arc::new);
         let order = misfit(&compiled).map_or_else(
-            || order(small.as_ref().unwrap_or(&compiled)),
+            || {
+                let compiled = small.as_ref().unwrap_or(&compiled);
+                order(compiled, &in_trial(compiled, STEPS))
+            },
             |name| Err(differs(&name)),
         );
         match (order, Arc::get_mut(&mut compiled)) {
@@ -124,7 +129,7 @@ fn misfit(compiled: &Compiled) -> Option<String> {
 ///
 /// # Errors
 /// Which array of a head is another one than its label promises.
-fn order(compiled: &Arc<Compiled>) -> Result<Order, String> {
+fn order(compiled: &Compiled, kind: &(impl Kind + 'static)) -> Result<Order, String> {
     for own in &compiled.quantities {
         if let Place::Head(head) = own.place
             && !is_of_heads(own.array)
@@ -137,11 +142,10 @@ fn order(compiled: &Arc<Compiled>) -> Result<Order, String> {
     }
     let memory = || differs(array::MEMORY.name);
     let heads = compiled.familiar.as_ref().ok_or_else(memory)?;
-    let config = EquationsConfig::in_trial(compiled, STEPS);
-    let trace = episode(compiled, &config).ok_or("its smallest sizes are too large for a trial")?;
+    let trace = episode(compiled, kind).ok_or("its smallest sizes are too large for a trial")?;
     let mut trial = Trial {
         compiled,
-        config: &config,
+        kind,
         trace,
     };
     let all = 0..heads.heads.len();
@@ -161,7 +165,7 @@ fn order(compiled: &Arc<Compiled>) -> Result<Order, String> {
         };
         let has_add = writers.all(|head| trial.has(head, array::ADD));
         let mut writes = |conventions| {
-            let rules = Rules::new(&config, Order::ReadFirst, 0.0, conventions);
+            let rules = Rules::new(kind, Order::ReadFirst, 0.0, conventions);
             has_add && trial.holds(&rules.memory())
         };
         if !writes(&together) {
@@ -170,7 +174,7 @@ fn order(compiled: &Arc<Compiled>) -> Result<Order, String> {
         }
     }
     let mut reads = |order| {
-        let rules = Rules::new(&config, order, 0.0, &together);
+        let rules = Rules::new(kind, order, 0.0, &together);
         readers.clone().all(|head| trial.holds(&rules.read(head)))
     };
     match [Order::ReadFirst, Order::WriteFirst].map(&mut reads) {
@@ -182,7 +186,7 @@ fn order(compiled: &Arc<Compiled>) -> Result<Order, String> {
 }
 
 /// An episode with random weights and a random input.
-fn episode(compiled: &Compiled, config: &EquationsConfig) -> Option<Trace<f64>> {
+fn episode(compiled: &Compiled, kind: &(impl Kind + 'static)) -> Option<Trace<f64>> {
     let job = Job {
         purpose: Purpose::Recording,
         sizes: [STEPS, STEPS],
@@ -222,7 +226,7 @@ fn episode(compiled: &Compiled, config: &EquationsConfig) -> Option<Trace<f64>> 
         }
     }
     engine.forward();
-    let mut trace = Trace::of_episode(config, STEPS, STEPS);
+    let mut trace = Trace::of_episode(kind, STEPS, STEPS);
     for own in &compiled.quantities {
         let places = compiled.places_of(own, &engine, job, 0);
         let (first, rows) = own.rows(job.sizes, job.question);
@@ -242,7 +246,7 @@ fn episode(compiled: &Compiled, config: &EquationsConfig) -> Option<Trace<f64>> 
 /// The heads of a file in an episode.
 struct Trial<'a> {
     compiled: &'a Compiled,
-    config: &'a EquationsConfig,
+    kind: &'a dyn Kind,
     trace: Trace<f64>,
 }
 
@@ -259,7 +263,7 @@ impl Trial<'_> {
         if self.has(head, array::GATE) && !self.has(head, array::GATED) && !is_mixed {
             return Some(array::GATE);
         }
-        let rules = Rules::new(self.config, Order::ReadFirst, 0.0, Conventions::OWN);
+        let rules = Rules::new(self.kind, Order::ReadFirst, 0.0, Conventions::OWN);
         Stage::all().into_iter().find_map(|stage| {
             let of = &self.trace.heads[head];
             let is_plain = !matches!(

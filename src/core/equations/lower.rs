@@ -1075,10 +1075,13 @@ impl<'a> Lowering<'a> {
         }
         inner_scope.extend(scope);
         let mut value = match before {
-            Some((name, axis)) => self.look_before(name, &inner.place, &inner_scope, axis)?,
+            Some((name, axis)) => {
+                let value = self.look_before(name, &inner.place, &inner_scope, axis)?;
+                let named = inner.named.clone();
+                Value { named, ..value }
+            }
             None => self.value(inner, &inner_scope)?,
         };
-        value.named.clone_from(&inner.named);
         let indices = self.values(&tree.parts[1..], scope)?;
         let selected = |item: &Item| match item {
             Item::Entry(axis, _) | Item::Pick(axis) => Some(*axis),

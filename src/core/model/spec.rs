@@ -16,44 +16,48 @@ pub struct ArraySpec {
     pub range: Range,
     /// The equation, with the number in Graves et al. 2014 in brackets.
     pub equation: &'static str,
-    /// What that line of a machine file reads.
-    pub reads: &'static [Read],
-    /// The terms of the only sum in that line, if they are products of what it reads.
-    pub sum: Option<Sum>,
+    /// The quantities that this line of a machine file reads, in its order.
+    pub reads: &'static [ReadSpec],
+    /// The terms of the only sum in the line, if they are products of what it reads.
+    pub sum: Option<SumSpec>,
     /// The rows that are kept.
     pub(super) retention: Retention,
 }
 
 /// A quantity in the line of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Read {
-    /// The name of its array; of heads together that of the first one.
+pub struct ReadSpec {
+    /// The name of its array; of several heads that of the first one.
     pub array: &'static str,
-    /// The place of its words in the line, in bytes; empty where they stand in the next line of the file.
+    /// Its words in the line, in bytes; empty where they stand in the next line of the file.
     pub words: [usize; 2],
     /// True for its values of the step before.
     pub is_before: bool,
-    /// Its entries that an entry of the result is made of, axis by axis without that of the steps; none where these are values
-    /// of several heads, of other steps, or not recorded as such.
-    pub entries: Option<&'static [Taken]>,
+    /// True where its first step is that of the answer.
+    pub is_of_answer: bool,
+    /// For each axis but that of the steps, the entry that is taken; none where the line takes values of several heads, of
+    /// other steps, or that are not recorded as such.
+    pub entries: Option<&'static [TakenEntry]>,
 }
 
-/// The entries that are taken of an axis.
+/// The entry of an axis that an entry of the result is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Taken {
+pub enum TakenEntry {
     /// That of the result along this axis of its own, without that of the steps.
     Same(usize),
+    /// That of the step.
+    Step,
     /// This one.
     At(usize),
     /// One for each term of a sum.
     Each,
-    /// Others, or several.
+    /// Another one, or several.
     Other,
 }
 
 /// A sum of products in the line of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sum {
+pub struct SumSpec {
     /// The name of the axis of its terms.
     pub axis: &'static str,
     /// The first of the reads that are the factors of a term, and the one behind the last.

@@ -4,7 +4,7 @@ use crate::figure::facts::in_step::{added_as, n};
 use crate::figure::facts::numbers;
 use crate::figure::facts::quantities::{axes_of, of_steps, start_of};
 use crate::math::Series;
-use crate::model::{self, Array, Place, Taken, Trace, split_head};
+use crate::model::{Array, Place, ReadSpec, TakenEntry, Trace, split_head};
 
 /// A statement of a machine file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -225,11 +225,13 @@ struct Factor<'a> {
 
 impl<'a> Factor<'a> {
     /// The values of what is read of which this entry is made, if they are recorded as such.
-    fn of(trace: &'a Trace, step: usize, read: &model::Read, made: &[usize]) -> Option<Self> {
+    fn of(trace: &'a Trace, step: usize, read: &ReadSpec, made: &[usize]) -> Option<Self> {
         let mut all = trace.kind_arrays.arrays();
         let (array, series) = all.find(|(array, _)| array.name == read.array)?;
         let values = if read.is_before {
-            before(trace, array, step)
+            // In the first step of an answer, the step before is not one of its own.
+            let is_first = read.is_of_answer && step == trace.setting.source;
+            before(trace, array, if is_first { 0 } else { step })
         } else {
             let row = array.row(step);
             (row < series.steps()).then(|| series.row(row))?
@@ -237,12 +239,17 @@ impl<'a> Factor<'a> {
         let sizes = trace.array_sizes(array)?;
         let (mut first, mut stride, mut width, mut count) = (0, 0, 1, None);
         for (taken, size) in read.entries?.iter().zip(sizes).rev() {
-            match taken {
-                Taken::Same(axis) => first += width * made.get(*axis)?,
-                Taken::At(entry) => first += width * entry,
-                Taken::Each => (stride, count) = (width, Some(*size)),
-                Taken::Other => return None,
-            }
+            let entry = match taken {
+                TakenEntry::Same(axis) => *made.get(*axis)?,
+                TakenEntry::At(entry) => *entry,
+                TakenEntry::Each => {
+                    (stride, count) = (width, Some(*size));
+                    0
+                }
+                TakenEntry::Step | TakenEntry::Other => return None,
+            };
+            // An entry that an episode does not have is 0 in its line.
+            first += width * Some(entry).filter(|entry| entry < size)?;
             width *= size;
         }
         (values.len() == width).then_some(Self {
@@ -460,6 +467,40 @@ along steps
         let [own, _] = said(&recording, "own.m");
         let own = own.unwrap();
         assert!(!own.contains("share") && !own.contains("* a"), "{own}");
+    }
+
+    #[test]
+    fn steps_that_a_line_takes_together_keep_their_names() {
+        let text = "\
+machine \"Steps together\"
+input  x[steps, inputs]
+target y[steps, outputs]
+size   units = 4 in 1..64
+size   few   = 3 in 1..64
+start  h[units] = 0.5
+
+along steps
+  h = tanh(linear[units](x, h[-1]))
+  u[few, units] = sigmoid(linear[few, units](h))
+once
+  d = h - mean[steps](h)
+  f = h - h[steps: 0]
+  g = h[steps: index[steps] - 1] + h
+  m = 2 * u[few: 2]
+  e = dot[units](h, h[steps as from])
+  z = linear[outputs](d, f, g, m)
+";
+        let recording = recorded("together.machine", Some(text));
+        let line = |name: &str| said(&recording, name)[0].clone().unwrap_or_default();
+        assert!(line("d").contains("mean[steps](h)"), "{}", line("d"));
+        assert!(line("f").contains("h[steps: 0]"), "{}", line("f"));
+        assert!(
+            line("g").contains("h[steps: index[steps] - 1] + "),
+            "{}",
+            line("g")
+        );
+        assert!(!line("m").contains('u'), "{}", line("m"));
+        assert_eq!(said(&recording, "e")[1], None);
     }
 
     #[test]

@@ -119,7 +119,7 @@ fn check_errors_mark_the_wrong_part() {
         ("writes(row -1)", "-1", format!("{index} -1")),
         ("writes(row 3 / 2)", "3 / 2", format!("{index} 1.5")),
         ("read0.gate[0] > 0", "read0.gate", "this is a number, which takes no index".to_owned()),
-        ("memory[1,2,3] > 0", "memory[1,2]", "this is a number, which takes no index".to_owned()),
+        ("memory[1,2,3] > 0", "memory[1,2", "this is a number, which takes no index".to_owned()),
         ("(1 < 2)[0] > 0", "(1 < 2)", "this is a condition, which takes no index".to_owned()),
         ("sum(read0.key + read0.weighting) > 0", "read0.weighting", format!("expected an array of 5 as on the left, or a number, found an array of 8; {array}")),
         ("1 + (1 < 2) > 1", "(1 < 2)", "expected a number or an array, found a condition".to_owned()),

@@ -94,7 +94,7 @@ impl Familiar {
         }
     }
 
-    /// Takes the present description of the rows of its memory.
+    /// Updates the description of the rows of its memory, to which what its line reads was added.
     pub(super) fn describe_rows(&mut self, all: &[Quantity]) {
         if let Memory::Steps(rows) = &mut self.memory {
             let (place, array) = rows.array;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
-use crate::model::spec::{Array, ArraySpec, Read, Taken};
+use crate::model::spec::{Array, ArraySpec, ReadSpec, TakenEntry};
 
 /// Interns a text.
 pub(super) fn text(text: &str) -> &'static str {
@@ -27,14 +27,14 @@ pub(super) fn texts(texts: &[&'static str]) -> &'static [&'static str] {
 }
 
 /// Interns what a line reads.
-pub(super) fn reads(reads: &[Read]) -> &'static [Read] {
-    static KNOWN: Lists<Read> = Mutex::new(BTreeSet::new());
+pub(super) fn reads(reads: &[ReadSpec]) -> &'static [ReadSpec] {
+    static KNOWN: Lists<ReadSpec> = Mutex::new(BTreeSet::new());
     interned(&KNOWN, reads)
 }
 
 /// Interns the entries that are taken.
-pub(super) fn taken(entries: &[Taken]) -> &'static [Taken] {
-    static KNOWN: Lists<Taken> = Mutex::new(BTreeSet::new());
+pub(super) fn entries(entries: &[TakenEntry]) -> &'static [TakenEntry] {
+    static KNOWN: Lists<TakenEntry> = Mutex::new(BTreeSet::new());
     interned(&KNOWN, entries)
 }
 

@@ -131,6 +131,11 @@ pub(super) fn array_of_head(own: &Quantity, end: &str) -> Option<Array> {
     known.or_else(|| (own.axes.len() < 2).then(renamed))
 }
 
+/// Whether it is an array of the heads of other machines, with the axes that it has there.
+pub(super) fn is_built_in(array: Array) -> bool {
+    array::ALL_OF_HEADS.contains(&array) || OF_MECHANISMS.contains(&array)
+}
+
 /// Whether a quantity has a value for each step, and as many axes as an array.
 pub(super) fn is_alike(own: &Quantity, known: Array) -> bool {
     let has_axes = known.dims.len() == 1 + own.axes.len() && known.is_of_steps();

@@ -1,115 +1,132 @@
-//! What the line of an array reads: each quantity with its words, and the entries that an entry of the result is made of.
+//! The quantities that the line of an array reads, each with its words and with the entries that an entry of the result is
+//! made of.
 
 use super::interned;
 use super::parts::Outline;
-use super::quantities::{Held, Quantity, equation_of, line_of};
-use crate::equations::program::{Axis, Op, Value, When};
+use super::quantities::{Held, Quantity, Same, equation_of, line_of};
+use crate::equations::program::{Axis, Equation, Op, Value, When};
 use crate::equations::text::Place as TextPlace;
 use crate::equations::tree::{Function, Operator};
-use crate::model::spec::{ArraySpec, Place, Read, Sum, Taken};
+use crate::model::spec::{ArraySpec, Place, ReadSpec, SumSpec, TakenEntry};
 
-/// Says what the lines of the arrays of the machine read.
+/// Adds to the arrays of the machine what their lines read.
 pub(super) fn add(outline: &Outline, text: &str, all: &mut [Quantity]) {
     for index in 0..all.len() {
-        let (place, held) = (all[index].place, all[index].held);
-        let (Place::Machine, Held::Values(series)) = (place, held) else {
+        let made = &all[index];
+        let (Place::Machine, Held::Values(series), Same::No) = (made.place, made.held, made.same)
+        else {
             continue;
         };
-        let own = &all[index];
-        let Some(equation) = equation_of(&outline.program, series, &own.entries) else {
-            continue;
-        };
+        let equation = equation_of(&outline.program, series, &made.entries);
+        let reads =
+            equation.and_then(|equation| LineReads::new(outline, text, all, made, equation));
+        if let Some(reads) = reads {
+            all[index].array = interned::array(ArraySpec {
+                reads: interned::reads(&reads.found),
+                sum: match reads.sums[..] {
+                    [only] => only,
+                    _ => None,
+                },
+                ..*made.array
+            });
+        }
+    }
+}
+
+/// The entry that is taken of each axis; of all others several.
+type Along = [(Axis, TakenEntry)];
+
+/// Where a value is named in the line.
+#[derive(Clone, Copy)]
+struct Named {
+    start: usize,
+    /// Whether it is this value alone, and not a larger one around it.
+    is_exact: bool,
+}
+
+/// The reads of a line, as far as it was walked through.
+struct LineReads<'a> {
+    outline: &'a Outline,
+    all: &'a [Quantity],
+    /// The quantity that the line makes.
+    made: &'a Quantity,
+    line: &'a str,
+    /// The place of its statement.
+    statement: &'a TextPlace,
+    /// Where the line begins in that of the file.
+    first: usize,
+    found: Vec<ReadSpec>,
+    /// The sums over one axis, each if its terms are known.
+    sums: Vec<Option<SumSpec>>,
+}
+
+impl<'a> LineReads<'a> {
+    /// Walks through the equation of a quantity; none for an array that other machines have, too, with an equation of its own.
+    fn new(
+        outline: &'a Outline,
+        text: &'a str,
+        all: &'a [Quantity],
+        made: &'a Quantity,
+        equation: &Equation,
+    ) -> Option<Self> {
         let line = line_of(outline, text, equation);
-        let raw = |at: &TextPlace| text.lines().nth(at.line as usize - 1);
-        let at = &outline.page.statements[equation.statement].place;
-        let first = raw(at).and_then(|raw| raw.find(line));
-        // Arrays that other machines have, too, have equations of their own.
-        let (Some(first), true) = (first, own.array.equation == line) else {
-            continue;
-        };
-        let mut reads = Reads {
+        let statement = &outline.page.statements[equation.statement].place;
+        let whole = text.lines().nth(statement.line as usize - 1)?;
+        let first = whole.find(line).filter(|_| made.array.equation == line)?;
+        let mut reads = Self {
             outline,
             all,
-            own,
+            made,
             line,
-            at,
+            statement,
             first,
             found: Vec::new(),
             sums: Vec::new(),
         };
-        let axes = own.axes.iter().enumerate();
-        let axes = axes.map(|(at, axis)| (*axis, Taken::Same(at)));
-        let entries = own.entries.iter();
-        let entries = entries.map(|(axis, entry)| (*axis, Taken::At(*entry)));
-        let taken: Vec<_> = axes.chain(entries).collect();
-        reads.walk(&equation.value, &taken, None, true);
-        let only = match reads.sums[..] {
-            [sum] => sum,
-            _ => None,
-        };
-        let spec = ArraySpec {
-            reads: interned::reads(&reads.found),
-            sum: only,
-            ..*own.array
-        };
-        all[index].array = interned::array(spec);
+        let axes = made.axes.iter().enumerate();
+        let axes = axes.map(|(index, axis)| (*axis, TakenEntry::Same(index)));
+        let entries = made.entries.iter();
+        let entries = entries.map(|(axis, entry)| (*axis, TakenEntry::At(*entry)));
+        let step = made.time.map(|(axis, _)| (axis, TakenEntry::Step));
+        let along: Vec<_> = axes.chain(entries).chain(step).collect();
+        reads.walk(&equation.value, &along, None, true);
+        Some(reads)
     }
-}
 
-/// The entries that are taken along axes; of all others several.
-type Along = [(Axis, Taken)];
-
-/// The words of a value in the line; whether they are its own, not those of a larger value around it.
-type Words = Option<(usize, bool)>;
-
-/// What a line reads, as far as it was walked through.
-struct Reads<'a> {
-    outline: &'a Outline,
-    all: &'a [Quantity],
-    own: &'a Quantity,
-    line: &'a str,
-    /// The place of its statement.
-    at: &'a TextPlace,
-    /// Where the line begins in that of the file.
-    first: usize,
-    found: Vec<Read>,
-    /// A sum over one axis each, if its terms are known.
-    sums: Vec<Option<Sum>>,
-}
-
-impl Reads<'_> {
     /// Adds what a value reads; `is_whole` outside of functions over axes.
-    fn walk(&mut self, value: &Value, along: &Along, around: Words, is_whole: bool) {
-        let words = self.words(&value.named).map(|at| (at, true)).or(around);
-        let inside = words.map(|(at, is_own)| (at, is_own && value.is_view()));
+    fn walk(&mut self, value: &Value, along: &Along, around: Option<Named>, is_whole: bool) {
+        let named = self.named(&value.named).or(around);
+        let inside = named.map(|named| Named {
+            is_exact: named.is_exact && value.is_view(),
+            ..named
+        });
         let without = |axes: &[Axis]| -> Vec<_> {
             let others = along.iter().filter(|(axis, _)| !axes.contains(axis));
             others.copied().collect()
         };
-        let with = |axis: Axis, taken: Taken| [&[(axis, taken)], &without(&[axis])[..]].concat();
-        let mut each = |is_whole: bool, along: &dyn Fn(usize) -> Vec<(Axis, Taken)>| {
+        let with =
+            |axis: Axis, entry: TakenEntry| [&[(axis, entry)], &without(&[axis])[..]].concat();
+        let mut each = |is_whole: bool, along: &dyn Fn(usize) -> Vec<(Axis, TakenEntry)>| {
             for (index, part) in value.parts.iter().enumerate() {
                 self.walk(part, &along(index), inside, is_whole);
             }
         };
         match &value.op {
-            Op::Read(series, steps) => self.read(*series, steps, along, words),
-            Op::Past(series, ..) => {
-                self.read(*series, &[], along, words.map(|(at, _)| (at, false)));
-            }
-            Op::Rename(old, new) => each(is_whole, &|_| with(*old, taken(along, *new))),
+            Op::Read(series, steps) => self.read(*series, steps, along, named),
+            Op::Past(series, ..) => self.read(*series, &[], &[], named),
+            Op::Rename(old, new) => each(is_whole, &|_| with(*old, entry_of(along, *new))),
             Op::Entry(axis, entry) => {
-                let entry = entry.map_or(Taken::Other, Taken::At);
+                let entry = entry.map_or(TakenEntry::Other, TakenEntry::At);
                 each(is_whole, &|_| with(*axis, entry));
             }
             Op::Pick(axis) => each(false, &|index| match index {
-                0 => with(*axis, Taken::Other),
+                0 => with(*axis, TakenEntry::Other),
                 _ => along.to_vec(),
             }),
             Op::Over(Function::Sum | Function::Dot, axes) if axes.len() == 1 => {
                 let first = self.found.len();
                 for part in &value.parts {
-                    self.walk(part, &with(axes[0], Taken::Each), inside, false);
+                    self.walk(part, &with(axes[0], TakenEntry::Each), inside, false);
                 }
                 let sum = is_whole.then(|| self.sum(&value.parts, axes[0], first));
                 self.sums.push(sum.flatten());
@@ -124,77 +141,86 @@ impl Reads<'_> {
     }
 
     /// Adds a series that is read in these steps.
-    fn read(&mut self, series: usize, steps: &[(Axis, When)], along: &Along, words: Words) {
-        let is_of_head = |own: &&Quantity| {
-            let mut entries = own.entries.iter();
-            entries.all(|(axis, entry)| taken(along, *axis) == Taken::At(*entry))
+    fn read(&mut self, series: usize, steps: &[(Axis, When)], along: &Along, named: Option<Named>) {
+        let is_of_head = |quantity: &&Quantity| {
+            let mut entries = quantity.entries.iter();
+            entries.all(|(axis, entry)| entry_of(along, *axis) == TakenEntry::At(*entry))
         };
-        let holds = |own: &&Quantity| own.place == Place::Machine && own.has(series);
+        let holds = |quantity: &&Quantity| quantity.place == Place::Machine && quantity.has(series);
         let all = || self.all.iter().filter(holds);
-        let own = all().find(is_of_head);
-        let Some(of) = own.or_else(|| all().next()) else {
+        let of_head = all().find(is_of_head);
+        let Some(read) = of_head.or_else(|| all().next()) else {
             return;
         };
         // A statement may go on in the next line of its file.
-        let (first, is_exact) = words.unwrap_or((self.line.len(), false));
+        let Named { start, is_exact } = named.unwrap_or(Named {
+            start: self.line.len(),
+            is_exact: false,
+        });
         let program = &self.outline.program;
         let is_backwards = |axis: Axis| {
             let blocks = program.series[series].blocks.iter();
             let blocks = &mut blocks.map(|block| &self.outline.page.blocks[*block]);
             blocks.any(|block| block.backwards && block.axis == Some(axis))
         };
-        let time = of.time.map(|time| time.0);
+        let time = read.time.map(|time| time.0);
         let is_step_before = |(axis, when): &(Axis, When)| {
             matches!(when, When::Before(_)) && time == Some(*axis) && !is_backwards(*axis)
         };
         let is_now = |step: &(Axis, When)| matches!(step.1, When::Step(_));
-        let has_time = of.time == self.own.time || steps.iter().any(|step| time == Some(step.0));
+        let is_at_step = time.is_none_or(|time| {
+            let is_cut = steps.iter().any(|step| step.0 == time);
+            read.time == self.made.time && (is_cut || entry_of(along, time) == TakenEntry::Step)
+        });
         let is_recorded = is_exact
-            && own.is_some()
-            && of.held == Held::Values(series)
-            && of.pieces.is_empty()
-            && of.columns.is_none()
-            && (time.is_none() || has_time)
+            && of_head.is_some()
+            && read.held == Held::Values(series)
+            && read.pieces.is_empty()
+            && read.columns.is_none()
+            && is_at_step
             && steps
                 .iter()
                 .all(|step| is_now(step) || is_step_before(step));
-        let entries: Vec<_> = of.axes.iter().map(|axis| taken(along, *axis)).collect();
-        self.found.push(Read {
-            array: of.array.name,
-            words: [first, end_of_words(self.line, first)],
+        let entries: Vec<_> = read
+            .axes
+            .iter()
+            .map(|axis| entry_of(along, *axis))
+            .collect();
+        self.found.push(ReadSpec {
+            array: read.array.name,
+            words: [start, end_of_words(self.line, start)],
             is_before: steps.iter().any(is_step_before),
-            entries: is_recorded.then(|| interned::taken(&entries)),
+            is_of_answer: read.is_of_answer(),
+            entries: is_recorded.then(|| interned::entries(&entries)),
         });
     }
 
     /// The sum of these products along an axis, of the reads from this one on; none where a factor is another value.
-    fn sum(&self, products: &[Value], axis: Axis, first: usize) -> Option<Sum> {
-        let factors = [first, self.found.len()];
+    fn sum(&self, products: &[Value], axis: Axis, first: usize) -> Option<SumSpec> {
         let reads = &self.found[first..];
         let count: Option<usize> = products.iter().map(factors_of).sum();
-        let is_one = |own: &Taken| *own != Taken::Other;
-        let are_known = reads.iter().all(|own| {
-            own.entries
-                .is_some_and(|entries| entries.iter().all(is_one))
-        });
-        (count == Some(reads.len()) && are_known).then(|| Sum {
+        let are_known = reads.iter().all(|read| read.entries.is_some());
+        (count == Some(reads.len()) && are_known).then(|| SumSpec {
             axis: interned::text(&self.outline.program.axes[axis].name.replace('.', "_")),
-            factors,
+            factors: [first, self.found.len()],
         })
     }
 
     /// Where in the line a place of the file is.
-    fn words(&self, place: &TextPlace) -> Option<usize> {
-        let is_here = (&place.file, place.line) == (&self.at.file, self.at.line);
-        let at = (place.column as usize).checked_sub(1 + self.first);
-        at.filter(|at| is_here && *at < self.line.len())
+    fn named(&self, place: &TextPlace) -> Option<Named> {
+        let is_here = (&place.file, place.line) == (&self.statement.file, self.statement.line);
+        let start = (place.column as usize).checked_sub(1 + self.first)?;
+        (is_here && start < self.line.len()).then_some(Named {
+            start,
+            is_exact: true,
+        })
     }
 }
 
-/// The entries that are taken along an axis.
-fn taken(along: &Along, axis: Axis) -> Taken {
+/// The entry that is taken of an axis.
+fn entry_of(along: &Along, axis: Axis) -> TakenEntry {
     let own = along.iter().find(|own| own.0 == axis);
-    own.map_or(Taken::Other, |own| own.1)
+    own.map_or(TakenEntry::Other, |own| own.1)
 }
 
 /// The number of factors of a product of what is read; none of another value.
@@ -206,9 +232,9 @@ fn factors_of(value: &Value) -> Option<usize> {
 }
 
 /// The end of a name in a line, with the brackets behind it.
-fn end_of_words(line: &str, first: usize) -> usize {
+fn end_of_words(line: &str, start: usize) -> usize {
     let is_of_name = |c: &char| c.is_ascii_alphanumeric() || "_.".contains(*c);
-    let mut end = first + line[first..].chars().take_while(is_of_name).count();
+    let mut end = start + line[start..].chars().take_while(is_of_name).count();
     while line[end..].starts_with('[') {
         let mut open = 0;
         let close = line[end..].find(|c| {

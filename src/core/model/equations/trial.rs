@@ -7,13 +7,13 @@ use rand::RngExt;
 
 use super::compiled::Compiled;
 use super::familiar::{Familiar, Memory};
-use super::labels::is_of_heads;
+use super::labels::{is_built_in, is_of_heads};
 use super::pool::{Job, Purpose};
 use super::quantities::Held;
 use super::settings::Settings;
 use crate::equations::bind::Bound;
 use crate::equations::page::{Key, Page, Word};
-use crate::equations::program::{Axis, Source};
+use crate::equations::program::{Axis, AxisInfo, Source};
 use crate::equations::run::Engine;
 use crate::equations::text::Mistake;
 use crate::math::random;
@@ -106,22 +106,23 @@ fn misfit(compiled: &Compiled) -> Option<String> {
     let Some(Memory::Written(memory)) = compiled.familiar.as_ref().map(|own| &own.memory) else {
         return None;
     };
+    let axes = &compiled.program.axes;
+    let fits = |(dim, axis): (&&str, &Axis)| {
+        let AxisInfo { origin, trial, .. } = axes[*axis];
+        match *dim {
+            "n" => origin == memory.rows,
+            "m" | "r" => origin == memory.columns,
+            "s" => trial % 2 == 1,
+            _ => true,
+        }
+    };
     compiled.quantities.iter().find_map(|own| {
         let Place::Head(head) = own.place else {
             return None;
         };
-        let dims = own.array.dims.iter().rev().zip(own.axes.iter().rev());
-        let fits = |(dim, axis): (&&str, &Axis)| match *dim {
-            "n" => *axis == memory.rows,
-            "m" => *axis == memory.columns,
-            // The middle one stays.
-            "s" => compiled
-                .page
-                .length(*axis)
-                .is_some_and(|length| length % 2 == 1),
-            _ => true,
-        };
-        (!dims.into_iter().all(fits)).then(|| name(compiled, head, own.array))
+        let mut dims = own.array.dims.iter().rev().zip(own.axes.iter().rev());
+        let is_misfit = is_built_in(own.array) && !dims.all(fits);
+        is_misfit.then(|| name(compiled, head, own.array))
     })
 }
 
@@ -143,6 +144,9 @@ fn order(compiled: &Compiled, kind: &(impl Kind + 'static)) -> Result<Order, Str
     let memory = || differs(array::MEMORY.name);
     let heads = compiled.familiar.as_ref().ok_or_else(memory)?;
     let trace = episode(compiled, kind).ok_or("its smallest sizes are too large for a trial")?;
+    if trace.memory_columns.width() == 0 {
+        return Err(memory());
+    }
     let mut trial = Trial {
         compiled,
         kind,
@@ -166,7 +170,7 @@ fn order(compiled: &Compiled, kind: &(impl Kind + 'static)) -> Result<Order, Str
         let has_add = writers.all(|head| trial.has(head, array::ADD));
         let mut writes = |conventions| {
             let rules = Rules::new(kind, Order::ReadFirst, 0.0, conventions);
-            has_add && trial.holds(&rules.memory())
+            has_add && trial.holds(&rules.memory(), 0)
         };
         if !writes(&together) {
             // Heads that act in turn read what stands between.
@@ -175,7 +179,9 @@ fn order(compiled: &Compiled, kind: &(impl Kind + 'static)) -> Result<Order, Str
     }
     let mut reads = |order| {
         let rules = Rules::new(kind, order, 0.0, &together);
-        readers.clone().all(|head| trial.holds(&rules.read(head)))
+        readers
+            .clone()
+            .all(|head| trial.holds(&rules.read(head), 0))
     };
     match [Order::ReadFirst, Order::WriteFirst].map(&mut reads) {
         [true, true] => Ok(heads.order()),
@@ -275,8 +281,7 @@ impl Trial<'_> {
             );
             let is_tried = match stage {
                 Stage::Content => is_plain,
-                Stage::Interpolation => self.has(head, array::INITIAL),
-                Stage::Shift => true,
+                Stage::Interpolation | Stage::Shift => true,
                 Stage::Sharpening => !is_mixed,
                 Stage::Centre | Stage::Divergence | Stage::Draw => false,
             };
@@ -287,13 +292,15 @@ impl Trial<'_> {
             };
             let is_known = stage.needs(of).iter().all(is_there);
             let rule = rules.stage(head, stage).filter(|_| is_tried && is_known)?;
-            (!self.holds(&rule)).then_some(rule.array)
+            // A head may have no weighting before the first step.
+            let is_late = stage == Stage::Interpolation && !self.has(head, array::INITIAL);
+            (!self.holds(&rule, usize::from(is_late))).then_some(rule.array)
         })
     }
 
-    /// Whether an array is what it is made of, in all steps; where it is recorded.
-    fn holds(&mut self, rule: &Dependency<'_, f64>) -> bool {
-        (0..STEPS).all(|t| {
+    /// Whether an array is what it is made of, in all steps from this one on; where it is recorded.
+    fn holds(&mut self, rule: &Dependency<'_, f64>, first: usize) -> bool {
+        (first..STEPS).all(|t| {
             let (place, row) = (rule.place, rule.row(t));
             let series = self.trace.series(place, rule.array);
             let series = series.filter(|series| series.width() > 0 && row < series.steps());

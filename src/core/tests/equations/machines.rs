@@ -818,6 +818,7 @@ fn heads_that_compute_something_else_are_quantities() {
             "sharpen[rows](w_s, gamma * gamma)",
         ),
         ("\"strength\"", "\"width\""),
+        ("(1 - g) * w[-1]", "(1 - g) * 0.2"),
     ] {
         assert_eq!(heads_of(&[(from, to)]), (0, false), "{to}");
     }
@@ -853,7 +854,18 @@ fn arrays_of_heads_with_other_axes_are_quantities() {
         ),
     ];
     assert_eq!(heads_of(&gated), (0, false));
-    // No shift stays where it is.
+    let read = [
+        few,
+        ("start r[columns]", "start r[few]"),
+        (
+            "r     = sum[rows](w * M[-1]) ",
+            "r     = linear[few](sum[rows](w * M[-1])) ",
+        ),
+    ];
+    assert_eq!(heads_of(&read), (0, false));
+    let empty = ("columns = 20  in 1..", "columns = 0   in 0..");
+    assert_eq!(heads_of(&[empty]), (0, false));
+    // A head has an odd number of shifts.
     assert_eq!(heads_of(&[("offsets = 3  ", "offsets = 4  ")]), (0, false));
     assert_eq!(heads_of(&[("offsets = 3  ", "offsets = 5  ")]), (2, false));
 }

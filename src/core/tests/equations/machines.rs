@@ -818,7 +818,7 @@ fn heads_that_compute_something_else_are_quantities() {
             "sharpen[rows](w_s, gamma * gamma)",
         ),
         ("\"strength\"", "\"width\""),
-        ("(1 - g) * w[-1]", "(1 - g) * 0.2"),
+        ("(1 - g) * w[-1]", "(1 - g) * 0.3"),
     ] {
         assert_eq!(heads_of(&[(from, to)]), (0, false), "{to}");
     }

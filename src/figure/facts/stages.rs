@@ -5,7 +5,7 @@ use crate::figure::facts::column::Column;
 use crate::figure::facts::family::{column, columns_of};
 use crate::figure::facts::heads::signed;
 use crate::figure::facts::stage::Stage;
-use crate::figure::facts::statements::Statement;
+use crate::figure::facts::statements::{Statement, title};
 use crate::model::{HeadTrace, Trace, peak};
 
 /// The stages that make a weighting, in order.
@@ -78,6 +78,8 @@ pub struct StageRef {
     write: Option<bool>,
     /// The word for the first stage of the machine, or for a statement.
     network: &'static str,
+    /// The kind of heads of a statement, where its name needs one.
+    kind: &'static str,
 }
 
 impl StageRef {
@@ -87,7 +89,7 @@ impl StageRef {
         let read = if is_of_reads { "read " } else { "" };
         match self.stage {
             Stage::Controller => self.network.to_owned(),
-            Stage::Statement(_) => self.network.replace(['.', '_'], " "),
+            Stage::Statement(_) => title(self.kind, self.network),
             stage => format!("{read}{}", stage.word()),
         }
     }
@@ -124,6 +126,7 @@ impl Stages {
                 stage,
                 write,
                 network,
+                kind: "",
             });
             let heads = || trace.heads.iter();
             let is_there = |at: &StageRef| heads().any(|head| at.has(head));
@@ -142,6 +145,7 @@ impl Stages {
             stage,
             write: None,
             network,
+            kind: "",
         };
         moments.insert(0, always(Stage::Controller));
         let statements = if trace.is_file() {
@@ -152,6 +156,7 @@ impl Stages {
         let places = statements.iter().enumerate();
         moments.extend(places.map(|(index, own)| StageRef {
             network: own.name,
+            kind: own.kind(),
             ..always(Stage::Statement(index))
         }));
         moments.push(always(Stage::Output));

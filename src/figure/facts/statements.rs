@@ -13,6 +13,8 @@ pub struct Statement {
     pub name: &'static str,
     /// The kind of the heads of which each makes an array of its own; empty where there are none.
     pub head: &'static str,
+    /// True where heads of another kind have a statement of this name.
+    pub has_namesake: bool,
     /// Its line of the file.
     pub equation: &'static str,
     /// What it makes: an array of each head, or its only ones, by their places among the arrays of the machine.
@@ -44,6 +46,16 @@ pub struct Entry {
 }
 
 impl Statement {
+    /// What it makes in words.
+    pub fn title(&self) -> String {
+        title(self.kind(), self.name)
+    }
+
+    /// The kind of its heads, where those of another kind have a statement of this name.
+    pub fn kind(&self) -> &'static str {
+        if self.has_namesake { self.head } else { "" }
+    }
+
     /// The entry that changes most in a step.
     pub fn most_changed(&self, trace: &Trace, step: usize) -> Option<Entry> {
         let entries = self.parts.iter().enumerate().flat_map(|(part, place)| {
@@ -160,6 +172,7 @@ impl Statement {
             let own = Self {
                 name,
                 head,
+                has_namesake: false,
                 equation: array.equation,
                 parts: vec![part],
                 reads: Vec::new(),
@@ -168,6 +181,9 @@ impl Statement {
             all.push((own, vec![array]));
         }
         for index in 0..all.len() {
+            let Self { name, head, .. } = all[index].0;
+            let is_namesake = |(other, _): &(Self, _)| other.name == name && other.head != head;
+            all[index].0.has_namesake = all.iter().any(is_namesake);
             let makes = |name: &str| {
                 let mut all = all.iter();
                 all.position(|(_, arrays)| arrays.iter().any(|array| array.name == name))
@@ -212,6 +228,12 @@ fn right_side(
     text += &made.equation[last..];
     let words: Vec<_> = text.split_whitespace().collect();
     Some((words.join(" "), has_numbers))
+}
+
+/// The title of a statement, of heads of this kind where there is one: `write key`.
+pub fn title(kind: &str, name: &str) -> String {
+    let words = format!("{kind} {}", name.replace(['.', '_'], " "));
+    words.trim_start().to_owned()
 }
 
 /// Values that an entry is made of: one, or one for each term of a sum.

@@ -39,7 +39,6 @@ pub(super) fn statement(moment: &Moment<'_>, index: usize) -> [String; 2] {
     let Some(own) = all.get(index) else {
         return Default::default();
     };
-    let name = |name: &str| name.replace(['.', '_'], " ");
     let mut sources: Vec<String> = Vec::new();
     for read in &own.reads {
         let before = if read.is_before {
@@ -47,7 +46,7 @@ pub(super) fn statement(moment: &Moment<'_>, index: usize) -> [String; 2] {
         } else {
             ""
         };
-        let source = name(all[read.statement].name) + before;
+        let source = all[read.statement].title() + before;
         if !sources.contains(&source) {
             sources.push(source);
         }
@@ -59,7 +58,7 @@ pub(super) fn statement(moment: &Moment<'_>, index: usize) -> [String; 2] {
         [one] => one.clone(),
         [others @ .., last] => format!("{} and {last}", others.join(", ")),
     };
-    let made = name(own.name);
+    let made = own.title();
     let (first, rest) = made.split_at(made.chars().next().map_or(0, char::len_utf8));
     let what = format!("{}{rest} comes from {from}", first.to_uppercase());
     let numbers = own.with_most_changed(moment.trace(), moment.step);

@@ -260,9 +260,8 @@ impl<'a> CloseUp<'a, '_> {
             left += width_of(symbol, &quiet) + 6.0;
         }
         if let (1.., count) = (own.head.len(), own.parts.len()) {
-            let is_other = |other: &Statement| other.name == own.name && other.head != own.head;
             let heads = match count {
-                1 if self.statements_of().iter().any(is_other) => own.head.to_owned(),
+                1 if own.has_namesake => own.head.to_owned(),
                 1 => String::new(),
                 _ => format!("{} 0–{}", own.head, count - 1),
             };

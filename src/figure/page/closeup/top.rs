@@ -11,7 +11,7 @@ use crate::figure::scene::panel::{Panel, PlacedPanel};
 use crate::figure::{Area, HeadName, Ink, Slot, Style};
 
 /// Smallest gap between the names of two stages, in points.
-const CLOSEST: f32 = 4.0;
+const CLOSEST: f32 = 7.0;
 /// A stage whose name has no room.
 const DOT: &str = "·";
 
@@ -106,13 +106,14 @@ impl<'a> CloseUp<'a, '_> {
         let mut gap = gap - ((all - top.width()) / names.len().max(2) as f32).max(0.0);
         let place = self.now.place;
         let mut texts: Vec<_> = names.iter().map(String::as_str).collect();
+        let mut named = 0..names.len();
         if gap < CLOSEST {
             gap = CLOSEST;
             let (room, dot) = (
                 top.width() - gap * names.len() as f32,
                 width_of(DOT, &style),
             );
-            let named = names_with_room(&widths, place, room, dot);
+            named = names_with_room(&widths, place, room, dot);
             for index in (0..names.len()).filter(|index| !named.contains(index)) {
                 (texts[index], widths[index]) = (DOT, dot);
             }
@@ -139,7 +140,7 @@ impl<'a> CloseUp<'a, '_> {
             places
                 .push(Panel::sign(Slot::Stage(index), format!("Stage {}", names[index])).at(area));
             left += width;
-            if index + 1 < names.len() && gap >= 6.0 {
+            if [index, index + 1].iter().all(|index| named.contains(index)) {
                 let (x, tip) = (left + 0.5 * gap, self.size(3.0).max(1.8));
                 let points = [[x - tip, y - tip], [x, y], [x - tip, y + tip]];
                 on.line(&points, colours.line, 1.4);

@@ -16,9 +16,11 @@ pub struct ArraySpec {
     pub range: Range,
     /// The equation, with the number in Graves et al. 2014 in brackets.
     pub equation: &'static str,
+    /// True where its first step is that of the answer.
+    pub is_of_answer: bool,
     /// The quantities that this line of a machine file reads, in its order.
     pub reads: &'static [ReadSpec],
-    /// The terms of the only sum in the line, if they are products of what it reads.
+    /// The only sum over one axis in the line, if its terms are products of what it reads.
     pub sum: Option<SumSpec>,
     /// The rows that are kept.
     pub(super) retention: Retention,
@@ -29,12 +31,10 @@ pub struct ArraySpec {
 pub struct ReadSpec {
     /// The name of its array; of several heads that of the first one.
     pub array: &'static str,
-    /// Its words in the line, in bytes; empty where they stand in the next line of the file.
-    pub words: [usize; 2],
+    /// Where its name begins in the line and where it ends with its brackets, in bytes.
+    pub bytes: [usize; 2],
     /// True for its values of the step before.
     pub is_before: bool,
-    /// True where its first step is that of the answer.
-    pub is_of_answer: bool,
     /// For each axis but that of the steps, the entry that is taken; none where the line takes values of several heads, of
     /// other steps, or that are not recorded as such.
     pub entries: Option<&'static [TakenEntry]>,
@@ -43,7 +43,7 @@ pub struct ReadSpec {
 /// The entry of an axis that an entry of the result is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TakenEntry {
-    /// That of the result along this axis of its own, without that of the steps.
+    /// The entry of the result along one of its axes, counted without that of the steps.
     Same(usize),
     /// That of the step.
     Step,
@@ -55,7 +55,7 @@ pub enum TakenEntry {
     Other,
 }
 
-/// A sum of products in the line of an array.
+/// A sum of products over one axis in the line of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SumSpec {
     /// The name of the axis of its terms.
@@ -176,6 +176,7 @@ impl ArraySpec {
             symbol,
             range,
             equation,
+            is_of_answer: false,
             reads: &[],
             sum: None,
             retention,

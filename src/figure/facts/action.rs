@@ -7,7 +7,7 @@ use crate::figure::facts::stage::Stage;
 /// A write without an effect.
 pub const WRITES_NOTHING: &str = "writes almost nothing";
 
-/// What a head makes in a stage.
+/// What a sentence about a head in a stage is made of.
 pub struct Action<'a> {
     /// The head in the step.
     pub at: &'a InStep<'a>,

@@ -72,13 +72,7 @@ impl Statement {
         });
         let change = |entry: &Entry| (entry.values[1] - entry.values[0]).abs();
         let known = entries.filter(|entry| change(entry).is_finite());
-        known.reduce(|most, next| {
-            if change(&next) > change(&most) {
-                next
-            } else {
-                most
-            }
-        })
+        known.min_by(|one, other| change(other).total_cmp(&change(one)))
     }
 
     /// Its line with the numbers of the entry that changes most in the step.
@@ -102,6 +96,9 @@ impl Statement {
         [part, index]: [usize; 2],
     ) -> Option<(String, bool)> {
         let (made, series) = array(trace, *self.parts.get(part)?)?;
+        if step < first_step(trace, made) {
+            return None;
+        }
         let entries = entries(trace, made, index)?;
         let (right, has_numbers) = right_side(trace, step, (made, &entries), |value| {
             let number = numbers::short(value, 2);
@@ -115,11 +112,8 @@ impl Statement {
         let places = entries.iter().zip(made.dims.iter().skip(1));
         let places = places.filter(|(_, name)| sizes.iter().any(|(axis, _)| axis == *name));
         let places: Vec<_> = places.map(|(entry, _)| entry.to_string()).collect();
-        let place = if places.is_empty() {
-            String::new()
-        } else {
-            format!("[{}]", places.join(","))
-        };
+        let place = Some(places.join(",")).filter(|place| !place.is_empty());
+        let place = place.map_or_else(String::new, |place| format!("[{place}]"));
         let symbol = last_name(made.symbol);
         let head = split_head(made.name).map(|[kind, number, _]| format!("{kind}{number}."));
         let head = head.unwrap_or_default();
@@ -217,7 +211,7 @@ fn right_side(
     let (mut last, mut text) = (made.equation.find('=')? + 1, String::new());
     for read in made.reads {
         let value = Factor::of(trace, step, read, entries).and_then(|own| own.only());
-        let [start, end] = read.words;
+        let [start, end] = read.bytes;
         let Some(value) = value.filter(|_| last <= start) else {
             continue;
         };
@@ -251,9 +245,7 @@ impl<'a> Factor<'a> {
         let mut all = trace.kind_arrays.arrays();
         let (array, series) = all.find(|(array, _)| array.name == read.array)?;
         let values = if read.is_before {
-            // In the first step of an answer, the step before is not one of its own.
-            let is_first = read.is_of_answer && step == trace.setting.source;
-            before(trace, array, if is_first { 0 } else { step })
+            before(trace, array, step)
         } else {
             let row = array.row(step);
             (row < series.steps()).then(|| series.row(row))?
@@ -284,9 +276,7 @@ impl<'a> Factor<'a> {
 
     /// Its only value, if it has one.
     fn only(&self) -> Option<f32> {
-        self.size
-            .is_none()
-            .then(|| self.values.get(self.first).copied())?
+        self.size.is_none().then(|| self.values[self.first])
     }
 
     fn at(&self, term: usize) -> f32 {
@@ -318,11 +308,23 @@ fn entries(trace: &Trace, array: Array, mut index: usize) -> Option<Vec<usize>> 
     Some(entries)
 }
 
-/// The values of an array in the step before, or before the first one; none where it has none there.
+/// The first step in which an array has values.
+fn first_step(trace: &Trace, array: Array) -> usize {
+    if array.is_of_answer {
+        trace.setting.source
+    } else {
+        0
+    }
+}
+
+/// The values of an array in the step before, or before its first one; none where it has none there.
 pub fn before(trace: &Trace, array: Array, step: usize) -> &[f32] {
-    let rows = match step.checked_sub(1) {
-        Some(step) => trace.series(Place::Machine, array).map(|own| own.row(step)),
-        None => start_of(trace, array).map(|own| own.row(0)),
+    let rows = if step > first_step(trace, array) {
+        trace
+            .series(Place::Machine, array)
+            .map(|own| own.row(step - 1))
+    } else {
+        start_of(trace, array).map(|own| own.row(0))
     };
     rows.unwrap_or_default()
 }
@@ -489,6 +491,40 @@ along steps
         let [own, _] = said(&recording, "own.m");
         let own = own.unwrap();
         assert!(!own.contains("share") && !own.contains("* a"), "{own}");
+    }
+
+    #[test]
+    fn an_answer_begins_with_its_own_start() {
+        let experiment = Experiment::included("transduce", &[]).unwrap().unwrap();
+        let text = "\
+machine \"Start\"
+input  x[source, symbols]
+target y[answer, outputs]
+size   units = 4 in 1..64
+start  h[units] = 0.5
+start  s[units] = 0.25
+
+along source
+  h = tanh(linear[units](x, h[-1]))
+along answer
+  s = 1 - s[-1]
+  z = linear[outputs](s, h[source: last])
+";
+        let config = EquationsConfig::of_file("start.machine", text).unwrap();
+        let mut config = ModelConfig::from(config);
+        let task = experiment.task;
+        config.set_channels(task.inputs(), task.outputs());
+        let recording = Recording::new(&Model::new(config, 3), &task, 5, 0);
+        let trace = &recording.trace;
+        let all = Statement::of_all(trace);
+        let own = all.iter().find(|own| own.name == "s").unwrap();
+        let source = trace.setting.source;
+        let line = |step: usize| own.with_numbers(trace, step, [0, 1]);
+        assert_eq!(line(source - 1), None);
+        assert_eq!(line(source).unwrap(), "s[1] = 1 - 0.25 = 0.75");
+        assert_eq!(line(source + 1).unwrap(), "s[1] = 1 - 0.75 = 0.25");
+        let entry = own.most_changed(trace, source).unwrap();
+        assert_eq!(entry.values, [0.25, 0.75]);
     }
 
     #[test]

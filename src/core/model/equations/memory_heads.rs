@@ -128,9 +128,9 @@ fn of_head(own: &Quantity, head: usize, end: &str) -> Quantity {
     };
     let array = match end {
         "weighting.initial" => Some(array::INITIAL),
-        "content.weighting" => Some(array::CONTENT),
+        "content.weighting" => array_of_head(own, array::CONTENT.name),
         "usage.initial" => Some(dnc::INITIAL_USAGE),
-        "sharpened" => Some(array::DISTRIBUTION),
+        "sharpened" => array_of_head(own, array::DISTRIBUTION.name),
         _ => array_of_head(own, end),
     };
     array.map_or_else(

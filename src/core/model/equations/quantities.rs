@@ -486,12 +486,16 @@ fn of_heads(
             range,
             interned::text(line),
         );
+        let spec = ArraySpec {
+            is_of_answer: time.is_some_and(|(_, part)| part == Part::Answer),
+            ..spec.retention(retention)
+        };
         Quantity {
             place: Place::Machine,
             array: if is_answer {
                 array::LOGIT
             } else {
-                interned::array(spec.retention(retention))
+                interned::array(spec)
             },
             held,
             entries,

@@ -2,9 +2,9 @@
 //! made of.
 
 use super::interned;
-use super::parts::Outline;
+use super::parts::{Outline, Part};
 use super::quantities::{Held, Quantity, Same, equation_of, line_of};
-use crate::equations::program::{Axis, Equation, Op, Value, When};
+use crate::equations::program::{Axis, Op, Value, When};
 use crate::equations::text::Place as TextPlace;
 use crate::equations::tree::{Function, Operator};
 use crate::model::spec::{ArraySpec, Place, ReadSpec, SumSpec, TakenEntry};
@@ -12,28 +12,20 @@ use crate::model::spec::{ArraySpec, Place, ReadSpec, SumSpec, TakenEntry};
 /// Adds to the arrays of the machine what their lines read.
 pub(super) fn add(outline: &Outline, text: &str, all: &mut [Quantity]) {
     for index in 0..all.len() {
-        let made = &all[index];
-        let (Place::Machine, Held::Values(series), Same::No) = (made.place, made.held, made.same)
-        else {
-            continue;
-        };
-        let equation = equation_of(&outline.program, series, &made.entries);
-        let reads =
-            equation.and_then(|equation| LineReads::new(outline, text, all, made, equation));
-        if let Some(reads) = reads {
+        if let Some(reads) = LineReads::new(outline, text, all, &all[index]) {
             all[index].array = interned::array(ArraySpec {
                 reads: interned::reads(&reads.found),
                 sum: match reads.sums[..] {
                     [only] => only,
                     _ => None,
                 },
-                ..*made.array
+                ..*all[index].array
             });
         }
     }
 }
 
-/// The entry that is taken of each axis; of all others several.
+/// The entry taken of each of these axes; of other axes several are taken.
 type Along = [(Axis, TakenEntry)];
 
 /// Where a value is named in the line.
@@ -54,7 +46,7 @@ struct LineReads<'a> {
     /// The place of its statement.
     statement: &'a TextPlace,
     /// Where the line begins in that of the file.
-    first: usize,
+    line_start: usize,
     found: Vec<ReadSpec>,
     /// The sums over one axis, each if its terms are known.
     sums: Vec<Option<SumSpec>>,
@@ -67,19 +59,23 @@ impl<'a> LineReads<'a> {
         text: &'a str,
         all: &'a [Quantity],
         made: &'a Quantity,
-        equation: &Equation,
     ) -> Option<Self> {
+        let (Place::Machine, Held::Values(series), Same::No) = (made.place, made.held, made.same)
+        else {
+            return None;
+        };
+        let equation = equation_of(&outline.program, series, &made.entries)?;
         let line = line_of(outline, text, equation);
         let statement = &outline.page.statements[equation.statement].place;
         let whole = text.lines().nth(statement.line as usize - 1)?;
-        let first = whole.find(line).filter(|_| made.array.equation == line)?;
+        let line_start = whole.find(line).filter(|_| made.array.equation == line)?;
         let mut reads = Self {
             outline,
             all,
             made,
             line,
             statement,
-            first,
+            line_start,
             found: Vec::new(),
             sums: Vec::new(),
         };
@@ -167,7 +163,12 @@ impl<'a> LineReads<'a> {
         let is_step_before = |(axis, when): &(Axis, When)| {
             matches!(when, When::Before(_)) && time == Some(*axis) && !is_backwards(*axis)
         };
-        let is_now = |step: &(Axis, When)| matches!(step.1, When::Step(_));
+        let is_known =
+            |step: &(Axis, When)| matches!(step.1, When::Step(_)) || is_step_before(step);
+        let is_before = steps.iter().any(is_step_before);
+        // The first question step is not known to figures.
+        let has_start = !matches!(read.time, Some((_, Part::Question)));
+        let end = end_of_words(self.line, start);
         let is_at_step = time.is_none_or(|time| {
             let is_cut = steps.iter().any(|step| step.0 == time);
             read.time == self.made.time && (is_cut || entry_of(along, time) == TakenEntry::Step)
@@ -178,20 +179,16 @@ impl<'a> LineReads<'a> {
             && read.pieces.is_empty()
             && read.columns.is_none()
             && is_at_step
-            && steps
-                .iter()
-                .all(|step| is_now(step) || is_step_before(step));
-        let entries: Vec<_> = read
-            .axes
-            .iter()
-            .map(|axis| entry_of(along, *axis))
-            .collect();
+            && steps.iter().all(is_known)
+            && (has_start || !is_before)
+            // Its brackets may go on in the next line.
+            && !self.line[end..].starts_with('[');
+        let entries = read.axes.iter().map(|axis| entry_of(along, *axis));
         self.found.push(ReadSpec {
             array: read.array.name,
-            words: [start, end_of_words(self.line, start)],
-            is_before: steps.iter().any(is_step_before),
-            is_of_answer: read.is_of_answer(),
-            entries: is_recorded.then(|| interned::entries(&entries)),
+            bytes: [start, end],
+            is_before,
+            entries: is_recorded.then(|| interned::entries(&entries.collect::<Vec<_>>())),
         });
     }
 
@@ -209,7 +206,7 @@ impl<'a> LineReads<'a> {
     /// Where in the line a place of the file is.
     fn named(&self, place: &TextPlace) -> Option<Named> {
         let is_here = (&place.file, place.line) == (&self.statement.file, self.statement.line);
-        let start = (place.column as usize).checked_sub(1 + self.first)?;
+        let start = (place.column as usize).checked_sub(1 + self.line_start)?;
         (is_here && start < self.line.len()).then_some(Named {
             start,
             is_exact: true,

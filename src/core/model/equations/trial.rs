@@ -12,8 +12,8 @@ use super::pool::{Job, Purpose};
 use super::quantities::Held;
 use super::settings::Settings;
 use crate::equations::bind::Bound;
-use crate::equations::page::{Key, Page, Word};
-use crate::equations::program::{Axis, AxisInfo, Source};
+use crate::equations::page::{Page, Word};
+use crate::equations::program::{Axis, Source};
 use crate::equations::run::Engine;
 use crate::equations::text::Mistake;
 use crate::math::random;
@@ -37,6 +37,19 @@ const STEPS: usize = 4;
 /// The largest difference, relative to 1 or to the number.
 const TOLERANCE: f64 = 1e-6;
 
+/// Arrays of a head that are there only with others: pictures explain the first by these.
+const TOGETHER: [(Array, &[Array]); 6] = [
+    (array::GATE, &[array::GATED]),
+    (array::GATED, &[array::GATE, array::CONTENT]),
+    (array::SHIFTED, &[array::SHIFT]),
+    (
+        dnc::READ_MODES,
+        &[dnc::BACKWARD, dnc::FORWARD, array::CONTENT],
+    ),
+    (dnc::ALLOCATION_GATE, &[dnc::ALLOCATION, array::CONTENT]),
+    (dnc::ALLOCATION, &[dnc::USAGE]),
+];
+
 /// A machine file under the choices of a preset, with the heads of other machines where it has such ones; `in_trial` makes
 /// the machine of episodes with a number of steps.
 ///
@@ -52,8 +65,8 @@ pub(super) fn compiled<K: Kind + 'static>(
     let heads = compiled.familiar.as_ref();
     if let Some(Memory::Written(_)) = heads.map(|own| &own.memory) {
         let small = small(settings, &compiled.page);
-        let small = small.map(|small| Compiled::new(file, text, &small, true));
-        let small = small.transpose()?.map(Arc::new);
+        let small = small.and_then(|small| Compiled::new(file, text, &small, true).ok());
+        let small = small.map(Arc::new);
         let order = misfit(&compiled).map_or_else(
             || {
                 let compiled = small.as_ref().unwrap_or(&compiled);
@@ -61,17 +74,12 @@ pub(super) fn compiled<K: Kind + 'static>(
             },
             |name| Err(differs(&name)),
         );
-        match (order, Arc::get_mut(&mut compiled)) {
-            (
-                Ok(order),
-                Some(Compiled {
-                    familiar: Some(familiar),
-                    ..
-                }),
-            ) => familiar.set_order(order),
-            (differs, _) => {
+        let familiar = Arc::get_mut(&mut compiled).and_then(|own| own.familiar.as_mut());
+        match (order, familiar) {
+            (Ok(order), Some(familiar)) => familiar.set_order(order),
+            (result, _) => {
                 let mut other = Compiled::new(file, text, settings, false)?;
-                other.other_head = differs.err();
+                other.other_head = result.err();
                 compiled = Arc::new(other);
             }
         }
@@ -81,14 +89,13 @@ pub(super) fn compiled<K: Kind + 'static>(
 
 /// The same choices, and sizes that take no time; none where the sizes of the page take none.
 fn small(settings: &Settings, page: &Page) -> Option<Settings> {
-    let mut small = settings.clone();
-    let sizes = page.keys.iter().filter(|key| key.word == Word::Size);
-    for key in sizes.clone() {
+    let (mut small, mut is_smaller) = (settings.clone(), false);
+    for key in page.keys.iter().filter(|key| key.word == Word::Size) {
         let value = key.value.min(MOST).max(key.range[0]);
         small.numbers.insert(key.name.to_string(), value);
+        is_smaller |= value < key.value;
     }
-    let is_same = |key: &Key| small.numbers.get(&*key.name) == Some(&key.value);
-    (!sizes.clone().all(is_same)).then_some(small)
+    is_smaller.then_some(small)
 }
 
 /// The name of an array of a head.
@@ -108,11 +115,13 @@ fn misfit(compiled: &Compiled) -> Option<String> {
     };
     let axes = &compiled.program.axes;
     let fits = |(dim, axis): (&&str, &Axis)| {
-        let AxisInfo { origin, trial, .. } = axes[*axis];
+        let origin = axes[*axis].origin;
         match *dim {
             "n" => origin == memory.rows,
             "m" | "r" => origin == memory.columns,
-            "s" => trial % 2 == 1,
+            "s" => axes[origin].trial % 2 == 1,
+            // Backward, content and forward.
+            "i" => axes[origin].trial == 3,
             _ => true,
         }
     };
@@ -120,9 +129,10 @@ fn misfit(compiled: &Compiled) -> Option<String> {
         let Place::Head(head) = own.place else {
             return None;
         };
-        let mut dims = own.array.dims.iter().rev().zip(own.axes.iter().rev());
-        let is_misfit = is_built_in(own.array) && !dims.all(fits);
-        is_misfit.then(|| name(compiled, head, own.array))
+        let dims = own.array.dims.iter().filter(|dim| **dim != "t");
+        let has_all = dims.clone().count() == own.axes.len();
+        let is_fit = has_all && dims.zip(&own.axes).all(fits);
+        (is_built_in(own.array) && !is_fit).then(|| name(compiled, head, own.array))
     })
 }
 
@@ -265,9 +275,15 @@ impl Trial<'_> {
     /// The first array of a head that is not made of those before it as its label promises.
     fn differs(&mut self, head: usize) -> Option<Array> {
         let is_mixed = self.has(head, dnc::READ_MODES) || self.has(head, dnc::WRITE_GATE);
-        // A gate without its result is another gate.
-        if self.has(head, array::GATE) && !self.has(head, array::GATED) && !is_mixed {
-            return Some(array::GATE);
+        // A gate is tried by what it makes, and what is made by its gate.
+        let mut apart = TOGETHER.iter().filter(|(array, others)| {
+            self.has(head, array) && !others.iter().all(|other| self.has(head, other))
+        });
+        if let Some((array, _)) = apart
+            .next()
+            .filter(|(array, _)| *array != array::GATE || !is_mixed)
+        {
+            return Some(array);
         }
         let rules = Rules::new(self.kind, Order::ReadFirst, 0.0, Conventions::OWN);
         Stage::all().into_iter().find_map(|stage| {

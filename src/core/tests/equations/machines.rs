@@ -865,9 +865,42 @@ fn arrays_of_heads_with_other_axes_are_quantities() {
     assert_eq!(heads_of(&read), (0, false));
     let empty = ("columns = 20  in 1..", "columns = 0   in 0..");
     assert_eq!(heads_of(&[empty]), (0, false));
+    let table = [
+        ("size    rows ", "size    few = 2 in 1..9\nsize    rows "),
+        (
+            "  for read, write\n    if",
+            "  t = sigmoid(linear[few](h))\n  for read, write\n    if",
+        ),
+        (
+            "w_c   = softmax[rows](beta * K)                           \"content\"",
+            "w_t[few, rows] = softmax[rows](t * beta * K) \"content.weighting\"",
+        ),
+        ("g * w_c", "g * mean[few](w_t)"),
+    ];
+    assert_eq!(heads_of(&table), (0, false));
+    let gate = [
+        (
+            "    g     = sigmoid(linear(h))                                \"gate\"\n",
+            "",
+        ),
+        (
+            "g * w_c + (1 - g) * w[-1]",
+            "w[-1] + sigmoid(linear(h)) * (w_c - w[-1])",
+        ),
+    ];
+    assert_eq!(heads_of(&gate), (0, false));
     // A head has an odd number of shifts.
     assert_eq!(heads_of(&[("offsets = 3  ", "offsets = 4  ")]), (0, false));
     assert_eq!(heads_of(&[("offsets = 3  ", "offsets = 5  ")]), (2, false));
+}
+
+#[test]
+fn entries_beyond_the_sizes_of_a_trial_are_allowed() {
+    let edits = [(
+        "  z = linear[outputs](h, r)",
+        "  v = sum[columns](M[-1][rows: 100])\n  z = linear[outputs](h, r, v)",
+    )];
+    assert_eq!(heads_of(&edits), (2, false));
 }
 
 #[test]

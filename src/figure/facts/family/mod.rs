@@ -94,7 +94,7 @@ pub fn sentence(action: &Action<'_>) -> Option<[String; 2]> {
     ALL.iter().find_map(|family| (family.sentence)(action))
 }
 
-/// Why a head is where it is, by its family; nothing within where no row stands out, and none of other heads.
+/// Why a head is where it is, if its family knows; nothing within where no row stands out.
 pub fn reason(action: &Action<'_>) -> Option<Option<String>> {
     let reason = ALL.iter().find_map(|family| (family.reason)(action.at))?;
     Some(Some(reason).filter(|_| action.focus.is_clear()))

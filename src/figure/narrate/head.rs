@@ -82,8 +82,9 @@ pub(super) fn action(at: &InStep<'_>, stage: Option<Stage>) -> [String; 2] {
         Some(Stage::Read | Stage::Erase | Stage::Add) => access(at, stage, &focus),
         _ => {
             let [what, detail] = access(at, None, &focus);
+            // Where no row stands out, the second knows none either.
             let why = family::reason(&action)
-                .unwrap_or_else(|| reason(head, step).filter(|_| focus.rows.len() == 1));
+                .or_else(|| reason(head, step).filter(|_| focus.rows.len() == 1));
             let why = why.map(|why| format!(": {why}"));
             [what, why.unwrap_or(detail)]
         }

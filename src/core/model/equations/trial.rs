@@ -276,13 +276,11 @@ impl Trial<'_> {
     fn differs(&mut self, head: usize) -> Option<Array> {
         let is_mixed = self.has(head, dnc::READ_MODES) || self.has(head, dnc::WRITE_GATE);
         // A gate is tried by what it makes, and what is made by its gate.
-        let mut apart = TOGETHER.iter().filter(|(array, others)| {
-            self.has(head, array) && !others.iter().all(|other| self.has(head, other))
+        let apart = TOGETHER.iter().find(|(array, others)| {
+            let is_tried = *array != array::GATE || !is_mixed;
+            is_tried && self.has(head, array) && !others.iter().all(|other| self.has(head, other))
         });
-        if let Some((array, _)) = apart
-            .next()
-            .filter(|(array, _)| *array != array::GATE || !is_mixed)
-        {
+        if let Some((array, _)) = apart {
             return Some(array);
         }
         let rules = Rules::new(self.kind, Order::ReadFirst, 0.0, Conventions::OWN);

@@ -94,10 +94,10 @@ pub fn sentence(action: &Action<'_>) -> Option<[String; 2]> {
     ALL.iter().find_map(|family| (family.sentence)(action))
 }
 
-/// Why a head is where it is, if its family knows; nothing within where no row stands out.
-pub fn reason(action: &Action<'_>) -> Option<Option<String>> {
-    let reason = ALL.iter().find_map(|family| (family.reason)(action.at))?;
-    Some(Some(reason).filter(|_| action.focus.is_clear()))
+/// Why a head is where it is, if its family knows and some row stands out.
+pub fn reason(action: &Action<'_>) -> Option<String> {
+    let mut reasons = ALL.iter().filter_map(|family| (family.reason)(action.at));
+    reasons.next().filter(|_| action.focus.is_clear())
 }
 
 fn vectors() -> impl Iterator<Item = &'static OverTime> {

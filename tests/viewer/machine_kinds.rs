@@ -485,11 +485,3 @@ fn samples_show_band_and_uncertainty() {
     act(&mut harness, Episode::NextSeed);
     assert!(spread(&harness).is_none());
 }
-
-#[cfg(feature = "test-machine")]
-#[test]
-fn unknown_machine_kind_is_shown() {
-    let machine = of_kind(r#"{"kind": "appended", "memory": {"rows": 16}}"#);
-    let stages = ["controller", "weigh", "read", "add", "output"];
-    assert_eq!(walked_through(machine), stages);
-}

@@ -253,11 +253,6 @@ fn heads_of_one_kind_alone() {
 }
 
 #[test]
-fn a_memory_that_is_only_appended_to() {
-    check(super::registry::appended::AppendedConfig::new(3, 2));
-}
-
-#[test]
 fn a_memory_kept_in_part_gives_the_same_bits() {
     for (write_heads, steps, order) in [
         (1, 23, Order::ReadFirst),

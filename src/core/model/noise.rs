@@ -177,31 +177,44 @@ fn uniform(bits: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Model;
-    use crate::model::registry::appended::AppendedConfig;
+    use crate::model::kind::Kind as _;
+    use crate::model::{EquationsConfig, Model};
     use ndarray::Array2;
 
-    fn noise(draw: Draw, steps: usize) -> Vec<f32> {
-        let machine = Model::<f32>::new(AppendedConfig::new(3, 2), 1);
-        let mut trace = Trace::new(&machine.config);
-        machine.run(&Array2::zeros((steps, 3)), draw, &mut trace);
-        trace.kind_arrays.all::<1>()[0].as_slice().to_vec()
+    /// A machine that draws 32 numbers in each step.
+    fn machine() -> Model {
+        let text = "machine \"Noise\"\ninput x[steps, inputs]\ntarget y[steps, outputs]\nsize rows = 32 in 1..64 \"numbers\"\n\
+                    noise u[steps, rows] = uniform\nalong steps\n  z = linear[outputs](x, u) \"logit\"\n";
+        let mut config = EquationsConfig::of_file("noise.machine", text).unwrap();
+        config.set_channels(3, 2);
+        Model::new(config, 1)
     }
 
-    #[test]
-    fn every_seed_episode_and_sample_has_its_own_stream() {
-        let draw = |seed, episode, sample| Draw {
+    fn sampled(seed: u64, episode: u64, sample: u64) -> Draw {
+        Draw {
             seed,
             episode,
             sample,
             sampling: NoiseMode::Sampled,
-        };
-        let (a, b) = (noise(draw(1, 2, 3), 9), noise(draw(1, 2, 3), 9));
+        }
+    }
+
+    fn noise(draw: Draw, steps: usize) -> Vec<f32> {
+        let machine = machine();
+        let mut trace = Trace::new(&machine.config);
+        machine.run(&Array2::zeros((steps, 3)), draw, &mut trace);
+        let (.., series) = trace.noise().next().unwrap();
+        series.as_slice().to_vec()
+    }
+
+    #[test]
+    fn every_seed_episode_and_sample_has_its_own_stream() {
+        let (a, b) = (noise(sampled(1, 2, 3), 9), noise(sampled(1, 2, 3), 9));
         assert_eq!(a, b);
         // A longer episode begins with the same noise.
-        assert!(noise(draw(1, 2, 3), 12).starts_with(&a));
-        for other in [draw(2, 2, 3), draw(1, 3, 3), draw(1, 2, 4), draw(2, 1, 3)] {
-            let other = noise(other, 9);
+        assert!(noise(sampled(1, 2, 3), 12).starts_with(&a));
+        for (seed, episode, sample) in [(2, 2, 3), (1, 3, 3), (1, 2, 4), (2, 1, 3)] {
+            let other = noise(sampled(seed, episode, sample), 9);
             assert!(a.iter().zip(&other).filter(|(a, b)| a == b).count() < 3);
         }
     }
@@ -211,7 +224,7 @@ mod tests {
         assert_eq!(uniform(0), 0.5 / 8_388_608.0);
         assert!((uniform(u64::MAX) as f32) < 1.0);
         assert_eq!(f64::from(uniform(u64::MAX) as f32), uniform(u64::MAX));
-        let values = noise(Draw::default(), 400);
+        let values = noise(sampled(0, 0, 0), 400);
         let mut counts = [0; 10];
         for &value in &values {
             counts[(10.0 * value) as usize] += 1;
@@ -225,16 +238,12 @@ mod tests {
 
     #[test]
     fn recorded_noise_is_run_again() {
-        let machine = Model::<f32>::new(AppendedConfig::new(3, 2), 1);
+        let machine = machine();
         let input = Array2::from_elem((6, 3), 1.0);
         let [mut first, mut again, mut other] = [0; 3].map(|_| Trace::new(&machine.config));
-        let draw = Draw {
-            seed: 5,
-            ..Draw::default()
-        };
-        machine.run(&input, draw, &mut first);
+        machine.run(&input, sampled(5, 0, 0), &mut first);
         machine.run(&input, Noise::Recorded(&first), &mut again);
-        machine.run(&input, Draw::default(), &mut other);
+        machine.run(&input, sampled(0, 0, 0), &mut other);
         assert_eq!(first, again);
         assert_ne!(first.output, other.output);
     }

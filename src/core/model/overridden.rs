@@ -300,16 +300,6 @@ fn what_cannot_be_had_is_absent() {
     assert_eq!(local, [""; 0]);
 }
 
-#[test]
-fn machines_without_addressing() {
-    let appended = check(
-        super::registry::appended::AppendedConfig::new(3, 2),
-        NoiseMode::Mean,
-    );
-    let absent = ["output", "memory", "noise", "read0.weighting"];
-    assert_eq!(appended, absent);
-}
-
 /// Holds the gradient w.r.t. every weight to central differences of [`number`].
 fn check_weights(config: impl Into<ModelConfig>, sampling: NoiseMode) {
     let (model, trace) = recorded(config.into(), sampling);

@@ -1,9 +1,5 @@
 //! The registry of kinds of machines, and a machine of any kind with its weights.
 
-#[cfg(any(test, feature = "test-machine"))]
-#[path = "../../../tests/every_kind/appended.rs"]
-pub(super) mod appended;
-
 use std::ops::{Deref, DerefMut, Range};
 
 use ndarray::Array2;
@@ -99,30 +95,15 @@ macro_rules! kinds {
     };
 }
 
-/// The kinds that everybody has, and more.
-macro_rules! kinds_and {
-    ($($more:tt)*) => {
-        kinds! {
-            /// The Neural Turing Machine.
-            "ntm": Ntm(NtmConfig),
-            /// The Differentiable Neural Computer.
-            "dnc": Dnc(DncConfig),
-            /// Sparse access memory.
-            "sam": Sam(SamConfig),
-            /// A machine whose equations stand in a file.
-            "equations": Equations(EquationsConfig),
-            $($more)*
-        }
-    };
-}
-
-#[cfg(not(any(test, feature = "test-machine")))]
-kinds_and! {}
-
-#[cfg(any(test, feature = "test-machine"))]
-kinds_and! {
-    /// A machine for tests.
-    "appended": Appended(appended::AppendedConfig),
+kinds! {
+    /// The Neural Turing Machine.
+    "ntm": Ntm(NtmConfig),
+    /// The Differentiable Neural Computer.
+    "dnc": Dnc(DncConfig),
+    /// Sparse access memory.
+    "sam": Sam(SamConfig),
+    /// A machine whose equations stand in a file.
+    "equations": Equations(EquationsConfig),
 }
 
 impl Keys for ModelConfig {

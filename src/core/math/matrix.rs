@@ -10,6 +10,7 @@ use std::ops::Range;
 use ndarray::{ArrayView2, ArrayViewMut2, s};
 
 use super::aligned::Aligned;
+use super::pack::filled;
 use super::simd::{Kernel, Simd, dispatch};
 use super::{Real, Series};
 
@@ -240,11 +241,7 @@ pub fn add_products_of_rows<R: Real>(x: Rows<'_, R>, a: Rows<'_, R>, y: &mut [R]
 /// A = Σ_t x_tᵀ·y_t over the steps of all pairs of series, up to the end of the shorter one; A has a row for every
 /// value of `x` (or fewer: the others are not read) and the padded width of `y`.
 #[inline]
-pub fn set_product_of_series<'a, R: Real, X: Into<Rows<'a, R>>, Y: Into<Rows<'a, R>>>(
-    pairs: impl Iterator<Item = (X, Y)> + Clone,
-    a: &mut Matrix<R>,
-) {
-    let pairs = pairs.map(|(x, y)| (x.into(), y.into()));
+pub fn set_product_of_series<R: Real>(pairs: &[(Rows<'_, R>, Rows<'_, R>)], a: &mut Matrix<R>) {
     dispatch(SetProductOfSeries { pairs, a });
 }
 
@@ -259,7 +256,7 @@ macro_rules! with_packs {
         $kernel(Packs::<$v>, $($argument),*)
     };
     ($packs:expr, $kernel:ident $arguments:tt, many: [$($many:literal)*], few: [$($few:literal)*]) => {
-        if has_many::<S>() {
+        if const { has_many::<S>() } {
             match $packs {
                 $($many => with_packs!(call $kernel, $many, $arguments),)*
                 _ => unreachable!("a block has at most as many packs as there are registers"),
@@ -291,7 +288,8 @@ macro_rules! with_packs {
     };
 }
 
-/// True if the registers hold 32 packs; on processors with fewer or smaller ones they hold 8.
+/// True if the registers hold 32 packs; on processors with fewer or smaller ones they hold 8. In `if const { … }`, so that
+/// only one of the two is compiled.
 #[inline(always)]
 pub(crate) const fn has_many<S: Simd>() -> bool {
     S::VECTORS >= 32
@@ -427,8 +425,8 @@ impl<S: Simd> Columns<S> for Rest<S> {
 /// `MOST` is how many packs a block has at most, as 32 registers hold them.
 #[inline(always)]
 pub(crate) fn by_blocks<R: Real, S: Simd, const MOST: usize>(simd: S, pass: &mut impl Blocks) {
-    if has_many::<S>() {
-        return by_held_blocks::<R, S>(simd, MOST, pass);
+    if const { has_many::<S>() } {
+        return by_held_blocks::<R, S, MOST>(simd, pass);
     }
     // The registers do not hold them: then a loop over the packs is faster than many in a row.
     let (mut start, mut packs) = (0, MOST);
@@ -443,17 +441,17 @@ pub(crate) fn by_blocks<R: Real, S: Simd, const MOST: usize>(simd: S, pass: &mut
     rest_of(simd, start, pass);
 }
 
-/// Runs a pass block by block, with at most `most` packs to a block, which the registers hold.
+/// Runs a pass block by block, with at most `MOST` packs to a block, which the registers hold.
 #[inline(always)]
-pub(crate) fn by_held_blocks<R: Real, S: Simd>(simd: S, most: usize, pass: &mut impl Blocks) {
+pub(crate) fn by_held_blocks<R: Real, S: Simd, const MOST: usize>(simd: S, pass: &mut impl Blocks) {
     let mut start = 0;
-    if most >= 8 {
+    if const { MOST >= 8 } {
         start = whole_blocks::<R, S, 8>(simd, start, pass);
     }
-    if most >= 4 {
+    if const { MOST >= 4 } {
         start = whole_blocks::<R, S, 4>(simd, start, pass);
     }
-    if most >= 2 {
+    if const { MOST >= 2 } {
         start = whole_blocks::<R, S, 2>(simd, start, pass);
     }
     start = whole_blocks::<R, S, 1>(simd, start, pass);
@@ -475,7 +473,7 @@ pub(crate) fn held<R: Real, S: Simd>(
     part: &[R],
     v: usize,
 ) -> R::Pack<S> {
-    if has_many::<S>() {
+    if const { has_many::<S>() } {
         at.load(part, v)
     } else {
         R::splat(simd, R::ZERO)
@@ -490,7 +488,7 @@ pub(crate) fn held_pack<R: Real, S: Simd, const V: usize>(
     part: &[R],
     v: usize,
 ) -> R::Pack<S> {
-    if has_many::<S>() {
+    if const { has_many::<S>() } {
         held[v]
     } else {
         at.load(part, v)
@@ -565,7 +563,7 @@ fn add_to_block<R: Real, S: Simd, const V: usize>(
     y: &mut [R],
 ) {
     let y_packs = R::packs_mut::<S>(y);
-    let mut sums: [R::Pack<S>; V] = std::array::from_fn(|v| y_packs[v]);
+    let mut sums: [R::Pack<S>; V] = filled(|v| y_packs[v]);
     let width = V * lanes::<R, S>();
     for (row, &x) in a.data.chunks_exact(a.stride).zip(x) {
         add_row(simd, x, &row[start..start + width], &mut sums);
@@ -583,7 +581,7 @@ fn add_pairs_to_block<R: Real, S: Simd, const V: usize>(
     y: &mut [R],
 ) {
     let y_packs = R::packs_mut::<S>(y);
-    let mut sums: [R::Pack<S>; V] = std::array::from_fn(|v| y_packs[v]);
+    let mut sums: [R::Pack<S>; V] = filled(|v| y_packs[v]);
     let mut others = [R::splat(simd, R::ZERO); V];
     let width = V * lanes::<R, S>();
     let mut rows = a.data.chunks_exact(2 * a.stride).zip(x.chunks_exact(2));
@@ -629,7 +627,7 @@ impl<R: Real> Kernel for ProductWithVector<'_, R> {
             // Equal blocks on every processor, as each is summed separately.
             let packs = part_size((y.len() - start) / lanes, 26);
             let block = &y[start..start + packs * lanes];
-            if has_many::<S>() {
+            if const { has_many::<S>() } {
                 with_packs!(dots packs, add_dots_with_block(simd, a, start, block, x));
             } else {
                 add_dots_with_slice(simd, a, start, block, x);
@@ -656,11 +654,11 @@ fn add_dots_with_block<R: Real, S: Simd, const V: usize>(
     x: &mut [R],
 ) {
     let y_packs = R::packs::<S>(y);
-    let y: [R::Pack<S>; V] = std::array::from_fn(|v| y_packs[v]);
+    let y: [R::Pack<S>; V] = filled(|v| y_packs[v]);
     let width = V * lanes::<R, S>();
     for (row, x) in a.data.chunks_exact(a.stride).zip(x) {
         let row = R::packs::<S>(&row[start..start + width]);
-        let row: [R::Pack<S>; V] = std::array::from_fn(|v| row[v]);
+        let row: [R::Pack<S>; V] = filled(|v| row[v]);
         *x += dot(simd, &row, &y);
     }
 }
@@ -720,7 +718,7 @@ impl<R: Real, const B: usize> Kernel for AddVectorProducts<'_, R, B> {
         if start < width {
             let steps = self.pairs.first().map_or(0, |(x, _)| x.len());
             let mut sums: [R::Pack<S>; B] =
-                std::array::from_fn(|b| R::load_part(simd, &self.pairs[b].1[start..]));
+                filled(|b| R::load_part(simd, &self.pairs[b].1[start..]));
             for (i, row) in self
                 .a
                 .data
@@ -751,14 +749,14 @@ fn add_to_tile<R: Real, S: Simd, const V: usize, const B: usize>(
 ) {
     let width = V * lanes::<R, S>();
     let steps = pairs.first().map_or(0, |(x, _)| x.len());
-    let xs: [&[R]; B] = std::array::from_fn(|b| &pairs[b].0[..steps]);
-    let mut sums: [[R::Pack<S>; V]; B] = std::array::from_fn(|b| {
+    let xs: [&[R]; B] = filled(|b| &pairs[b].0[..steps]);
+    let mut sums: [[R::Pack<S>; V]; B] = filled(|b| {
         let y = R::packs::<S>(&pairs[b].1[start..start + width]);
-        std::array::from_fn(|v| y[v])
+        filled(|v| y[v])
     });
     for (i, row) in a.data.chunks_exact(a.stride).take(steps).enumerate() {
         let row = R::packs::<S>(&row[start..start + width]);
-        let row: [R::Pack<S>; V] = std::array::from_fn(|v| row[v]);
+        let row: [R::Pack<S>; V] = filled(|v| row[v]);
         for (sums, x) in sums.iter_mut().zip(&xs) {
             let x = R::splat(simd, x[i]);
             for (sum, &a) in sums.iter_mut().zip(&row) {
@@ -783,7 +781,7 @@ impl<R: Real, const B: usize> Kernel for ProductsWithVectors<'_, R, B> {
     fn with_simd<S: Simd>(mut self, simd: S) {
         let rows = self.pairs.first().map_or(0, |(_, x)| x.len());
         let mut row = 0;
-        if has_many::<S>() {
+        if const { has_many::<S>() } {
             row = dots_of_rows::<R, S, 4, B>(simd, self.a, row, &mut self.pairs);
             row = dots_of_rows::<R, S, 2, B>(simd, self.a, row, &mut self.pairs);
             dots_of_rows::<R, S, 1, B>(simd, self.a, row, &mut self.pairs);
@@ -831,13 +829,12 @@ fn set_dots<R: Real, S: Simd, const ROWS: usize, const B: usize>(
 ) {
     let width = pairs.first().map_or(0, |(y, _)| y.len());
     let whole = width / lanes::<R, S>();
-    let rows: [&[R]; ROWS] = std::array::from_fn(|r| &a.data[(first + r) * a.stride..][..a.stride]);
-    let row_packs: [&[R::Pack<S>]; ROWS] =
-        std::array::from_fn(|r| &R::packs::<S>(rows[r])[..whole]);
-    let y_packs: [&[R::Pack<S>]; B] = std::array::from_fn(|b| &R::packs::<S>(pairs[b].0)[..whole]);
+    let rows: [&[R]; ROWS] = filled(|r| &a.data[(first + r) * a.stride..][..a.stride]);
+    let row_packs: [&[R::Pack<S>]; ROWS] = filled(|r| &R::packs::<S>(rows[r])[..whole]);
+    let y_packs: [&[R::Pack<S>]; B] = filled(|b| &R::packs::<S>(pairs[b].0)[..whole]);
     let mut sums = [[R::splat(simd, R::ZERO); B]; ROWS];
     for v in 0..whole {
-        let y: [R::Pack<S>; B] = std::array::from_fn(|b| y_packs[b][v]);
+        let y: [R::Pack<S>; B] = filled(|b| y_packs[b][v]);
         for (sums, row) in sums.iter_mut().zip(&row_packs) {
             for (sum, &y) in sums.iter_mut().zip(&y) {
                 *sum = R::mul_add(simd, row[v], y, *sum);
@@ -868,7 +865,7 @@ fn set_sums<R: Real, S: Simd, const ROWS: usize, const B: usize>(
     let together = 4 / ROWS;
     let mut b = 0;
     while b + together <= B {
-        let four: [R::Pack<S>; 4] = std::array::from_fn(|k| sums[k % ROWS][b + k / ROWS]);
+        let four: [R::Pack<S>; 4] = filled(|k| sums[k % ROWS][b + k / ROWS]);
         let four = R::reduce_four(simd, four);
         for (k, sum) in four.into_iter().enumerate() {
             pairs[b + k / ROWS].1[first + k % ROWS] = sum;
@@ -883,14 +880,12 @@ fn set_sums<R: Real, S: Simd, const ROWS: usize, const B: usize>(
     }
 }
 
-struct SetProductOfSeries<'a, R, I> {
-    pairs: I,
+struct SetProductOfSeries<'a, R> {
+    pairs: &'a [(Rows<'a, R>, Rows<'a, R>)],
     a: &'a mut Matrix<R>,
 }
 
-impl<'a, R: Real, I: Iterator<Item = (Rows<'a, R>, Rows<'a, R>)> + Clone> Kernel
-    for SetProductOfSeries<'_, R, I>
-{
+impl<R: Real> Kernel for SetProductOfSeries<'_, R> {
     type Output = ();
 
     #[inline(always)]
@@ -898,7 +893,7 @@ impl<'a, R: Real, I: Iterator<Item = (Rows<'a, R>, Rows<'a, R>)> + Clone> Kernel
         // A tile of A stays in registers while the episodes go by, and the few columns of y that fill
         // it stay in the first-level cache while the rows of A go by.
         let Self { pairs, a } = self;
-        let Some((_, y)) = pairs.clone().next() else {
+        let Some((_, y)) = pairs.first() else {
             return;
         };
         let (lanes, mut start) = (lanes::<R, S>(), 0);
@@ -907,27 +902,27 @@ impl<'a, R: Real, I: Iterator<Item = (Rows<'a, R>, Rows<'a, R>)> + Clone> Kernel
                 (y.stride - start) / lanes,
                 if has_many::<S>() { 3 } else { 1 },
             );
-            with_packs!(sums packs, set_columns(simd, &pairs, a.rows, start, a));
+            with_packs!(sums packs, set_columns(simd, pairs, a.rows, start, a));
             start += packs * lanes;
         }
         if start < y.stride {
-            set_last_columns(simd, &pairs, start, a);
+            set_last_columns(simd, pairs, start, a);
         }
     }
 }
 
 #[inline(always)]
-fn set_columns<'a, R: Real, S: Simd, const PACKS: usize>(
+fn set_columns<R: Real, S: Simd, const PACKS: usize>(
     _: Packs<PACKS>,
     simd: S,
-    pairs: &(impl Iterator<Item = (Rows<'a, R>, Rows<'a, R>)> + Clone),
+    pairs: &[(Rows<'_, R>, Rows<'_, R>)],
     width: usize,
     start: usize,
     a: &mut Matrix<R>,
 ) {
     // Tiles whose sums, and what they are made of, all fit the registers, and whose few columns of y, of four episodes,
     // fit the first-level cache.
-    let row = if has_many::<S>() {
+    let row = if const { has_many::<S>() } {
         set_rows::<R, S, 6, PACKS>(simd, pairs, 0..width, start, a)
     } else {
         set_rows::<R, S, 5, PACKS>(simd, pairs, 0..width, start, a)
@@ -938,9 +933,9 @@ fn set_columns<'a, R: Real, S: Simd, const PACKS: usize>(
 
 /// As many of the rows as make whole tiles; returns where they end.
 #[inline(always)]
-fn set_rows<'a, R: Real, S: Simd, const ROWS: usize, const PACKS: usize>(
+fn set_rows<R: Real, S: Simd, const ROWS: usize, const PACKS: usize>(
     simd: S,
-    pairs: &(impl Iterator<Item = (Rows<'a, R>, Rows<'a, R>)> + Clone),
+    pairs: &[(Rows<'_, R>, Rows<'_, R>)],
     of: Range<usize>,
     start: usize,
     a: &mut Matrix<R>,
@@ -956,16 +951,16 @@ fn set_rows<'a, R: Real, S: Simd, const ROWS: usize, const PACKS: usize>(
 
 /// The rest of every row that is no multiple of a pack.
 #[inline(always)]
-fn set_last_columns<'a, R: Real, S: Simd>(
+fn set_last_columns<R: Real, S: Simd>(
     simd: S,
-    pairs: &(impl Iterator<Item = (Rows<'a, R>, Rows<'a, R>)> + Clone),
+    pairs: &[(Rows<'_, R>, Rows<'_, R>)],
     start: usize,
     a: &mut Matrix<R>,
 ) {
     let stride = padded(a.columns);
     for (i, row) in a.data.chunks_exact_mut(stride).enumerate() {
         let mut sum = R::splat(simd, R::ZERO);
-        for (x, y) in pairs.clone() {
+        for (x, y) in pairs {
             let rows = x
                 .data
                 .chunks_exact(x.stride)
@@ -980,9 +975,9 @@ fn set_last_columns<'a, R: Real, S: Simd>(
 }
 
 #[inline(always)]
-fn set_tile<'a, R: Real, S: Simd, const ROWS: usize, const PACKS: usize>(
+fn set_tile<R: Real, S: Simd, const ROWS: usize, const PACKS: usize>(
     simd: S,
-    pairs: &(impl Iterator<Item = (Rows<'a, R>, Rows<'a, R>)> + Clone),
+    pairs: &[(Rows<'_, R>, Rows<'_, R>)],
     row: usize,
     start: usize,
     rows: &mut [R],
@@ -990,14 +985,14 @@ fn set_tile<'a, R: Real, S: Simd, const ROWS: usize, const PACKS: usize>(
 ) {
     let width = PACKS * lanes::<R, S>();
     let mut sums = [[R::splat(simd, R::ZERO); PACKS]; ROWS];
-    for (x, y) in pairs.clone() {
+    for (x, y) in pairs {
         let rows = x
             .data
             .chunks_exact(x.stride)
             .zip(y.data.chunks_exact(y.stride));
         for (x, y) in rows {
             let y = R::packs::<S>(&y[start..start + width]);
-            let y: [R::Pack<S>; PACKS] = std::array::from_fn(|p| y[p]);
+            let y: [R::Pack<S>; PACKS] = filled(|p| y[p]);
             for (sums, &x) in sums.iter_mut().zip(&x[row..row + ROWS]) {
                 let x = R::splat(simd, x);
                 for (sum, &y) in sums.iter_mut().zip(&y) {
@@ -1146,7 +1141,8 @@ mod tests {
                 .map(|(seed, &t)| (series(seed, t, m), series(seed + 9, t, padded(n))))
                 .collect();
             let mut a = Matrix::zeros(m, n);
-            set_product_of_series(pairs.iter().map(|(x, y)| (x, y)), &mut a);
+            let both: Vec<_> = pairs.iter().map(|(x, y)| (x.into(), y.into())).collect();
+            set_product_of_series(&both, &mut a);
             for i in 0..m {
                 let wanted = (0..n).map(|j| {
                     let of = |(x, y): &(Series<R>, Series<R>)| -> R {

@@ -13,6 +13,7 @@
 use super::Real;
 use super::kernel::kernel;
 use super::matrix::{Blocks, Columns, by_blocks, by_held_blocks, has_many, held, held_pack};
+use super::pack::filled;
 use super::simd::{Kernel, Simd, dispatch};
 use super::softmax::dot;
 
@@ -75,6 +76,11 @@ impl<R: Real, const H: usize> Kernel for Cosines<'_, '_, R, H> {
     }
 }
 
+/// Packs of a block that the registers hold `vectors` times; some are left for what goes by.
+const fn packs_of<S: Simd>(vectors: usize) -> usize {
+    (if has_many::<S>() { 26 } else { 6 }) / vectors
+}
+
 #[inline(always)]
 fn cosines_in<'a, R: Real, S: Simd, const H: usize>(
     simd: S,
@@ -89,9 +95,16 @@ fn cosines_in<'a, R: Real, S: Simd, const H: usize>(
         epsilon,
         norms,
     };
-    // No row is summed here, so a block is as large as the registers; some are left for what goes by.
-    let room = if has_many::<S>() { 26 } else { 6 };
-    by_held_blocks::<R, S>(simd, room / (H + 1), &mut pass);
+    // No row is summed here, so a block is as large as the registers.
+    if const { packs_of::<S>(H + 1) >= 8 } {
+        by_held_blocks::<R, S, 8>(simd, &mut pass);
+    } else if const { packs_of::<S>(H + 1) >= 4 } {
+        by_held_blocks::<R, S, 4>(simd, &mut pass);
+    } else if const { packs_of::<S>(H + 1) >= 2 } {
+        by_held_blocks::<R, S, 2>(simd, &mut pass);
+    } else {
+        by_held_blocks::<R, S, 1>(simd, &mut pass);
+    }
     let Cosines { pairs, norms, .. } = pass;
     for norm in norms.iter_mut() {
         *norm = root(*norm);
@@ -113,12 +126,12 @@ impl<R: Real, const H: usize> Blocks for Cosines<'_, '_, R, H> {
 
     #[inline(always)]
     fn block<S: Simd, const V: usize>(&mut self, simd: S, at: impl Columns<S>) {
-        let keys: [&[R]; H] = std::array::from_fn(|h| self.pairs[h].0);
+        let keys: [&[R]; H] = filled(|h| self.pairs[h].0);
         let mut squares = [R::splat(simd, self.epsilon); V];
         let mut dots = [[R::splat(simd, R::ZERO); V]; H];
         for (m, column) in self.columns.chunks_exact(self.norms.len()).enumerate() {
             let column = at.of(column);
-            let k: [R::Pack<S>; H] = std::array::from_fn(|h| R::splat(simd, keys[h][m]));
+            let k: [R::Pack<S>; H] = filled(|h| R::splat(simd, keys[h][m]));
             for v in 0..V {
                 let x = at.load(column, v);
                 squares[v] = R::mul_add(simd, x, x, squares[v]);
@@ -223,17 +236,17 @@ impl<R: Real, const H: usize> Blocks for CosinesBackward<'_, '_, R, H> {
         let (n, zero) = (self.norms.len(), R::splat(simd, R::ZERO));
         let against_row = at.of(self.against_row);
         // Where the registers hold them, these are loaded once.
-        let held_key: [[R::Pack<S>; V]; H] = std::array::from_fn(|h| {
+        let held_key: [[R::Pack<S>; V]; H] = filled(|h| {
             let along_key = at.of(self.heads[h].d_similarity);
-            std::array::from_fn(|v| held(simd, at, along_key, v))
+            filled(|v| held(simd, at, along_key, v))
         });
-        let held_row: [R::Pack<S>; V] = std::array::from_fn(|v| held(simd, at, against_row, v));
+        let held_row: [R::Pack<S>; V] = filled(|v| held(simd, at, against_row, v));
         let columns = self.columns.chunks_exact(n);
         let gradients = self.d_memory.chunks_exact_mut(n);
         for (m, (column, gradient)) in columns.zip(gradients).enumerate() {
             let (column, gradient) = (at.of(column), at.of_mut(gradient));
-            let k: [R::Pack<S>; H] = std::array::from_fn(|h| R::splat(simd, self.heads[h].key[m]));
-            let along_key: [&[R]; H] = std::array::from_fn(|h| at.of(self.heads[h].d_similarity));
+            let k: [R::Pack<S>; H] = filled(|h| R::splat(simd, self.heads[h].key[m]));
+            let along_key: [&[R]; H] = filled(|h| at.of(self.heads[h].d_similarity));
             let mut sums = [zero; H];
             for v in 0..at.packs() {
                 let (x, d) = (at.load(column, v), at.load(gradient, v));

@@ -1,6 +1,6 @@
 //! Softmax of a scaled vector, p_i = e^(β·x_i) / Σ_j e^(β·x_j), and the reductions it is made of.
 
-use super::pack::{MOST_LANES, each_pack, map_packs};
+use super::pack::{MOST_LANES, each_pack, filled, map_packs};
 use super::simd::Simd;
 use super::{Pack, Real};
 
@@ -39,7 +39,7 @@ pub fn softmax_of_few<R: Real, S: Simd, const K: usize>(simd: S, x: [R; K]) -> [
     let used = &mut powers[..K.next_multiple_of(Pack::<R, S>::LANES)];
     each_pack!(simd, at in used => { at.store(used, at.load(used).exp()) });
     let factor = R::ONE / powers[..K].iter().copied().sum();
-    std::array::from_fn(|i| powers[i] * factor)
+    filled(|i| powers[i] * factor)
 }
 
 /// x_i ← factor·x_i.

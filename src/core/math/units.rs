@@ -296,7 +296,7 @@ impl<'a, R> Lines<&'a [R]> {
 macro_rules! in_tiles {
     ($simd:ident, $count:expr, |$size:ident, $first:ident| $tile:expr) => {{
         let (mut $first, count) = (0, $count);
-        in_tiles!(@ has_many::<$simd>(), count, $size, $first, $tile, 8 4);
+        in_tiles!(@ const { has_many::<$simd>() }, count, $size, $first, $tile, 8 4);
         in_tiles!(@ true, count, $size, $first, $tile, 2 1);
     }};
     (@ $when:expr, $count:ident, $size:ident, $first:ident, $tile:expr, $($sizes:literal)*) => {$(
@@ -325,7 +325,7 @@ impl<R: Real> Kernel for Products<'_, R> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) {
-        by_held_blocks::<R, S>(simd, 2, &mut self);
+        by_held_blocks::<R, S, 2>(simd, &mut self);
     }
 }
 
@@ -391,7 +391,7 @@ impl<R: Real> Kernel for ProductsBackward<'_, R> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) {
-        by_held_blocks::<R, S>(simd, 2, &mut self);
+        by_held_blocks::<R, S, 2>(simd, &mut self);
     }
 }
 
@@ -448,7 +448,7 @@ fn add_sums_over_rows<R: Real, S: Simd>(
     sums: &mut [R::Pack<S>],
 ) {
     let mut k = 0;
-    if has_many::<S>() {
+    if const { has_many::<S>() } {
         while inputs - k >= 4 {
             add_sums_of::<R, S, 4>(simd, (k, x), (outputs, y), sums);
             k += 4;
@@ -472,7 +472,7 @@ fn add_sums_of<R: Real, S: Simd, const K: usize>(
     sums: &mut [R::Pack<S>],
 ) {
     let mut o = 0;
-    if has_many::<S>() {
+    if const { has_many::<S>() } {
         while outputs - o >= 4 {
             add_tile_of_sums::<R, S, K, 4>(simd, x, (o, y), outputs, sums);
             o += 4;

@@ -7,6 +7,7 @@ use super::head::HeadGradient;
 use super::trace::HeadTrace;
 use crate::math::kernel::kernel;
 use crate::math::matrix::{self, Blocks, Columns, Rows, by_blocks, has_many, held, padded};
+use crate::math::pack::filled;
 use crate::math::simd::{Kernel, Simd, dispatch};
 use crate::math::{Real, Series};
 
@@ -111,8 +112,8 @@ impl<R: Real> Blocks for ReadAndWrite<'_, R> {
         let (n, one) = (self.reading.len(), R::splat(simd, R::ONE));
         let (reading, writing) = (at.of(self.reading), at.of(self.write.weighting));
         // Where the registers hold them, these are loaded once.
-        let held_reading: [_; V] = std::array::from_fn(|v| held(simd, at, reading, v));
-        let held_writing: [_; V] = std::array::from_fn(|v| held(simd, at, writing, v));
+        let held_reading: [_; V] = filled(|v| held(simd, at, reading, v));
+        let held_writing: [_; V] = filled(|v| held(simd, at, writing, v));
         let columns = self.before.chunks_exact(n);
         for (m, (before, after)) in columns.zip(self.after.chunks_exact_mut(n)).enumerate() {
             let (before, after) = (at.of(before), at.of_mut(after));
@@ -120,7 +121,7 @@ impl<R: Real> Blocks for ReadAndWrite<'_, R> {
             let a = R::splat(simd, self.write.add[m]);
             let mut sum = R::splat(simd, R::ZERO);
             for v in 0..at.packs() {
-                let (reading, writing) = if has_many::<S>() {
+                let (reading, writing) = if const { has_many::<S>() } {
                     (held_reading[v], held_writing[v])
                 } else {
                     (at.load(reading, v), at.load(writing, v))

@@ -7,9 +7,10 @@
 use super::exec::{Exec, MOST_AXES};
 use super::memory::{self, Memory, Operand, clear, sum};
 use super::order::{Form, Order, order};
-use crate::math::matrix::{Rows, add_vector_product};
+use crate::math::matrix::{Rows, add_vector_product, has_many};
+use crate::math::pack::{each_pack, filled};
 use crate::math::simd::{Kernel, Simd, dispatch};
-use crate::math::{Pack, Real, pack::each_pack, softmax::dot};
+use crate::math::{Pack, Real, softmax::dot};
 
 /// Sets the sum, or adds it; `is_mean`: divided by the number of terms.
 pub fn forward<R: Real>(exec: &Exec, adds: bool, is_mean: bool, memory: &mut Memory<R>) {
@@ -279,15 +280,15 @@ impl<R: Real> Pass<'_, R> {
     #[inline(always)]
     fn all<S: Simd, const I: usize>(&mut self, simd: S, length: usize) -> usize {
         let mut done = 0;
-        if S::VECTORS >= 32 {
-            if I == 1 {
+        if const { has_many::<S>() } {
+            if const { I == 1 } {
                 done = self.tiles::<S, I, 14>(simd, done, length);
             }
-            if I <= 2 {
+            if const { I <= 2 } {
                 done = self.tiles::<S, I, 8>(simd, done, length);
             }
             done = self.tiles::<S, I, 4>(simd, done, length);
-        } else if I == 1 {
+        } else if const { I == 1 } {
             done = self.tiles::<S, I, 4>(simd, done, length);
         }
         done = self.tiles::<S, I, 2>(simd, done, length);
@@ -308,9 +309,9 @@ impl<R: Real> Pass<'_, R> {
         while start + width <= length {
             let row =
                 |i: usize| (self.at[0] as isize + i as isize * self.steps[0]) as usize + start;
-            let mut sums: [[R::Pack<S>; V]; I] = std::array::from_fn(|i| {
+            let mut sums: [[R::Pack<S>; V]; I] = filled(|i| {
                 let packs = R::packs::<S>(&self.y[row(i)..row(i) + width]);
-                std::array::from_fn(|v| packs[v])
+                filled(|v| packs[v])
             });
             let (count, [_, a_step, b_step]) = self.sum;
             let (mut a_at, mut b_at) = (self.at[1] as isize, (self.at[2] + start) as isize);
@@ -343,7 +344,7 @@ impl<R: Real> Pass<'_, R> {
         let width = length - start;
         let row = |i: usize| (self.at[0] as isize + i as isize * self.steps[0]) as usize + start;
         let mut sums: [R::Pack<S>; I] =
-            std::array::from_fn(|i| R::load_part(simd, &self.y[row(i)..row(i) + width]));
+            filled(|i| R::load_part(simd, &self.y[row(i)..row(i) + width]));
         let (count, [_, a_step, b_step]) = self.sum;
         for k in 0..count as isize {
             let b_at = ((self.at[2] + start) as isize + k * b_step) as usize;
@@ -402,8 +403,11 @@ fn dots<R: Real, S: Simd>(
             to,
             factor,
         };
+        if const { !has_many::<S>() } {
+            k += lines.products(simd, [x(k)]);
+            continue;
+        }
         k += match sides - k {
-            _ if S::VECTORS < 32 => lines.products(simd, [x(k)]),
             1 => lines.products(simd, [x(k)]),
             2 => lines.products(simd, [x(k), x(k + 1)]),
             3 => lines.products(simd, [x(k), x(k + 1), x(k + 2)]),

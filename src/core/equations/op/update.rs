@@ -3,8 +3,9 @@
 
 use super::exec::{Exec, Form, Place};
 use super::memory::{Memory, Walk};
+use crate::math::pack::{each_pack, filled};
 use crate::math::simd::{Kernel, Simd, dispatch};
-use crate::math::{Pack, Real, pack::each_pack};
+use crate::math::{Pack, Real};
 
 /// Computes the result.
 pub fn forward<R: Real>(exec: &Exec, form: Form, memory: &mut Memory<R>) {
@@ -89,7 +90,7 @@ impl<R: Real> Kernel for Update<'_, R> {
             }
             if is_reverse {
                 let (values, slopes) = arena.split_at_mut(*gradients);
-                let to: [usize; 6] = std::array::from_fn(|own| (at[own] + to_slopes[own]) as usize);
+                let to: [usize; 6] = filled(|own| (at[own] + to_slopes[own]) as usize);
                 let kept =
                     hollow.map(|entry| std::mem::replace(&mut slopes[to[0] + entry], R::ZERO));
                 back(simd, form, (values, slopes), (index, to, wanted), length);

@@ -7,7 +7,7 @@
 use super::kind::{AT_ALLOCATION_GATE, AT_WRITE_GATE, DncConfig};
 use crate::math::kernel::kernel;
 use crate::math::matrix::{self, Blocks, Columns, Rows, by_blocks, held, held_pack};
-use crate::math::pack::{each_pack, map_packs};
+use crate::math::pack::{each_pack, filled, map_packs};
 use crate::math::simd::{Kernel, Simd, dispatch};
 use crate::math::softmax::{dot, softmax_of_few};
 use crate::math::{Pack, Real, sigmoid};
@@ -285,8 +285,8 @@ impl<R: Real> Blocks for Link<'_, R> {
     #[inline(always)]
     fn block<S: Simd, const V: usize>(&mut self, simd: S, at: impl Columns<S>) {
         let (w, p) = (at.of(self.w), at.of(self.precedence));
-        let held_w: [_; V] = std::array::from_fn(|v| held(simd, at, w, v));
-        let held_p: [_; V] = std::array::from_fn(|v| held(simd, at, p, v));
+        let held_w: [_; V] = filled(|v| held(simd, at, w, v));
+        let held_p: [_; V] = filled(|v| held(simd, at, p, v));
         let rows = self.links.chunks_exact_mut(self.w.len());
         for (i, (links, &w_i)) in rows.zip(self.w).enumerate() {
             let (rest, w_i) = (R::splat(simd, R::ONE - w_i), R::splat(simd, w_i));
@@ -337,8 +337,8 @@ impl<R: Real> Blocks for LinkBackward<'_, R> {
     fn block<S: Simd, const V: usize>(&mut self, simd: S, at: impl Columns<S>) {
         let (n, zero) = (self.w.len(), R::splat(simd, R::ZERO));
         let (w, p) = (at.of(self.w), at.of(self.precedence));
-        let held_w: [_; V] = std::array::from_fn(|v| held(simd, at, w, v));
-        let held_p: [_; V] = std::array::from_fn(|v| held(simd, at, p, v));
+        let held_w: [_; V] = filled(|v| held(simd, at, w, v));
+        let held_p: [_; V] = filled(|v| held(simd, at, p, v));
         let (mut minus_d_w, mut d_p) = ([zero; V], [zero; V]);
         let rows = self
             .before
@@ -462,7 +462,7 @@ impl<R: Real, const H: usize> Kernel for OuterProducts<'_, R, H> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) {
-        if H > 2 {
+        if const { H > 2 } {
             by_blocks::<R, S, 2>(simd, &mut self);
         } else {
             by_blocks::<R, S, 4>(simd, &mut self);
@@ -479,14 +479,13 @@ impl<R: Real, const H: usize> Blocks for OuterProducts<'_, R, H> {
     #[inline(always)]
     fn block<S: Simd, const V: usize>(&mut self, simd: S, at: impl Columns<S>) {
         let (before, ways) = (self.before, self.ways);
-        let parts: [_; H] = std::array::from_fn(|h| [at.of(before[h]), at.of(ways[h][0])]);
+        let parts: [_; H] = filled(|h| [at.of(before[h]), at.of(ways[h][0])]);
         let held_parts: [[[_; V]; 2]; H] =
-            parts.map(|both| both.map(|part| std::array::from_fn(|v| held(simd, at, part, v))));
+            parts.map(|both| both.map(|part| filled(|v| held(simd, at, part, v))));
         let rows = self.d_links.chunks_exact_mut(before[0].len());
         for (i, d_links) in rows.enumerate() {
             let d_links = at.of_mut(d_links);
-            let by: [_; H] =
-                std::array::from_fn(|h| [ways[h][1][i], before[h][i]].map(|x| R::splat(simd, x)));
+            let by: [_; H] = filled(|h| [ways[h][1][i], before[h][i]].map(|x| R::splat(simd, x)));
             for v in 0..at.packs() {
                 let mut d = at.load(d_links, v);
                 for h in 0..H {

@@ -208,7 +208,7 @@ mod rows {
                             black_box($operation);
                         }
                     }
-                    dispatch(Body(v))
+                    dispatch::<f32, _>(Body(v))
                 };)*
             }
         };

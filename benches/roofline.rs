@@ -89,7 +89,7 @@ fn peak() -> f64 {
     let rate = || {
         let (start, mut operations) = (Instant::now(), 0.0);
         while start.elapsed() < WINDOW / 4 {
-            operations += dispatch(Peak);
+            operations += dispatch::<f32, _>(Peak);
         }
         operations / start.elapsed().as_secs_f64()
     };

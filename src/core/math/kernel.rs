@@ -22,7 +22,7 @@ macro_rules! kernel {
                     $body
                 }
             }
-            $crate::math::simd::dispatch(Body { $($argument),* })
+            $crate::math::simd::dispatch::<R, _>(Body { $($argument),* })
         }
     };
 }

@@ -163,13 +163,13 @@ impl<'a, R: Copy + Default> From<&'a Series<R>> for Rows<'a, R> {
 /// y += x·A; A has a row for every value of `x` (or more, which are not read).
 #[inline]
 pub fn add_vector_product<R: Real>(x: &[R], a: Rows<'_, R>, y: &mut [R]) {
-    dispatch(AddVectorProduct { x, a, y });
+    dispatch::<R, _>(AddVectorProduct { x, a, y });
 }
 
 /// x = A·y; A has a row for every value of `x` (or more, which are not read).
 #[inline]
 pub fn product_with_vector<R: Real>(a: Rows<'_, R>, y: &[R], x: &mut [R]) {
-    dispatch(ProductWithVector { a, y, x });
+    dispatch::<R, _>(ProductWithVector { a, y, x });
 }
 
 /// y += x·A for several pairs (x, y) at once: A is read once for all of them.
@@ -180,7 +180,7 @@ pub fn add_vector_products<R: Real, const B: usize>(pairs: [(&[R], &mut [R]); B]
             add_vector_product(x, a, y);
         }
     } else {
-        dispatch(AddVectorProducts { pairs, a });
+        dispatch::<R, _>(AddVectorProducts { pairs, a });
     }
 }
 
@@ -195,7 +195,7 @@ pub fn products_with_vectors<R: Real, const B: usize>(
             product_with_vector(a, y, x);
         }
     } else {
-        dispatch(ProductsWithVectors { a, pairs });
+        dispatch::<R, _>(ProductsWithVectors { a, pairs });
     }
 }
 
@@ -242,7 +242,7 @@ pub fn add_products_of_rows<R: Real>(x: Rows<'_, R>, a: Rows<'_, R>, y: &mut [R]
 /// value of `x` (or fewer: the others are not read) and the padded width of `y`.
 #[inline]
 pub fn set_product_of_series<R: Real>(pairs: &[(Rows<'_, R>, Rows<'_, R>)], a: &mut Matrix<R>) {
-    dispatch(SetProductOfSeries { pairs, a });
+    dispatch::<R, _>(SetProductOfSeries { pairs, a });
 }
 
 /// A number of packs that is known when a kernel is compiled.

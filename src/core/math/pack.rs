@@ -212,6 +212,9 @@ pub struct Rest<S> {
 /// An array of these values: [`std::array::from_fn`] in a tenth of the instructions that are compiled.
 #[inline(always)]
 pub(crate) fn filled<T: Copy, const N: usize>(mut value: impl FnMut(usize) -> T) -> [T; N] {
+    if const { N == 0 } {
+        return std::array::from_fn(value);
+    }
     let mut all = [value(0); N];
     let mut index = 1;
     while index < N {

@@ -8,12 +8,14 @@
 //! A vector is a cache line of numbers on every processor: one register of AVX-512, two of AVX2, four of
 //! NEON. So a sum over a slice has the same order everywhere, sixteen sums of f32 side by side, and as every
 //! operation is done alike (a·b + c is rounded once), so are the results, to the last bit. Only a processor
-//! without fused multiply-add, where that would take a function call, rounds a·b + c twice.
+//! without fused multiply-add, where that would take a function call, rounds a·b + c twice; and f64 does everywhere.
 
 use std::fmt::Debug;
 use std::sync::LazyLock;
 
 use pulp::{NullaryFnOnce, Scalar256b};
+
+use super::Real;
 
 /// Bytes of a vector, and of a cache line.
 pub const LINE: usize = 64;
@@ -30,9 +32,13 @@ static ARCH: LazyLock<pulp::Arch> = LazyLock::new(|| {
     best
 });
 
-/// Runs a kernel with the instruction set of this machine.
+/// Runs a kernel of numbers of type `R`: of f32 with the instruction set of this machine, of f64, which only checks use, with
+/// the one that all have, so that it is compiled once.
 #[inline]
-pub fn dispatch<K: Kernel>(kernel: K) -> K::Output {
+pub fn dispatch<R: Real, K: Kernel>(kernel: K) -> K::Output {
+    if const { size_of::<R>() > size_of::<f32>() } {
+        return PLAIN.run(kernel);
+    }
     #[cfg(test)]
     match CHOICE.get() {
         Choice::Best => {}
@@ -208,7 +214,7 @@ pub(crate) fn with<T>(choice: Choice, run: impl FnOnce() -> T) -> T {
 /// Returns the results of a kernel with each instruction set that rounds a·b + c once.
 #[cfg(test)]
 pub(crate) fn on_every_instruction_set<F: Kernel + Copy>(kernel: F) -> [F::Output; 3] {
-    Choice::all().map(|choice| with(choice, || dispatch(kernel)))
+    Choice::all().map(|choice| with(choice, || dispatch::<f32, _>(kernel)))
 }
 
 /// Declares operations on vectors of one type.

@@ -52,7 +52,7 @@ pub fn cosines<'a, R: Real, const H: usize>(
     epsilon: R,
     norms: &mut [R],
 ) {
-    dispatch(Cosines {
+    dispatch::<R, _>(Cosines {
         pairs: &mut pairs,
         columns,
         epsilon,
@@ -175,7 +175,7 @@ pub fn cosines_backward<R: Real, const H: usize>(
     d_memory: &mut [R],
     scratch: &mut [R],
 ) {
-    dispatch(CosinesBackward {
+    dispatch::<R, _>(CosinesBackward {
         heads: &mut heads,
         columns,
         norms,

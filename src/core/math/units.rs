@@ -118,7 +118,7 @@ impl<R: Real> Units<'_, R> {
     /// Computes the units of some rows, and e.
     fn say(&self, start: &[R], memory: Lines<&[R]>, values: &mut [R], energies: &mut [R]) {
         let width = memory.width;
-        dispatch(Products {
+        dispatch::<R, _>(Products {
             weight: self.weight,
             start,
             x: memory,
@@ -155,7 +155,7 @@ impl<R: Real> Units<'_, R> {
             }
             let d_energies = &d_energies[first..first + width];
             activate_backward(*self, d_energies, d_start, memory, kept, values, sums);
-            dispatch(ProductsBackward {
+            dispatch::<R, _>(ProductsBackward {
                 weight: self.weight,
                 units,
                 x: Lines::part(&mut *d_memory, rows, first, width),

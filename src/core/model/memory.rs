@@ -20,7 +20,7 @@ pub fn read_and_write<R: Real>(
 ) {
     let (readers, writers) = heads.split_at_mut(heads.partition_point(|head| !head.is_write()));
     if let ([reader], [writer]) = (&mut *readers, &*writers) {
-        return dispatch(ReadAndWrite {
+        return dispatch::<R, _>(ReadAndWrite {
             reading: reader.weighting.row(t),
             read: reader.read.row_mut(t),
             write: Write::of(writer, t),
@@ -289,7 +289,7 @@ pub fn read_and_write_backward<R: Real>(
     (d_read, d_reading): (&[R], &mut [R]),
     write_gradient: WriteGradient<'_, R>,
 ) {
-    dispatch(ReadAndWriteBackward {
+    dispatch::<R, _>(ReadAndWriteBackward {
         reading: reader.weighting.row(t),
         write: Write::of(writer, t),
         before,

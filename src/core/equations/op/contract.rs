@@ -140,7 +140,7 @@ fn multiply_add<R: Real>(
                 );
             }
         }
-        return dispatch(Products {
+        return dispatch::<R, _>(Products {
             order,
             dims,
             y,
@@ -154,7 +154,7 @@ fn multiply_add<R: Real>(
     room.x.clear();
     room.x.extend_from_slice(&arena[y_span[0]..y_span[1]]);
     let (a, b) = (&arena[a_span[0]..a_span[1]], &arena[b_span[0]..b_span[1]]);
-    dispatch(Products {
+    dispatch::<R, _>(Products {
         order,
         dims,
         y: &mut room.x,

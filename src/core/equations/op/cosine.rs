@@ -10,7 +10,7 @@ use crate::math::{Real, softmax::dot};
 /// Computes the result, or adds what follows from its gradient to those of the arguments; `summed`: the number of loops
 /// that are summed.
 pub fn run<R: Real>(exec: &Exec, summed: usize, memory: &mut Memory<R>, is_reverse: bool) {
-    dispatch(Cosine(exec, summed, memory, is_reverse));
+    dispatch::<R, _>(Cosine(exec, summed, memory, is_reverse));
 }
 
 struct Cosine<'a, R>(&'a Exec, usize, &'a mut Memory<R>, bool);

@@ -9,7 +9,7 @@ use crate::math::{Real, pack::each_pack};
 
 /// Computes the results; in reverse, adds what follows from the gradients of h and c to those of z, the cell before, and c.
 pub fn run<R: Real>(exec: &Exec, memory: &mut Memory<R>, is_reverse: bool) {
-    dispatch(Lstm(exec, memory, is_reverse));
+    dispatch::<R, _>(Lstm(exec, memory, is_reverse));
 }
 
 struct Lstm<'a, R>(&'a Exec, &'a mut Memory<R>, bool);

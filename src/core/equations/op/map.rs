@@ -48,7 +48,7 @@ const NOWHERE: usize = usize::MAX;
 
 /// Computes the result.
 pub fn forward<R: Real>(exec: &Exec, nodes: &[Node], memory: &mut Memory<R>, steps: &[usize]) {
-    dispatch(Map {
+    dispatch::<R, _>(Map {
         exec,
         nodes,
         memory,
@@ -59,7 +59,7 @@ pub fn forward<R: Real>(exec: &Exec, nodes: &[Node], memory: &mut Memory<R>, ste
 
 /// Adds what follows from the gradient of the result to those of the arguments.
 pub fn reverse<R: Real>(exec: &Exec, nodes: &[Node], memory: &mut Memory<R>, steps: &[usize]) {
-    dispatch(Map {
+    dispatch::<R, _>(Map {
         exec,
         nodes,
         memory,

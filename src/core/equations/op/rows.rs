@@ -197,7 +197,7 @@ fn pass<R: Real, S: Simd, const W: usize>(
 
 /// Runs a function of rows, or its derivative.
 pub(super) fn rows<R: Real>(exec: &Exec, memory: &mut Memory<R>, is_reverse: bool) {
-    dispatch(EachRow {
+    dispatch::<R, _>(EachRow {
         exec,
         memory,
         is_reverse,

@@ -7,7 +7,7 @@ use crate::math::{Real, pack::each_pack, softmax as core};
 
 /// Computes the result.
 pub fn forward<R: Real>(exec: &Exec, memory: &mut Memory<R>) {
-    dispatch(Shift {
+    dispatch::<R, _>(Shift {
         exec,
         memory,
         is_reverse: false,
@@ -16,7 +16,7 @@ pub fn forward<R: Real>(exec: &Exec, memory: &mut Memory<R>) {
 
 /// dw = s dy, shifted back; ds_j = Σ_i dy_i w_{i − j + middle}.
 pub fn reverse<R: Real>(exec: &Exec, memory: &mut Memory<R>) {
-    dispatch(Shift {
+    dispatch::<R, _>(Shift {
         exec,
         memory,
         is_reverse: true,

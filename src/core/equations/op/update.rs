@@ -9,7 +9,7 @@ use crate::math::{Pack, Real};
 
 /// Computes the result.
 pub fn forward<R: Real>(exec: &Exec, form: Form, memory: &mut Memory<R>) {
-    dispatch(Update {
+    dispatch::<R, _>(Update {
         exec,
         form,
         memory,
@@ -19,7 +19,7 @@ pub fn forward<R: Real>(exec: &Exec, form: Form, memory: &mut Memory<R>) {
 
 /// Adds what follows from the gradient of the result to those of the arguments.
 pub fn reverse<R: Real>(exec: &Exec, form: Form, memory: &mut Memory<R>) {
-    dispatch(Update {
+    dispatch::<R, _>(Update {
         exec,
         form,
         memory,

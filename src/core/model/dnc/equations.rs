@@ -443,7 +443,7 @@ pub(super) fn follow_links_backward<R: Real, const H: usize>(
         .map(|([_, d_f], d_before)| (*d_f, &mut **d_before));
     matrix::add_vector_products(d_forward, links);
     let ways = heads.map(|(ways, _)| ways);
-    dispatch(OuterProducts {
+    dispatch::<R, _>(OuterProducts {
         before,
         ways,
         d_links,

@@ -166,7 +166,7 @@ fn rank<R: Real>(
     rows: impl Iterator<Item = (u32, u32)>,
     best: &mut [(R, u32)],
 ) {
-    dispatch(Rank {
+    dispatch::<R, _>(Rank {
         key,
         contents,
         width,

@@ -547,7 +547,7 @@ const tests = {
   },
 
   async "makes an animation, and answers meanwhile"() {
-    const page = await open("#machine=copy&length=9&seed=7&step=11");
+    const page = await open("#machine=copy&length=20&seed=7&step=21");
     const longest = await tasks(page);
     const begun = Date.now();
     let isThere = false;
@@ -557,7 +557,7 @@ const tests = {
     });
     await page.keyboard.press("m");
     await accept(page);
-    for (let step = 12; step < 16; step += 1) {
+    for (let step = 22; step < 26; step += 1) {
       await page.keyboard.press("ArrowRight");
       await until(page, (now) => now.step === step);
     }

@@ -13,7 +13,7 @@ use super::error::{INVALID, exit_code};
 use super::eval::Eval;
 use super::render::Render;
 use super::trace::Trace;
-use super::train::{Train, divergence_hint};
+use super::train::{Train, hint_of};
 use super::{compare, machine};
 use crate::figure::Pages;
 use crate::figure::chart::curves::{Curve, learning_curves};
@@ -309,7 +309,7 @@ impl Run {
     /// Its numbers are no longer finite ([`CommandError::Failed`]), or a file of its folder cannot be written.
     pub fn update(&mut self) -> Result<Option<Update>, CommandError> {
         let update = learn::advance(&mut self.trainer, None, None).map_err(|why| {
-            CommandError::Failed(format!("{why}; {}", divergence_hint(&self.trainer.config)))
+            CommandError::Failed(format!("{why}; {}", hint_of(&why, &self.trainer.config)))
         })?;
         if let (Some(folder), Some(update)) = (&mut self.folder, &update) {
             folder.advanced(&self.trainer, update, None)?;

@@ -419,16 +419,21 @@ fn diverged(
         }
         None => format!("the weights before that are in {path}"),
     };
-    let hint = if diverged.is_before_training() {
-        "look for a division by 0 or a logarithm of 0 in the machine file".to_owned()
-    } else {
-        divergence_hint(&trainer.config)
-    };
+    let hint = hint_of(diverged, &trainer.config);
     Ok(CliError::Diverged(format!("{diverged}; {left}; {hint}")))
 }
 
+/// Returns what to try after a run has diverged.
+pub(super) fn hint_of(diverged: &Diverged, config: &TrainingConfig) -> String {
+    if diverged.is_before_training() {
+        "look for a division by 0 or a logarithm of 0 in the machine file".to_owned()
+    } else {
+        divergence_hint(config)
+    }
+}
+
 /// Returns what to try when a run diverges.
-pub(super) fn divergence_hint(config: &TrainingConfig) -> String {
+fn divergence_hint(config: &TrainingConfig) -> String {
     let or_weight = match (config.redundancy, config.head_divergence) {
         (Redundancy::Off, Redundancy::Off) => "",
         (_, Redundancy::Off) => " or training.redundancy.weight",

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use tapescope::cli::in_process;
 use tapescope::io::{Experiment, machine_file, trace, weights};
 use tapescope::model::ModelConfig;
 
@@ -376,6 +377,11 @@ fn numbers_that_are_not_finite_before_training_are_blamed_on_the_file() {
     let expected = "error: `logit` is not finite at step 0 of an episode, before the first update; the weights before that \
         are in run/weights.safetensors; look for a division by 0 or a logarithm of 0 in the machine file";
     assert!(said.contains(expected), "{said}");
+    // From Python, too.
+    let preset = place.join("own.json");
+    let run = in_process::Run::begin(preset.to_str().unwrap(), None, None, &[]);
+    let said = run.unwrap().update().unwrap_err().to_string();
+    assert!(said.contains("look for a division by 0"), "{said}");
 }
 
 #[test]

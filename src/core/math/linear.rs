@@ -83,15 +83,14 @@ impl<R: Real> Linear<R> {
     /// Σ_t x_tᵀ·dy_t for the weights, Σ_t dy_t for the bias.
     pub fn set_gradient<'a, X: Into<Rows<'a, R>>, Y: Into<Rows<'a, R>>>(
         &mut self,
-        episodes: impl Iterator<Item = (X, Y)>,
+        episodes: impl Iterator<Item = (X, Y)> + Clone,
     ) {
-        let episodes: Vec<_> = episodes.map(|(x, dy)| (x.into(), dy.into())).collect();
         let bias = self.bias.as_mut_slice();
         bias.fill(R::ZERO);
-        for (_, dy) in &episodes {
-            add_steps(*dy, bias);
+        for (_, dy) in episodes.clone() {
+            add_steps(dy.into(), bias);
         }
-        matrix::set_product_of_series(&episodes, &mut self.weight);
+        matrix::set_product_of_series(episodes, &mut self.weight);
     }
 }
 

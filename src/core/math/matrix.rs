@@ -241,7 +241,11 @@ pub fn add_products_of_rows<R: Real>(x: Rows<'_, R>, a: Rows<'_, R>, y: &mut [R]
 /// A = Σ_t x_tᵀ·y_t over the steps of all pairs of series, up to the end of the shorter one; A has a row for every
 /// value of `x` (or fewer: the others are not read) and the padded width of `y`.
 #[inline]
-pub fn set_product_of_series<R: Real>(pairs: &[(Rows<'_, R>, Rows<'_, R>)], a: &mut Matrix<R>) {
+pub fn set_product_of_series<'a, R: Real, X: Into<Rows<'a, R>>, Y: Into<Rows<'a, R>>>(
+    pairs: impl Iterator<Item = (X, Y)> + Clone,
+    a: &mut Matrix<R>,
+) {
+    let pairs = pairs.map(|(x, y)| (x.into(), y.into()));
     dispatch::<R, _>(SetProductOfSeries { pairs, a });
 }
 
@@ -880,12 +884,14 @@ fn set_sums<R: Real, S: Simd, const ROWS: usize, const B: usize>(
     }
 }
 
-struct SetProductOfSeries<'a, R> {
-    pairs: &'a [(Rows<'a, R>, Rows<'a, R>)],
+struct SetProductOfSeries<'a, R, I> {
+    pairs: I,
     a: &'a mut Matrix<R>,
 }
 
-impl<R: Real> Kernel for SetProductOfSeries<'_, R> {
+impl<'a, R: Real, I: Iterator<Item = (Rows<'a, R>, Rows<'a, R>)> + Clone> Kernel
+    for SetProductOfSeries<'_, R, I>
+{
     type Output = ();
 
     #[inline(always)]
@@ -893,7 +899,7 @@ impl<R: Real> Kernel for SetProductOfSeries<'_, R> {
         // A tile of A stays in registers while the episodes go by, and the few columns of y that fill
         // it stay in the first-level cache while the rows of A go by.
         let Self { pairs, a } = self;
-        let Some((_, y)) = pairs.first() else {
+        let Some((_, y)) = pairs.clone().next() else {
             return;
         };
         let (lanes, mut start) = (lanes::<R, S>(), 0);
@@ -902,20 +908,20 @@ impl<R: Real> Kernel for SetProductOfSeries<'_, R> {
                 (y.stride - start) / lanes,
                 if has_many::<S>() { 3 } else { 1 },
             );
-            with_packs!(sums packs, set_columns(simd, pairs, a.rows, start, a));
+            with_packs!(sums packs, set_columns(simd, &pairs, a.rows, start, a));
             start += packs * lanes;
         }
         if start < y.stride {
-            set_last_columns(simd, pairs, start, a);
+            set_last_columns(simd, &pairs, start, a);
         }
     }
 }
 
 #[inline(always)]
-fn set_columns<R: Real, S: Simd, const PACKS: usize>(
+fn set_columns<'a, R: Real, S: Simd, const PACKS: usize>(
     _: Packs<PACKS>,
     simd: S,
-    pairs: &[(Rows<'_, R>, Rows<'_, R>)],
+    pairs: &(impl Iterator<Item = (Rows<'a, R>, Rows<'a, R>)> + Clone),
     width: usize,
     start: usize,
     a: &mut Matrix<R>,
@@ -933,9 +939,9 @@ fn set_columns<R: Real, S: Simd, const PACKS: usize>(
 
 /// As many of the rows as make whole tiles; returns where they end.
 #[inline(always)]
-fn set_rows<R: Real, S: Simd, const ROWS: usize, const PACKS: usize>(
+fn set_rows<'a, R: Real, S: Simd, const ROWS: usize, const PACKS: usize>(
     simd: S,
-    pairs: &[(Rows<'_, R>, Rows<'_, R>)],
+    pairs: &(impl Iterator<Item = (Rows<'a, R>, Rows<'a, R>)> + Clone),
     of: Range<usize>,
     start: usize,
     a: &mut Matrix<R>,
@@ -951,16 +957,16 @@ fn set_rows<R: Real, S: Simd, const ROWS: usize, const PACKS: usize>(
 
 /// The rest of every row that is no multiple of a pack.
 #[inline(always)]
-fn set_last_columns<R: Real, S: Simd>(
+fn set_last_columns<'a, R: Real, S: Simd>(
     simd: S,
-    pairs: &[(Rows<'_, R>, Rows<'_, R>)],
+    pairs: &(impl Iterator<Item = (Rows<'a, R>, Rows<'a, R>)> + Clone),
     start: usize,
     a: &mut Matrix<R>,
 ) {
     let stride = padded(a.columns);
     for (i, row) in a.data.chunks_exact_mut(stride).enumerate() {
         let mut sum = R::splat(simd, R::ZERO);
-        for (x, y) in pairs {
+        for (x, y) in pairs.clone() {
             let rows = x
                 .data
                 .chunks_exact(x.stride)
@@ -975,9 +981,9 @@ fn set_last_columns<R: Real, S: Simd>(
 }
 
 #[inline(always)]
-fn set_tile<R: Real, S: Simd, const ROWS: usize, const PACKS: usize>(
+fn set_tile<'a, R: Real, S: Simd, const ROWS: usize, const PACKS: usize>(
     simd: S,
-    pairs: &[(Rows<'_, R>, Rows<'_, R>)],
+    pairs: &(impl Iterator<Item = (Rows<'a, R>, Rows<'a, R>)> + Clone),
     row: usize,
     start: usize,
     rows: &mut [R],
@@ -985,7 +991,7 @@ fn set_tile<R: Real, S: Simd, const ROWS: usize, const PACKS: usize>(
 ) {
     let width = PACKS * lanes::<R, S>();
     let mut sums = [[R::splat(simd, R::ZERO); PACKS]; ROWS];
-    for (x, y) in pairs {
+    for (x, y) in pairs.clone() {
         let rows = x
             .data
             .chunks_exact(x.stride)
@@ -1141,8 +1147,7 @@ mod tests {
                 .map(|(seed, &t)| (series(seed, t, m), series(seed + 9, t, padded(n))))
                 .collect();
             let mut a = Matrix::zeros(m, n);
-            let both: Vec<_> = pairs.iter().map(|(x, y)| (x.into(), y.into())).collect();
-            set_product_of_series(&both, &mut a);
+            set_product_of_series(pairs.iter().map(|(x, y)| (x, y)), &mut a);
             for i in 0..m {
                 let wanted = (0..n).map(|j| {
                     let of = |(x, y): &(Series<R>, Series<R>)| -> R {

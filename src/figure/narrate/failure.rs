@@ -10,7 +10,7 @@ use crate::figure::facts::thresholds::{LOST, ON_ROW};
 use crate::figure::head_label;
 use crate::math::Answer;
 use crate::model::sam::{RECORDED_ROWS, row_number};
-use crate::model::{HeadTrace, Place, Trace, peak};
+use crate::model::{HeadTrace, Place, Trace, array, peak};
 use crate::train::Recording;
 
 /// The number of repairs that are described.
@@ -85,11 +85,11 @@ impl Cause {
         let (trace, shown) = (&recording.trace, shown_in(recording, step)?);
         if trace.heads.is_empty() {
             let units = trace.layers.iter().map(|layer| layer.hidden.width());
-            let first = recording.episode.first_scored();
-            return Some(Self::Carried {
-                units: units.sum(),
-                right: step - first?,
-            });
+            let right = step - recording.episode.first_scored()?;
+            // A machine file may keep its vectors in a memory or in quantities of its own.
+            let has_memory = trace.array_sizes(array::MEMORY).is_some();
+            let units = Some(units.sum()).filter(|units| *units > 0 && !has_memory);
+            return units.map(|units| Self::Carried { units, right });
         }
         let writers = trace.heads.iter().enumerate();
         let (head, writer) = writers.clone().find(|(_, head)| head.is_write())?;
@@ -283,7 +283,24 @@ fn because(cause: Cause, recording: &Recording, [from, step]: [usize; 2]) -> Str
 mod tests {
     use super::*;
     use crate::model::attention::Switch;
-    use crate::model::{NtmConfig, Trace};
+    use crate::model::{EquationsConfig, Model, NtmConfig, Trace};
+    use crate::task::{Copy, Task};
+
+    #[test]
+    fn a_file_with_a_memory_or_without_layers_has_no_cause() {
+        let task = Task::Copy(Copy {
+            bits: 3,
+            length: 4..=4,
+        });
+        for file in ["mlstm", "titans", "hopfield", "fast_weights"] {
+            let channels = [task.inputs(), task.outputs()];
+            let config = EquationsConfig::included(file, channels, &[]).unwrap();
+            let recording = Recording::new(&Model::new(config, 1), &task, 1, 0);
+            let steps = 0..recording.trace.steps();
+            let causes = steps.filter_map(|step| Cause::of(&recording, step));
+            assert_eq!(causes.count(), 0, "{file}");
+        }
+    }
 
     #[test]
     fn head_without_erase_keeps_row() {

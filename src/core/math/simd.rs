@@ -15,8 +15,6 @@ use std::sync::LazyLock;
 
 use pulp::{NullaryFnOnce, Scalar256b};
 
-use super::Real;
-
 /// Bytes of a vector, and of a cache line.
 pub const LINE: usize = 64;
 
@@ -35,7 +33,7 @@ static ARCH: LazyLock<pulp::Arch> = LazyLock::new(|| {
 /// Runs a kernel of numbers of type `R`: of f32 with the instruction set of this machine, of f64, which only checks use, with
 /// the one that all have, so that it is compiled once.
 #[inline]
-pub fn dispatch<R: Real, K: Kernel>(kernel: K) -> K::Output {
+pub fn dispatch<R, K: Kernel>(kernel: K) -> K::Output {
     if const { size_of::<R>() > size_of::<f32>() } {
         return PLAIN.run(kernel);
     }

@@ -1,6 +1,8 @@
 //! A machine that nothing here knows of is trained, measured, recorded, written, read and verified like any other: its
 //! file is all of it.
 
+use std::ffi::OsStr;
+
 use tapescope::io::{Experiment, Trained, checkpoint, trace, weights};
 use tapescope::model::{Draw, NoiseMode};
 use tapescope::train::{HistoryPoint, Recording, Trainer};
@@ -157,4 +159,36 @@ fn a_machine_of_a_file_is_recorded_and_verified() {
 fn noise_of(recording: &Recording) -> &[f32] {
     let (.., series) = recording.trace.noise().next().unwrap();
     series.as_slice()
+}
+
+/// Arrays have their axes in the order in which the file first names them: a memory lies on its side where the `start` of
+/// its file has another one.
+#[test]
+fn files_declare_the_sizes_of_a_start_in_its_order() {
+    for folder in ["examples", "src/core/machines"] {
+        let files = std::fs::read_dir(folder).unwrap();
+        for path in files.map(|file| file.unwrap().path()) {
+            let is_file = |end: &OsStr| end == "machine" || end == "component";
+            if !path.extension().is_some_and(is_file) {
+                continue;
+            }
+            let text = std::fs::read_to_string(&path).unwrap();
+            let line_of = |axis: &str| {
+                let mut lines = text.lines().map(str::split_whitespace);
+                lines.position(|mut words| {
+                    words.next() == Some("size") && words.next() == Some(axis)
+                })
+            };
+            for start in text.lines().filter(|line| line.starts_with("start ")) {
+                let Some((axes, _)) = start
+                    .split_once('[')
+                    .and_then(|(_, own)| own.split_once(']'))
+                else {
+                    continue;
+                };
+                let declared = axes.split(", ").filter_map(line_of);
+                assert!(declared.is_sorted(), "{}: {start}", path.display());
+            }
+        }
+    }
 }

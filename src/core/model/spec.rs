@@ -18,6 +18,8 @@ pub struct ArraySpec {
     pub equation: &'static str,
     /// True where its first step is that of the answer.
     pub is_of_answer: bool,
+    /// The names of the entries of its last axis, where a machine file gives them names.
+    pub entry_names: &'static [String],
     /// The quantities that this line of a machine file reads, in its order.
     pub reads: &'static [ReadSpec],
     /// The only sum over one axis in the line, if its terms are products of what it reads.
@@ -177,6 +179,7 @@ impl ArraySpec {
             range,
             equation,
             is_of_answer: false,
+            entry_names: &[],
             reads: &[],
             sum: None,
             retention,

@@ -108,12 +108,24 @@ impl Quantity {
         }
     }
 
+    /// The names of the entries of its last axis, where the file gives them names.
+    pub fn entry_names(&self) -> &'static [String] {
+        let names = self.array.entry_names;
+        let last = self.axes.last().map(|(axis, size)| (Some(axis), *size));
+        let is_last = last == Some((self.array.dims.last(), names.len()));
+        if is_last { names } else { &[] }
+    }
+
     /// The place of a value in words: `rows 3, columns 1`; nothing of a number.
     pub fn place(&self, mut index: usize) -> String {
         let mut places = Vec::new();
+        let mut names = self.entry_names();
         for (axis, size) in self.axes.iter().rev() {
-            places.push(format!("{axis} {}", index % size));
-            index /= size;
+            let entry = index % size;
+            let name = names.get(entry).cloned();
+            let name = name.unwrap_or_else(|| entry.to_string());
+            places.push(format!("{axis} {name}"));
+            (names, index) = (&[], index / size);
         }
         places.reverse();
         places.join(", ")
@@ -173,8 +185,10 @@ impl Colouring {
         if is_weighting && has_some() {
             return Self::Weighting;
         }
-        if array.ends(answer) == (0.0, 1.0) {
-            return Self::Bits;
+        match array.ends(answer) {
+            (0.0, 1.0) => return Self::Bits,
+            (-1.0, 1.0) => return Self::Signed(1.0),
+            _ => {}
         }
         let finite = || known().flatten().filter(is_finite);
         let limit = numbers::round_up(finite().fold(0.0, |most, value| value.abs().max(most)));

@@ -111,7 +111,13 @@ impl Statement {
         let sizes = axes_of(trace, made)?;
         let places = entries.iter().zip(made.dims.iter().skip(1));
         let places = places.filter(|(_, name)| sizes.iter().any(|(axis, _)| axis == *name));
-        let places: Vec<_> = places.map(|(entry, _)| entry.to_string()).collect();
+        let mut places: Vec<_> = places.map(|(entry, _)| entry.to_string()).collect();
+        let named = entries
+            .last()
+            .and_then(|entry| made.entry_names.get(*entry));
+        if let (Some(place), Some(name)) = (places.last_mut(), named) {
+            place.clone_from(name);
+        }
         let place = Some(places.join(",")).filter(|place| !place.is_empty());
         let place = place.map_or_else(String::new, |place| format!("[{place}]"));
         let symbol = last_name(made.symbol);
@@ -336,7 +342,7 @@ fn kind(array: Array) -> (&'static str, &'static str) {
 }
 
 /// The kind and the number of the head in the name of an array, and the rest of the name.
-fn of_head(array: Array) -> [&'static str; 3] {
+pub fn of_head(array: Array) -> [&'static str; 3] {
     split_head(array.name).unwrap_or(["", "", array.name])
 }
 

@@ -53,10 +53,14 @@ impl<'a> Catalogue<'a> {
         Some((series, scale))
     }
 
-    /// The names of the entries of an axis, if these are the tokens of a source.
-    fn names_along(&self, axis: &str, size: usize) -> &'a [String] {
+    /// The names of the entries of the first axis: those of the file, or the tokens of a source.
+    fn names_along(&self, own: &Quantity, size: usize) -> &'a [String] {
+        let names = own.entry_names();
+        if own.axes.len() == 1 && names.len() == size {
+            return names;
+        }
         let source = self.facts.source.as_ref().map(|source| &*source.names);
-        let is_source = SOURCE_AXES.contains(&axis);
+        let is_source = SOURCE_AXES.contains(&own.axis());
         source
             .filter(|names| is_source && names.len() == size)
             .unwrap_or_default()
@@ -85,7 +89,7 @@ impl<'a> Catalogue<'a> {
                 self.down()
             } else {
                 Down {
-                    names: self.names_along(own.axis(), down),
+                    names: self.names_along(own, down),
                     ..Down::all(own.axis(), down)
                 }
             },

@@ -193,6 +193,8 @@ pub struct Welcome {
 const PHONE: [f32; 2] = [600.0, 480.0];
 /// Below this width of the window the right panel makes room, in points.
 pub const NARROW: f32 = 1100.0;
+/// A close-up has room for numbers beside it from this width.
+const WIDE: f32 = 1300.0;
 
 impl State {
     /// Creates the initial state. `compare` is the file that the first episode is compared with.
@@ -450,11 +452,14 @@ impl State {
         }
     }
 
-    /// True while the numbers have no place of their own beside the pictures: in a narrow window, from near, or
-    /// beside curves.
+    /// True while the numbers have no place of their own beside the pictures: in a narrow window, or beside curves.
     pub fn is_narrow(&self) -> bool {
-        self.frame.width < NARROW
-            || matches!(self.layout(), WindowLayout::CloseUp | WindowLayout::Train)
+        let least = match self.layout() {
+            WindowLayout::CloseUp => WIDE,
+            WindowLayout::Train => f32::INFINITY,
+            _ => NARROW,
+        };
+        self.frame.width < least
     }
 
     /// Returns the step of the event a number of events away, if it exists.

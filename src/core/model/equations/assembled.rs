@@ -50,6 +50,7 @@ fn assembled(outline: &Outline, own: &Quantity, name: &str, piece: Piece) -> Qua
     let spec = ArraySpec {
         name: interned::text(name),
         dims: interned::texts(&[&["t"], &columns[..]].concat()),
+        entry_names: &[],
         ..*own.array
     };
     let rows = || outline.data[0].steps.into_iter().collect();

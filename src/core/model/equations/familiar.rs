@@ -380,6 +380,11 @@ fn entry_of(own: &Quantity, axis: usize, entry: usize, name: &'static str) -> Qu
     part.array = interned::array(ArraySpec {
         name,
         dims: interned::texts(&dims),
+        entry_names: if axis < part.axes.len() {
+            own.array.entry_names
+        } else {
+            &[]
+        },
         ..*own.array
     });
     part

@@ -26,6 +26,12 @@ pub(super) fn texts(texts: &[&'static str]) -> &'static [&'static str] {
     interned(&KNOWN, texts)
 }
 
+/// Interns names.
+pub(super) fn names(names: &[String]) -> &'static [String] {
+    static KNOWN: Lists<String> = Mutex::new(BTreeSet::new());
+    interned(&KNOWN, names)
+}
+
 /// Interns what a line reads.
 pub(super) fn reads(reads: &[ReadSpec]) -> &'static [ReadSpec] {
     static KNOWN: Lists<ReadSpec> = Mutex::new(BTreeSet::new());

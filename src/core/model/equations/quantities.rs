@@ -462,6 +462,12 @@ fn of_heads(
     if dims.is_empty() {
         dims.push("one");
     }
+    let last = inner.last().map(|axis| &program.axes[*axis].name);
+    let key = last.and_then(|name| outline.page.key(name));
+    let names = key.filter(|key| key.word == Word::Entries);
+    let names = names.map_or(&[][..], |key| &key.choices);
+    let names: Vec<String> = names.iter().map(ToString::to_string).collect();
+    let entry_names = interned::names(&names);
     let is_noise = matches!(range, Range::Normal | Range::Uniform);
     let retention = match (time, is_noise) {
         (Some(_), true) => Retention::Steps,
@@ -488,6 +494,7 @@ fn of_heads(
         );
         let spec = ArraySpec {
             is_of_answer: time.is_some_and(|(_, part)| part == Part::Answer),
+            entry_names,
             ..spec.retention(retention)
         };
         Quantity {

@@ -477,6 +477,17 @@ mod tests {
                     let other = cards[..index].iter().find(overlaps);
                     assert_eq!(other, None, "{name}, {stage:?}: {area:?} of {size:?}");
                 }
+                // What flows ends at no card that it does not flow into.
+                let ends = drawing.marks.iter().flat_map(|mark| match mark {
+                    Mark::Line { points, width, .. } if [1.2, 1.8].contains(width) => {
+                        points.windows(2).collect()
+                    }
+                    _ => Vec::new(),
+                });
+                for ends in ends {
+                    let passed = cards.iter().find(|card| is_over(ends, card));
+                    assert_eq!(passed, None, "{name}, {stage:?}: {ends:?} of {size:?}");
+                }
                 let texts = drawing.marks.iter().filter_map(|mark| match mark {
                     Mark::Text(text) => Some(text.text.clone()),
                     _ => None,
@@ -498,6 +509,19 @@ mod tests {
                 );
             }
         }
+    }
+
+    /// True if a piece of a line passes over an area, and not only along its edge.
+    fn is_over(ends: &[[f32; 2]], area: &Area) -> bool {
+        const POINTS: usize = 32;
+        (0..=POINTS).any(|point| {
+            let share = point as f32 / POINTS as f32;
+            let at = [0, 1].map(|axis| ends[0][axis] + share * (ends[1][axis] - ends[0][axis]));
+            at[0] > area.left + 0.5
+                && at[0] < area.right - 0.5
+                && at[1] > area.top + 0.5
+                && at[1] < area.bottom - 0.5
+        })
     }
 
     #[test]

@@ -5,21 +5,24 @@ use super::{CloseUp, edge};
 use crate::figure::facts::numbers;
 use crate::figure::facts::quantities::{Colouring, Quantity};
 use crate::figure::facts::stage::Stage;
-use crate::figure::facts::statements::{Read, Statement, before};
+use crate::figure::facts::statements::{Statement, before, of_head};
+use crate::figure::scene::annotations::text_on;
 use crate::figure::scene::fonts::{cut, lines, width_of};
 use crate::figure::scene::motion::{between, within};
 use crate::figure::scene::paint::{Draw, Surface};
 use crate::figure::scene::panel::{PlacedPanel, shades};
-use crate::figure::{Area, Ink, PanelId, Picture, Scale, mix};
+use crate::figure::{Area, Ink, PanelId, Picture, Scale, Style, mix};
 use crate::model::Place;
 
 /// The least width of a card, at the usual size.
 const CARD: f32 = 92.0;
+/// The largest width of a card, at the usual size.
+const WIDEST: f32 = 330.0;
 /// Room between two columns of cards, at the usual size.
 const APART: f32 = 30.0;
 /// The height of the name of a card, and the least and largest ones of a vector or a number below it, at the usual size.
 const NAME: f32 = 19.0;
-const VECTOR: [f32; 2] = [17.0, 28.0];
+const VECTOR: [f32; 2] = [17.0, 52.0];
 /// The largest cells of a table.
 const CELL: f32 = 26.0;
 /// When what a statement reads arrives, and when what it makes appears.
@@ -62,7 +65,9 @@ impl<'a> CloseUp<'a, '_> {
     /// The meanings of their colours.
     pub(super) fn statement_scales(&self) -> Vec<(&'static str, Scale)> {
         let all = &self.seen.facts.quantities;
-        let has = |is: fn(&Colouring) -> bool| all.iter().any(|own| is(&own.colours));
+        // Numbers are bars.
+        let has =
+            |is: fn(&Colouring) -> bool| all.iter().any(|own| !own.is_number() && is(&own.colours));
         let scales = [
             (true, "bit, gate 0 to 1", self.seen.shades[0]),
             (
@@ -107,20 +112,6 @@ impl<'a> CloseUp<'a, '_> {
         }
     }
 
-    /// One scale for all quantities of a card: those of several heads are compared.
-    fn scale_of(&self, card: &Card<'_>) -> Scale {
-        let quantities = card.pictures.iter();
-        let scales = quantities.map(|(own, _)| own.scale(self.seen.shades[1]));
-        let common = scales.reduce(|one, other| match (one, other) {
-            (Scale::UpTo(a), Scale::UpTo(b)) => Scale::UpTo(a.max(b)),
-            (Scale::Signed(a), Scale::Signed(b) | Scale::UpTo(b))
-            | (Scale::UpTo(a), Scale::Signed(b)) => Scale::Signed(a.max(b)),
-            (one @ (Scale::Signed(_) | Scale::UpTo(_)), _) => one,
-            (_, other) => other,
-        });
-        common.unwrap_or(Scale::Bits)
-    }
-
     /// Where the cards stand.
     fn cards(&self) -> Vec<Card<'a>> {
         let all = self.statements_of();
@@ -139,7 +130,7 @@ impl<'a> CloseUp<'a, '_> {
             _ => layers.saturating_sub(1),
         };
         let first = (last + 1).saturating_sub(fits);
-        let width = ((room.width() + apart) / fits as f32 - apart).min(self.size(250.0));
+        let width = ((room.width() + apart) / fits as f32 - apart).min(self.size(WIDEST));
         let start = room.middle() - 0.5 * (fits as f32 * (width + apart) - apart);
         let mut cards = Vec::new();
         let count = |layer: usize| all.iter().filter(|own| own.layer == layer).count();
@@ -231,49 +222,21 @@ impl<'a> CloseUp<'a, '_> {
     fn card(&self, on: &mut Surface<'_>, card: &Card<'a>, places: &mut Vec<PlacedPanel<'a>>) {
         let (colours, own) = (self.page.colours, &self.statements_of()[card.statement]);
         let is_now = self.statement_now() == Some(card.statement);
-        let style = self.letters(11.5, colours.emphasis(is_now)).bold_if(is_now);
-        let quiet = self.letters(10.0, colours.subdued);
-        let y = card.area.top + self.size(8.0).max(5.0);
-        let scale = self.scale_of(card);
-        let end = match scale {
-            Scale::Signed(_) => format!("±{}", scale.end_texts()[1]),
-            Scale::UpTo(_) => scale.end_texts()[1].clone(),
-            _ => String::new(),
-        };
-        let symbol = card
-            .pictures
-            .first()
-            .map_or("", |(own, _)| own.array.symbol);
-        let name = cut(
-            &own.name.replace(['.', '_'], " "),
-            &style,
-            card.area.width(),
-        );
-        let mut left = card.area.left + width_of(&name, &style) + 6.0;
-        on.text(name, [card.area.left, y], style);
-        let is_number = card
-            .pictures
-            .first()
-            .is_some_and(|(own, _)| own.is_number());
-        if symbol != own.name && left + width_of(symbol, &quiet) <= card.area.right {
-            on.text(symbol, [left, y], quiet);
-            left += width_of(symbol, &quiet) + 6.0;
-        }
-        if let (1.., count) = (own.head.len(), own.parts.len()) {
-            let heads = match count {
-                1 if own.has_namesake => own.head.to_owned(),
-                1 => String::new(),
-                _ => format!("{} 0–{}", own.head, count - 1),
+        let symbols = card.pictures.iter().map(|(own, _)| own.array.symbol);
+        // The same of each head, or several results.
+        let is_same = symbols
+            .clone()
+            .all(|symbol| Some(symbol) == symbols.clone().next());
+        let common = scale_of(&card.pictures, self.seen.shades[1]);
+        if is_same {
+            let heads = match (own.head, own.parts.len()) {
+                ("", _) => String::new(),
+                (head, 1) if own.has_namesake => head.to_owned(),
+                (_, 1) => String::new(),
+                (head, count) => format!("{head} 0–{}", count - 1),
             };
-            if !heads.is_empty()
-                && left + width_of(&heads, &quiet) + width_of(&end, &quiet) + 6.0 <= card.area.right
-            {
-                left += width_of(&heads, &quiet) + 6.0;
-                on.text(heads, [left - 6.0, y], quiet.end());
-            }
-        }
-        if left + width_of(&end, &quiet) <= card.area.right && !is_number {
-            on.text(end, [card.area.right, y], quiet.end());
+            let symbol = symbols.clone().next().unwrap_or_default();
+            self.name_of(on, card.area, (own.name, symbol, &heads), common, is_now);
         }
         let is_marked = is_now && within(self.now.through, APPEAR) > 0.5;
         let changed = is_marked.then(|| own.most_changed(self.now.trace(), self.now.step));
@@ -282,10 +245,65 @@ impl<'a> CloseUp<'a, '_> {
             let entry = changed
                 .filter(|entry| entry.part == part)
                 .map(|entry| entry.index);
+            let mut scale = common;
+            if !is_same {
+                scale = own.scale(self.seen.shades[1]);
+                let above = area.down(card.area.top, area.top);
+                let [head, number, name] = of_head(own.array);
+                let head = [head, number].concat();
+                self.name_of(on, above, (name, own.array.symbol, &head), scale, is_now);
+            }
             self.values(on, (card.statement, own, scale), *area, entry);
             self.outline(on, *area, is_now.then_some(colours.accent));
             let id = PanelId::new(Picture::Quantities).part(own.part).now();
             places.extend(self.seen.panel(id).map(|panel| panel.at(*area)));
+        }
+    }
+
+    /// Writes name, symbol, heads and the end of the scale above pictures, as far as there is room.
+    fn name_of(
+        &self,
+        on: &mut Surface<'_>,
+        area: Area,
+        (name, symbol, heads): (&str, &str, &str),
+        scale: Scale,
+        is_now: bool,
+    ) {
+        let colours = self.page.colours;
+        let style = self.letters(11.5, colours.emphasis(is_now)).bold_if(is_now);
+        let quiet = self.letters(10.0, colours.subdued);
+        let y = area.top + self.size(8.0).max(5.0);
+        let mut end = match scale {
+            Scale::Signed(_) => format!("±{}", scale.end_texts()[1]),
+            Scale::UpTo(_) => scale.end_texts()[1].clone(),
+            _ => String::new(),
+        };
+        // Half of the room is for the name at least.
+        if 2.0 * width_of(&end, &quiet) > area.width() {
+            end.clear();
+        }
+        let mut right = area.right;
+        if !end.is_empty() {
+            right -= width_of(&end, &quiet) + 6.0;
+            on.text(end, [area.right, y], quiet.end());
+        }
+        let room = right - area.left;
+        // `controller hidden`, or `hidden` where there is no room for more.
+        let last = name.rsplit('.').next().unwrap_or(name);
+        let mut names = [name, last]
+            .into_iter()
+            .map(|own| own.replace(['.', '_'], " "));
+        let name = names.find(|own| width_of(own, &style) <= room);
+        let name = name.unwrap_or_else(|| cut(last, &style, room));
+        let mut left = area.left + width_of(&name, &style) + 6.0;
+        let is_other = symbol != name;
+        on.text(name, [area.left, y], style);
+        for text in [if is_other { symbol } else { "" }, heads] {
+            let width = width_of(text, &quiet);
+            if !text.is_empty() && left + width <= right {
+                on.text(text, [left, y], quiet);
+                left += width + 6.0;
+            }
         }
     }
 
@@ -343,6 +361,20 @@ impl<'a> CloseUp<'a, '_> {
                 (value(first + column), seen)
             });
         }
+        let names = own.entry_names();
+        let cell = area.width() / columns as f32;
+        let (quiet, is_row) = (
+            self.letters(9.5, colours.text).middle(),
+            own.axes.len() == 1,
+        );
+        let fits = |name: &String| width_of(name, &quiet) + 4.0 <= cell;
+        if is_row && names.iter().all(fits) && quiet.size <= area.height() {
+            for (index, name) in names.iter().enumerate() {
+                let ink = Ink::from(text_on(colours.of(scale, value(index)))).faded(seen);
+                let x = area.left + (index as f32 + 0.5) * cell;
+                on.text(name, [x, area.centre()], Style { ink, ..quiet });
+            }
+        }
         if let Some(index) = entry {
             let [row, column] = [index / columns, index % columns];
             let [width, height] = [area.width() / columns as f32, area.height() / rows as f32];
@@ -369,7 +401,7 @@ impl<'a> CloseUp<'a, '_> {
                 let Some(from) = from.filter(|_| are_now || !read.is_before) else {
                     continue;
                 };
-                let way = self.way(from, card, read);
+                let way = self.way(cards, from, card);
                 if !are_now {
                     on.line(&way, colours.line, 1.2);
                     continue;
@@ -377,9 +409,9 @@ impl<'a> CloseUp<'a, '_> {
                 on.line(&way, colours.accent, 1.8);
                 self.travel(on, &way);
                 if read.is_before {
-                    let style = self.letters(9.5, colours.accent).middle();
-                    let middle = 0.5 * (way[2][0] + way[3][0]);
-                    on.text("t−1", [middle, way[2][1] - self.size(7.0).max(6.0)], style);
+                    let style = self.letters(9.5, colours.accent);
+                    let down = (way[0][1] - way[2][1]).signum() * 0.7 * style.size;
+                    on.text("t−1", [way[0][0] + 2.0, way[0][1] + down], style);
                 }
             }
         }
@@ -391,64 +423,156 @@ impl<'a> CloseUp<'a, '_> {
         if share <= 0.0 || share >= 1.0 {
             return;
         }
-        let place = share * (way.len() - 1) as f32;
-        let (index, rest) = (place as usize, place.fract());
-        let next = way[(index + 1).min(way.len() - 1)];
-        let at = [0, 1].map(|axis| between(way[index][axis], next[axis], rest));
+        let length = |ends: &[[f32; 2]]| {
+            let [from, to] = [ends[0], ends[1]];
+            (to[0] - from[0]).hypot(to[1] - from[1])
+        };
+        let mut left = share * way.windows(2).map(length).sum::<f32>();
+        let Some(ends) = way.windows(2).find(|ends| {
+            left -= length(ends);
+            left <= 0.0
+        }) else {
+            return;
+        };
+        let through = 1.0 + left / length(ends).max(f32::MIN_POSITIVE);
+        let at = [0, 1].map(|axis| between(ends[0][axis], ends[1][axis], through));
         let half = self.size(4.0).max(2.5);
         let dot = Area::new(at[0] - half, at[1] - half, 2.0 * half, 2.0 * half);
         on.rect(dot, self.page.colours.accent);
     }
 
-    /// The way from one card to another: from left to right, or over it to itself and to earlier ones.
-    fn way(&self, from: &Card<'_>, to: &Card<'_>, read: &Read) -> Vec<[f32; 2]> {
-        const POINTS: usize = 16;
-        let [start, end] = [from.area.right, to.area.left];
-        let [first, last] = [from.area.centre(), to.area.centre()];
-        if read.is_before {
-            let height = self.size(16.0).max(9.0);
-            let top = from.area.top.min(to.area.top) - height;
-            let out = self.size(9.0).max(5.0);
-            return vec![
-                [start, first],
-                [start + out, first],
-                [start + out, top],
-                [end - out, top],
-                [end - out, last],
-                [end, last],
-            ];
-        }
-        let shares = (0..=POINTS).map(|point| point as f32 / POINTS as f32);
-        let along = |share: f32| {
-            let bent = share * share * (3.0 - 2.0 * share);
-            [start + share * (end - start), first + bent * (last - first)]
+    /// The way from one card to another: through the room between the cards of each layer that it passes, to the right, or
+    /// back to the same or an earlier one.
+    fn way(&self, cards: &[Card<'a>], from: &Card<'_>, to: &Card<'_>) -> Vec<[f32; 2]> {
+        let all = self.statements_of();
+        let layer = |card: &Card<'_>| all[card.statement].layer;
+        let is_back = layer(to) <= layer(from);
+        let [start, end] = [
+            [from.area.right, from.area.centre()],
+            [to.area.left, to.area.centre()],
+        ];
+        let passed: Vec<usize> = if is_back {
+            (layer(to)..=layer(from)).rev().collect()
+        } else {
+            (layer(from) + 1..layer(to)).collect()
         };
-        shares.map(along).collect()
+        let out = self.size(9.0).max(5.0);
+        let mut way = vec![start];
+        for at in passed {
+            let own = || cards.iter().filter(|card| layer(card) == at);
+            let Some(Area { left, right, .. }) = own().next().map(|card| card.area) else {
+                continue;
+            };
+            let middle = 0.5 * (left + right);
+            let share = (middle - start[0]) / (end[0] - start[0]);
+            let y = self.room_near(own(), between(start[1], end[1], share.clamp(0.0, 1.0)));
+            // Ways from one card stay together, those from others beside them.
+            let beside = (from.statement + 1) as f32 / (all.len() + 1) as f32 - 0.5;
+            let y = y + 0.6 * self.gap() * beside;
+            if is_back {
+                way.extend([[right + out, y], [left - out, y]]);
+            } else {
+                bend(&mut way, [left, y]);
+                way.push([right, y]);
+            }
+        }
+        if is_back {
+            way.insert(1, [start[0] + out, start[1]]);
+            way.extend([[end[0] - out, end[1]], end]);
+        } else {
+            bend(&mut way, end);
+        }
+        way
+    }
+
+    /// The middle of the room above, below or between the cards of a layer that is nearest to this height.
+    fn room_near<'c>(&self, cards: impl Iterator<Item = &'c Card<'a>> + Clone, y: f32) -> f32
+    where
+        'a: 'c,
+    {
+        let half = 0.5 * self.gap();
+        let rooms = cards.flat_map(|card| [card.area.top - half, card.area.bottom + half]);
+        let nearest = rooms.min_by(|one, other| (one - y).abs().total_cmp(&(other - y).abs()));
+        nearest.unwrap_or(y)
+    }
+
+    /// The height of the lines of equations, of which there are at most as many: of the equation, and of its numbers.
+    fn line_rows(&self) -> [usize; 2] {
+        let style = self.line_style();
+        let all = self.statements_of().iter();
+        let widths = all.map(|own| width_of(own.equation, &style));
+        match widths.fold(0.0, f32::max) / self.line_room() {
+            ..0.75 => [1, 1],
+            0.75..1.0 => [1, 2],
+            _ => [2, 2],
+        }
+    }
+
+    fn line_style(&self) -> Style {
+        self.letters(13.5, self.page.colours.text).mono().middle()
+    }
+
+    fn line_room(&self) -> f32 {
+        self.plan.middle.width() + 2.0 * self.size(60.0)
     }
 
     fn lines_top(&self) -> f32 {
-        self.plan.episode.top - self.size(86.0).max(58.0)
+        let rows: usize = self.line_rows().iter().sum();
+        let legend = self.size(30.0).max(21.0);
+        self.plan.episode.top - legend - rows as f32 * 1.35 * self.line_style().size
     }
 
     /// The line of the present statement, and below it with the numbers of the entry that changes most.
     fn line(&self, on: &mut Surface<'_>, own: &Statement) {
         let colours = self.page.colours;
-        let room = self.plan.middle.width() + 2.0 * self.size(60.0);
+        let (room, style) = (self.line_room(), self.line_style());
         let words: Vec<_> = own.equation.split_whitespace().collect();
         let numbers = own.with_most_changed(self.now.trace(), self.now.step);
-        let mut y = self.lines_top() + self.size(14.0).max(9.0);
+        let mut y = self.lines_top() + 1.2 * style.size;
         let texts = [
             (words.join(" "), colours.strong),
             (numbers.unwrap_or_default(), colours.text),
         ];
-        for (text, ink) in texts {
-            let style = self.letters(13.5, ink).mono().middle();
+        for ((text, ink), rows) in texts.into_iter().zip(self.line_rows()) {
+            let style = Style {
+                ink: ink.into(),
+                ..style
+            };
             let mut broken = lines(&text, &style, room);
-            broken.truncate(2);
+            if broken.len() > rows {
+                let rest = broken.split_off(rows - 1).join(" ");
+                broken.push(cut(&rest, &style, room));
+            }
             for line in broken {
                 on.text(line, [self.plan.middle.middle(), y], style);
                 y += 1.35 * style.size;
             }
         }
     }
+}
+
+/// Goes on in a bend to a place.
+fn bend(way: &mut Vec<[f32; 2]>, [end, last]: [f32; 2]) {
+    const POINTS: usize = 16;
+    let Some([start, first]) = way.last().copied() else {
+        return;
+    };
+    way.extend((1..=POINTS).map(|point| {
+        let share = point as f32 / POINTS as f32;
+        let bent = share * share * (3.0 - 2.0 * share);
+        [start + share * (end - start), first + bent * (last - first)]
+    }));
+}
+
+/// One scale for all quantities of a card: those of several heads are compared.
+fn scale_of(pictures: &[(&Quantity, Area)], weighting: Scale) -> Scale {
+    let scales = pictures.iter().map(|(own, _)| own.scale(weighting));
+    let common = scales.reduce(|one, other| match (one, other) {
+        (Scale::UpTo(a), Scale::UpTo(b)) => Scale::UpTo(a.max(b)),
+        (Scale::Signed(a), Scale::Signed(b) | Scale::UpTo(b))
+        | (Scale::UpTo(a), Scale::Signed(b)) => Scale::Signed(a.max(b)),
+        (one @ (Scale::Signed(_) | Scale::UpTo(_)), _) => one,
+        (_, other) => other,
+    });
+    common.unwrap_or(Scale::Bits)
 }

@@ -12,6 +12,8 @@ use crate::figure::{Area, HeadName, Ink, Slot, Style};
 
 /// Smallest gap between the names of two stages, in points.
 const CLOSEST: f32 = 7.0;
+/// The gap from which a sign between them stands apart from both.
+const APART: f32 = 11.0;
 /// A stage whose name has no room.
 const DOT: &str = "·";
 
@@ -140,7 +142,7 @@ impl<'a> CloseUp<'a, '_> {
             places
                 .push(Panel::sign(Slot::Stage(index), format!("Stage {}", names[index])).at(area));
             left += width;
-            if [index, index + 1].iter().all(|index| named.contains(index)) {
+            if gap >= APART && [index, index + 1].iter().all(|index| named.contains(index)) {
                 let (x, tip) = (left + 0.5 * gap, self.size(3.0).max(1.8));
                 let points = [[x - tip, y - tip], [x, y], [x - tip, y + tip]];
                 on.line(&points, colours.line, 1.4);

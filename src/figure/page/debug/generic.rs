@@ -19,7 +19,7 @@ const LEAST_LARGE: f32 = 26.0;
 /// The height of the name over a small picture.
 const HEAD: f32 = 13.0;
 /// The least and the largest height of a small picture with its name.
-const SMALL_HEIGHT: [f32; 2] = [25.0, 62.0];
+const SMALL_HEIGHT: [f32; 2] = [25.0, 110.0];
 /// The least width of a small picture, and the one that it likes to have.
 const SMALL_WIDTH: [f32; 2] = [112.0, 150.0];
 /// Room between small pictures.
@@ -275,28 +275,22 @@ impl Painting<'_, '_> {
         let middle = cell.top + HEAD / 2.0 - 1.0;
         let number = self.quiet(9.5).mono().end();
         let style = Style::new(SMALL, colours.text);
-        let mut right = cell.right - width_of(&end, &number) - 6.0;
-        if cell.left + width_of(own.array.name, &style) <= right {
-            self.on.text(end, [cell.right, middle], number);
-        } else {
-            // The name comes first.
-            right = cell.right;
-        }
+        let right = cell.right - width_of(&end, &number) - 6.0;
+        self.on.text(end, [cell.right, middle], number);
         let name = cut(own.array.name, &style, right - cell.left);
         let after = cell.left + width_of(&name, &style) + 6.0;
         self.on.text(name, [cell.left, middle], style);
         let quiet = self.quiet(SMALL);
         let axes = own.axes_joined(" × ");
-        let words = [
-            format!("{} {axes}", own.array.symbol),
-            own.array.symbol.to_owned(),
-        ];
+        let symbol = Some(own.array.symbol).filter(|symbol| *symbol != own.array.name);
+        let symbol = symbol.unwrap_or_default();
+        let words = [format!("{symbol} {axes}"), symbol.to_owned()];
         let fitting = words
             .into_iter()
-            .find(|text| after + width_of(text.trim(), &quiet) <= right);
+            .map(|text| text.trim().to_owned())
+            .find(|text| after + width_of(text, &quiet) <= right);
         if let Some(words) = fitting {
-            self.on
-                .text(words.trim().to_owned(), [after, middle], quiet);
+            self.on.text(words, [after, middle], quiet);
         }
         let place = panel.at(cell.down(cell.top + HEAD, cell.bottom));
         let picture = place.area;
@@ -313,7 +307,10 @@ impl Painting<'_, '_> {
     fn file_legends(&mut self, x: Span, y: f32) {
         let seen = &self.of.seen;
         let all = || seen.facts.quantities.iter();
-        let has = |colours: fn(Colouring) -> bool| all().any(|own| colours(own.colours));
+        // Numbers are lines.
+        let has = |colours: fn(Colouring) -> bool| {
+            all().any(|own| !own.is_number() && colours(own.colours))
+        };
         let mut scales = Vec::new();
         if seen.layer.is_some() {
             scales.push(("gradient: ± number at name", Scale::Signed(1.0)));

@@ -24,13 +24,22 @@ pub(crate) fn all(on: &mut Surface<'_>, lanes: &[(Scalar, Option<HeadName>)], ar
         one(on, (&lane.values, lane.scale), *head, &plot);
         on.frame(plot, colours.line);
         let (low, high) = lane.scale;
-        let style = Style::new(9.0, colours.subdued).end();
-        let x = area.left - 5.0;
-        on.text(end_text(high), [x, plot.top + 4.0], style);
-        on.text(end_text(low), [x, plot.bottom - 4.0], style);
+        ends(on, [low, high].map(end_text), &plot);
         let name = format!("{}  {}", lane.of.symbol, lane.of.words);
         let style = Style::new(11.0, colours.text);
         on.text(name, [area.left, top + 10.0], style);
+    }
+}
+
+/// Writes the ends of the scale of a line left of it.
+pub(crate) fn ends(on: &mut Surface<'_>, [low, high]: [String; 2], plot: &Area) {
+    let style = Style::new(9.0, on.page.colours.subdued).end();
+    let x = plot.left - 5.0;
+    if plot.height() < 18.0 {
+        on.text(format!("{low} … {high}"), [x, plot.centre()], style);
+    } else {
+        on.text(high, [x, plot.top + 4.0], style);
+        on.text(low, [x, plot.bottom - 4.0], style);
     }
 }
 
@@ -155,15 +164,7 @@ impl Decades<'_> {
             on.shape(&corners, colours.warning);
         }
         on.frame(*area, colours.line);
-        let style = Style::new(9.0, colours.subdued).end();
-        let x = area.left - 5.0;
-        let [low, high] = [FAINTEST, high].map(numbers::exact);
-        if area.height() < 18.0 {
-            on.text(format!("{low} … {high}"), [x, area.centre()], style);
-        } else {
-            on.text(high, [x, area.top + 4.0], style);
-            on.text(low, [x, area.bottom - 4.0], style);
-        }
+        ends(on, [FAINTEST, high].map(numbers::exact), area);
     }
 }
 

@@ -366,8 +366,8 @@ impl<'a> Panel<'a> {
         let (panel, area) = (&place.panel, &place.area);
         place.paint(on);
         match panel.content {
+            Content::Line(ref cells) => lanes::ends(on, cells.scale.end_texts(), area),
             Content::Lanes(..)
-            | Content::Line(_)
             | Content::Decades(_)
             | Content::Shares(_)
             | Content::Overlap(_)

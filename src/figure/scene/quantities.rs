@@ -77,6 +77,9 @@ impl<'a> Catalogue<'a> {
         let is_norm = id.picture == Picture::Norms;
         let words = own.words();
         let what = self.layer.map_or(words.clone(), |d| d.wrt(&words));
+        // Over time the entries of a table stand one below the other.
+        let is_flat = own.axes.len() > 1 && !is_norm && !id.now;
+        let label = if is_flat { "entries" } else { own.axis() };
         let panel = |cells: Cells<'a>, down: usize| Panel {
             title: own.array.name.to_owned(),
             name: words.clone(),
@@ -90,7 +93,7 @@ impl<'a> Catalogue<'a> {
             } else {
                 Down {
                     names: self.names_along(own, down),
-                    ..Down::all(own.axis(), down)
+                    ..Down::all(label, down)
                 }
             },
             ..Panel::new(id, Content::Cells(cells))

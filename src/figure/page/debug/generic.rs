@@ -271,7 +271,10 @@ impl Painting<'_, '_> {
             Content::Cells(cells) | Content::Line(cells) => cells.scale,
             _ => Scale::Bits,
         };
-        let end = end_of(scale);
+        let end = match end_of(scale) {
+            end if end.is_empty() && own.is_number() => "0 to 1".to_owned(),
+            end => end,
+        };
         let middle = cell.top + HEAD / 2.0 - 1.0;
         let number = self.quiet(9.5).mono().end();
         let style = Style::new(SMALL, colours.text);

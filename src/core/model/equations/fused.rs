@@ -1,6 +1,8 @@
 //! A faster way to train in an included file: `ntm`, `dnc` and `sam` have passes that are written by hand. Where the file and
 //! its choices are those of such a machine, training runs them on the weights of the file.
 
+use std::ops::Range;
+
 use super::by_hand::ByHand;
 use super::config::EquationsConfig;
 use super::pool::{Job, Purpose};
@@ -144,23 +146,54 @@ fn widths(hand: &ByHand, kind: &str, head: usize) -> Vec<(&'static str, usize)> 
     }
 }
 
-/// Numbers of a matrix by hand and of the list of the file.
+/// Neighbours in a matrix by hand, and their places in the list of the file.
 struct Run {
-    /// The first number of the matrix, and from one to the next.
-    own: [usize; 2],
-    /// Those of the list.
-    file: [isize; 2],
-    length: usize,
+    own: Range<usize>,
+    /// The first number in the list, and from one to the next.
+    file: usize,
+    stride: usize,
 }
 
 impl Run {
-    /// Calls `see` with the places in the matrix and in the list.
-    fn each(&self, mut see: impl FnMut(usize, usize)) {
-        let ([mut own, step], [mut file, stride]) = (self.own, self.file);
-        for _ in 0..self.length {
-            see(own, file.cast_unsigned());
-            (own, file) = (own + step, file + stride);
+    /// The runs of a matrix of which each number has this place in the list.
+    fn all(places: &[Option<usize>]) -> Vec<Self> {
+        let mut runs: Vec<Self> = Vec::new();
+        let places = places.iter().enumerate();
+        for (own, file) in places.filter_map(|(own, file)| Some((own, (*file)?))) {
+            if let Some(last) = runs.last_mut().filter(|last| last.own.end == own) {
+                let distance = file.saturating_sub(last.file);
+                if last.own.len() == 1 && distance > 0 {
+                    last.stride = distance;
+                }
+                if distance == last.stride * last.own.len() {
+                    last.own.end += 1;
+                    continue;
+                }
+            }
+            let (own, stride) = (own..own + 1, 1);
+            runs.push(Self { own, file, stride });
         }
+        runs
+    }
+
+    /// Copies the numbers of the list into the matrix.
+    fn copy<R: Copy>(&self, list: &[R], matrix: &mut [R]) {
+        let (from, to) = (&list[self.file..], &mut matrix[self.own.clone()]);
+        if self.stride == 1 {
+            return to.copy_from_slice(&from[..to.len()]);
+        }
+        let from = from.iter().step_by(self.stride);
+        to.iter_mut().zip(from).for_each(|(to, from)| *to = *from);
+    }
+
+    /// Adds the numbers of the matrix to the list.
+    fn add<R: Real>(&self, matrix: &[R], list: &mut [R]) {
+        let (from, to) = (&matrix[self.own.clone()], &mut list[self.file..]);
+        if self.stride == 1 {
+            return to.iter_mut().zip(from).for_each(|(to, from)| *to += *from);
+        }
+        let to = to.iter_mut().step_by(self.stride);
+        to.zip(from).for_each(|(to, from)| *to += *from);
     }
 }
 
@@ -169,7 +202,7 @@ pub(super) struct Fused<R> {
     hand: ByHand,
     params: Params<R>,
     gradient: Params<R>,
-    /// The numbers of each matrix of the weights.
+    /// The runs of each matrix of the weights.
     runs: Vec<Vec<Run>>,
     traces: Vec<Trace<R>>,
     workspaces: Vec<Workspace<R>>,
@@ -193,9 +226,9 @@ impl<R: Real> Fused<R> {
     fn new(config: &EquationsConfig, mut hand: ByHand, episodes: usize) -> Self {
         hand.set_channels(config.inputs, config.outputs);
         let mut params = Params::zeros(&hand);
-        let columns = matrices(&mut params).map(|matrix| padded(matrix.columns()));
-        let columns: Vec<usize> = columns.collect();
-        let mut runs: Vec<Vec<Run>> = columns.iter().map(|_| Vec::new()).collect();
+        let own = matrices(&mut params).map(|own| (padded(own.columns()), own.as_slice().len()));
+        let (columns, lengths): (Vec<_>, Vec<_>) = own.unzip();
+        let mut in_file: Vec<_> = lengths.iter().map(|length| vec![None; *length]).collect();
         let by_hand = Places {
             hand: &hand,
             shape: hand.shape(),
@@ -215,11 +248,12 @@ impl<R: Real> Fused<R> {
             rows.each(|file| {
                 if let Some((matrix, [row, column])) = by_hand.number(statement, end, out) {
                     let width = columns[matrix];
-                    runs[matrix].push(Run {
-                        own: [row * width + column, if end == "start" { 1 } else { width }],
-                        file: [file.cast_signed(), stride],
-                        length: inputs,
-                    });
+                    let own =
+                        (row * width + column..).step_by(if end == "start" { 1 } else { width });
+                    for (own, input) in own.zip(0..inputs) {
+                        let file = file.checked_add_signed(stride * input.cast_signed());
+                        in_file[matrix][own] = file;
+                    }
                 }
                 out += 1;
             });
@@ -232,7 +266,7 @@ impl<R: Real> Fused<R> {
             traces: traces.collect(),
             workspaces: (0..episodes).map(workspace).collect(),
             params,
-            runs,
+            runs: in_file.iter().map(|places| Run::all(places)).collect(),
             hand,
         }
     }
@@ -262,8 +296,7 @@ impl<R: Real> Fused<R> {
     pub(super) fn run(&mut self, params: &Params<R>, episodes: &mut [Trace<R>]) {
         for (matrix, runs) in matrices(&mut self.params).zip(&self.runs) {
             let to = matrix.as_mut_slice();
-            runs.iter()
-                .for_each(|run| run.each(|own, file| to[own] = params.list[file]));
+            runs.iter().for_each(|run| run.copy(&params.list, to));
         }
         for (own, episode) in self.traces.iter_mut().zip(&*episodes) {
             own.setting = episode.setting;
@@ -308,7 +341,7 @@ impl<R: Real> Fused<R> {
         for (matrix, runs) in matrices(&mut self.gradient).zip(&self.runs) {
             let from = matrix.as_slice();
             runs.iter()
-                .for_each(|run| run.each(|own, file| gradient.list[file] += from[own]));
+                .for_each(|run| run.add(from, &mut gradient.list));
         }
     }
 }

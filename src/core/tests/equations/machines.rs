@@ -12,6 +12,7 @@ use tapescope_core::equations::flatten::{Feedback, flatten};
 use tapescope_core::equations::lower::{Axis, Program, Source, lower};
 use tapescope_core::equations::page::{Given, Page};
 use tapescope_core::equations::run::Engine;
+use tapescope_core::keys::PerHead;
 use tapescope_core::math::Series;
 use tapescope_core::model::attention::{Score, ShiftForm, Strength, Switch};
 use tapescope_core::model::config::{
@@ -39,6 +40,11 @@ impl Random {
 
     fn number(&mut self) -> f64 {
         self.below(1 << 20) as f64 / f64::from(1 << 19) - 1.0
+    }
+
+    /// In ±0.5: weights in ±1 amplify rounding so that one gradient in f32 was off by 1.5e-4.
+    fn weight(&mut self) -> f64 {
+        self.number() / 2.0
     }
 }
 
@@ -171,10 +177,37 @@ fn controller(random: &mut Random) -> (ControllerConfig, &'static str) {
     (ControllerConfig { kind, size, layers }, choice)
 }
 
+/// A choice for all heads, or one for each, and as the file has it; `before` other heads.
+fn per_head<T: Copy, const N: usize>(
+    random: &mut Random,
+    (before, heads): (usize, usize),
+    all: [(T, &'static str); N],
+) -> (PerHead<T>, String) {
+    if heads == 0 || random.below(2) == 0 {
+        let (one, word) = random.of(all);
+        return (one.into(), word.to_owned());
+    }
+    let own: Vec<_> = (0..heads).map(|_| random.of(all)).collect();
+    let (own, words): (Vec<T>, Vec<&str>) = own.into_iter().unzip();
+    let own = [vec![all[0].0; before], own].concat();
+    (own.into(), words.join(" "))
+}
+
+/// ε in the cosine.
+const EPSILONS: [f64; 3] = [1e-6, 1e-2, 0.5];
+
 fn ntm(random: &mut Random) -> Case {
     let mut model = hand::NtmConfig::new(1 + random.below(4), 1 + random.below(4));
     (model.rows, model.columns) = (3 + random.below(20), 2 + random.below(6));
-    (model.read_heads, model.write_heads) = (1 + random.below(3), 1 + random.below(3));
+    (model.read_heads, model.write_heads) = (random.below(4), random.below(4));
+    if model.read_heads == 0 {
+        model.write_heads = model.write_heads.max(1);
+    }
+    let (reads, writes) = (model.read_heads, model.write_heads);
+    // No file has a choice for each head and no head of a kind.
+    let has_lists = reads > 0 && writes > 0;
+    let [heads, writers] = [(0, reads + writes), (reads, writes)];
+    let [heads, writers] = [heads, writers].map(|own| if has_lists { own } else { (0, 0) });
     let (own, network) = controller(random);
     model.controller = own;
     let (order, place) = random.of([
@@ -182,25 +215,32 @@ fn ntm(random: &mut Random) -> Case {
         (Order::WriteFirst, "write_first"),
     ]);
     model.order = order;
-    let (form, shift) = random.of([
+    let forms = [
         (ShiftForm::Softmax, "softmax"),
         (ShiftForm::Scalar, "scalar"),
         (ShiftForm::None, "off"),
-    ]);
-    model.shift_form = form.into();
-    let (score, compares) = random.of([
+    ];
+    let (form, shift) = per_head(random, heads, forms);
+    let least = usize::from(form.any(|form| form == ShiftForm::Scalar));
+    let most = 3.min((model.rows - 1) / 2);
+    model.shift_range = least + random.below(1 + most - least);
+    model.shift_form = form;
+    model.similarity_epsilon = random.of(EPSILONS);
+    let scores = [
         (Score::Cosine, "cosine"),
         (Score::Dot, "dot"),
         (Score::ScaledDot, "scaled_dot"),
-    ]);
-    model.attention.score = score.into();
-    let (strength, factor) = random.of([(Strength::Emitted, "on"), (Strength::One, "off")]);
-    model.attention.strength = strength.into();
+    ];
+    let (score, compares) = per_head(random, heads, scores);
+    let strengths = [(Strength::Emitted, "on"), (Strength::One, "off")];
+    let (strength, factor) = per_head(random, heads, strengths);
     let on = [(Switch::On, "on"), (Switch::Off, "off")];
-    let (gate, sharpening, erase) = (random.of(on), random.of(on), random.of(on));
-    model.attention.gate = gate.0.into();
-    model.attention.sharpening = sharpening.0.into();
-    model.attention.erase = erase.0.into();
+    let [gate, sharpening] = [(); 2].map(|()| per_head(random, heads, on));
+    let erase = per_head(random, writers, on);
+    let attention = &mut model.attention;
+    (attention.score, attention.strength) = (score, strength);
+    (attention.gate, attention.sharpening) = (gate.0, sharpening.0);
+    attention.erase = erase.0;
     let activations = [
         (VectorActivation::Identity, "linear"),
         (VectorActivation::Tanh, "tanh"),
@@ -222,6 +262,8 @@ fn ntm(random: &mut Random) -> Case {
         ("write", &model.write_heads),
         ("controller", &network),
         ("order", &place),
+        ("head.offsets", &(2 * model.shift_range + 1)),
+        ("head.content.epsilon", &model.similarity_epsilon),
         ("head.shift", &shift),
         ("head.content.score", &compares),
         ("head.strength", &factor),
@@ -246,9 +288,14 @@ fn dnc(random: &mut Random) -> Case {
     let on = [(Switch::On, "on"), (Switch::Off, "off")];
     let (links, allocation, free_gates) = (random.of(on), random.of(on), random.of(on));
     (model.links, model.allocation, model.free_gates) = (links.0, allocation.0, free_gates.0);
+    // Rounding orders rows of nearly the same usage, and allocation writes to the first.
+    if model.allocation == Switch::Off {
+        model.similarity_epsilon = random.of(EPSILONS);
+    }
     let set: &[(_, &dyn Display)] = &[
         ("read", &model.read_heads),
         ("controller", &network),
+        ("epsilon", &model.similarity_epsilon),
         ("links", &links.1),
         ("allocation", &allocation.1),
         ("free_gates", &free_gates.1),
@@ -260,7 +307,7 @@ fn sam(random: &mut Random) -> Case {
     let mut model = hand::SamConfig::new(1 + random.below(4), 1 + random.below(4));
     (model.rows, model.columns) = (9 + random.below(20), 2 + random.below(6));
     (model.heads, model.read_rows) = (1 + random.below(3), 1 + random.below(5));
-    model.threshold = 0.3;
+    (model.threshold, model.similarity_epsilon) = (0.3, random.of(EPSILONS));
     let (own, network) = controller(random);
     model.controller = own;
     // Of rows that are equal, each program reads others.
@@ -269,6 +316,7 @@ fn sam(random: &mut Random) -> Case {
         ("head", &model.heads),
         ("K", &model.read_rows),
         ("delta", &0.3),
+        ("epsilon", &model.similarity_epsilon),
         ("controller", &network),
         ("memory", &"learned"),
     ];
@@ -279,8 +327,10 @@ fn sam(random: &mut Random) -> Case {
 fn tensors(
     case: &Case,
     program: &Program,
-    hand: &dyn Fn(&str) -> (usize, Vec<f64>),
+    hand: &dyn Fn(&str) -> Option<(usize, Vec<f64>)>,
 ) -> Vec<Vec<f64>> {
+    // Those without numbers have no name by hand.
+    let hand = |name: &str| hand(name).unwrap_or_default();
     // A matrix by hand is [in, out], in the file [out, in]; some of the outputs.
     let turned = |name: &str, outputs: Option<Range<usize>>| {
         let (width, values) = hand(name);
@@ -288,7 +338,7 @@ fn tensors(
         outputs
             .flat_map(|out| {
                 values
-                    .chunks(width)
+                    .chunks(width.max(1))
                     .map(move |row| row[out])
                     .collect::<Vec<_>>()
             })
@@ -296,28 +346,28 @@ fn tensors(
     };
     let of = |name: &str| -> Vec<f64> {
         let (whole, kind) = name.rsplit_once('.').unwrap();
-        let (head, statement) = whole
-            .strip_prefix("read.")
-            .map(|rest| ("read", rest))
-            .or_else(|| whole.strip_prefix("write.").map(|rest| ("write", rest)))
-            .or_else(|| {
-                let statement = whole.strip_prefix("head.")?;
-                let reads = ["q", "beta"].contains(&statement);
-                (case.file == "sam").then_some((if reads { "read" } else { "write" }, statement))
-            })
-            .unwrap_or(("", whole));
+        let (head, statement) = whole.split_once('.').unwrap_or(("", whole));
+        // Where heads have a choice each, their tensors have names of their own.
+        let digits = head.trim_start_matches(|c: char| !c.is_ascii_digit());
+        let own: Option<usize> = digits.parse().ok();
+        let head = match (&head[..head.len() - digits.len()], statement) {
+            ("head", "q" | "beta") => "read",
+            ("head" | "", _) => "write",
+            (head, _) => head,
+        };
+        let heads = own.map_or(0..case.count(head), |own| own..own + 1);
         match (statement, kind) {
             ("r", "start") => hand("initial.read").1,
             ("M", "start") => hand("initial.memory").1,
             ("head.w", "start") => {
                 let (width, values) = hand("initial.weighting");
-                let reads = case.count("read") * width;
-                let own = if head == "read" {
-                    0..reads
+                let first = if head == "read" {
+                    0
                 } else {
-                    reads..values.len()
+                    case.count("read")
                 };
-                values[own].to_vec()
+                let rows = values.chunks(width.max(1)).skip(first + heads.start);
+                rows.take(heads.len()).flatten().copied().collect()
             }
             ("h" | "h_u" | "c" | "c_u", "start") => {
                 let is_hidden = statement.starts_with('h');
@@ -339,12 +389,11 @@ fn tensors(
                 .collect(),
             ("z", _) => turned(&format!("output.{kind}"), None),
             _ => {
-                let head = if head.is_empty() { "write" } else { head };
                 let outputs = |index| {
                     let part = case.part(head, index, statement);
                     turned(&format!("{head}{index}.{kind}"), Some(part))
                 };
-                (0..case.count(head)).flat_map(outputs).collect()
+                heads.flat_map(outputs).collect()
             }
         }
     };
@@ -355,8 +404,18 @@ fn tensors(
         .collect()
 }
 
+/// The largest difference of two lists, as a fraction of the largest number.
+fn difference<R: Copy + Into<f64>>(found: &[R], wanted: &[R]) -> f64 {
+    assert_eq!(found.len(), wanted.len());
+    let largest =
+        |all: &mut dyn Iterator<Item = f64>| all.fold(0.0, |most, own| own.abs().max(most));
+    let pairs = found.iter().zip(wanted);
+    let difference = largest(&mut pairs.map(|(found, wanted)| (*found).into() - (*wanted).into()));
+    difference / largest(&mut wanted.iter().map(|own| (*own).into())).max(1e-3)
+}
+
 macro_rules! agree {
-    ($name:ident, $type:ident, $bound:literal, $slope:literal) => {
+    ($name:ident, $type:ident, $bound:literal) => {
         #[expect(clippy::too_many_lines, reason = "one step after another")]
         fn $name(case: &Case, random: &mut Random) {
             let mut given = Given::default();
@@ -364,9 +423,8 @@ macro_rules! agree {
                 match value.parse() {
                     Ok(number) => _ = given.numbers.insert((*name).into(), number),
                     Err(_) => {
-                        _ = given
-                            .choices
-                            .insert((*name).into(), vec![value.as_str().into()])
+                        let words = value.split(' ').map(Into::into).collect();
+                        _ = given.choices.insert((*name).into(), words);
                     }
                 }
             }
@@ -396,18 +454,13 @@ macro_rules! agree {
             model.params.change(|_, mut tensor| {
                 tensor
                     .iter_mut()
-                    .for_each(|value| *value = random.number() as $type);
+                    .for_each(|value| *value = random.weight() as $type);
             });
             let named = model.params.named();
             let hand = |name: &str| {
-                let (_, tensor) = named
-                    .iter()
-                    .find(|own| own.0 == name)
-                    .unwrap_or_else(|| panic!("{name}"));
-                (
-                    tensor.ncols(),
-                    tensor.iter().map(|value| f64::from(*value)).collect(),
-                )
+                let (_, tensor) = named.iter().find(|own| own.0 == name)?;
+                let values = tensor.iter().map(|value| f64::from(*value));
+                Some((tensor.ncols(), values.collect()))
             };
             let tensor_places = |index: usize, engine: &Engine<$type>| {
                 let tensor = &program.tensors[index];
@@ -466,14 +519,11 @@ macro_rules! agree {
             let slopes = &mut workspace.upstream.logit;
             slopes.reshape(steps, slopes.width());
             slopes.as_mut_slice().fill(0.0);
-            for (at, (place, wanted)) in found.into_iter().zip(wanted).enumerate() {
-                let found = engine.memory.arena[place];
-                assert!(
-                    (found - wanted).abs() < $bound,
-                    "{:?} {:?}: {found} and {wanted}",
-                    case.file,
-                    case.set
-                );
+            let (places, wanted): (_, Vec<$type>) = (found, wanted.collect());
+            let found = places.iter().map(|place| engine.memory.arena[*place]);
+            let error = difference(&found.collect::<Vec<_>>(), &wanted);
+            assert!(error < $bound, "{:?} {:?}: {error}", case.file, case.set);
+            for (at, place) in places.into_iter().enumerate() {
                 let slope = random.number() as $type;
                 slopes.row_mut(at / outputs)[at % outputs] = slope;
                 engine.memory.arena[place + engine.memory.gradients] = slope;
@@ -483,32 +533,22 @@ macro_rules! agree {
             model.backward(&[trace], &mut [workspace], &mut gradient);
             let named = gradient.named();
             let hand = |name: &str| {
-                let (_, tensor) = named.iter().find(|own| own.0 == name).unwrap();
-                (
-                    tensor.ncols(),
-                    tensor.iter().map(|value| f64::from(*value)).collect(),
-                )
+                let (_, tensor) = named.iter().find(|own| own.0 == name)?;
+                let values = tensor.iter().map(|value| f64::from(*value));
+                Some((tensor.ncols(), values.collect()))
             };
-            for (index, wanted) in tensors(case, &program, &hand).into_iter().enumerate() {
-                let found = tensor_places(index, &engine);
-                let found = found
-                    .iter()
-                    .map(|place| f64::from(engine.memory.arena[place + engine.memory.gradients]));
-                for (found, wanted) in found.zip(wanted) {
-                    assert!(
-                        (found - wanted).abs() < $slope * (1.0 + wanted.abs()),
-                        "{:?} {:?} {}: {found} and {wanted}",
-                        case.file,
-                        case.set,
-                        program.tensors[index].name
-                    );
-                }
-            }
+            let wanted = tensors(case, &program, &hand).concat();
+            let all = 0..program.tensors.len();
+            let places = all.flat_map(|index| tensor_places(index, &engine));
+            let found = places.map(|place| engine.memory.arena[place + engine.memory.gradients]);
+            let found: Vec<_> = found.map(f64::from).collect();
+            let error = difference(&found, &wanted);
+            assert!(error < $bound, "{:?} {:?}: {error}", case.file, case.set);
         }
     };
 }
-agree!(single, f32, 1e-4, 1e-3);
-agree!(double, f64, 1e-11, 1e-9);
+agree!(single, f32, 1e-5);
+agree!(double, f64, 1e-12);
 
 #[test]
 fn files_give_the_episodes_of_the_machines_by_hand() {
@@ -527,17 +567,17 @@ fn file(case: &Case) -> EquationsConfig {
     let set = case.set.iter().map(|(name, value)| (*name, &**value));
     let set: Vec<_> = set.collect();
     let channels = [case.model.inputs(), case.model.outputs()];
-    EquationsConfig::included(case.file, channels, &set).unwrap()
+    EquationsConfig::included(case.file, channels, &set)
+        .unwrap_or_else(|error| panic!("{error}: {set:?}"))
 }
 
 /// A file as a machine, with the weights of the machine by hand.
-fn of_file(case: &Case, by_hand: &Model<f32>) -> Model<f32> {
+fn of_file(case: &Case, by_hand: &Model<f64>) -> Model<f64> {
     let config = file(case);
     let named = by_hand.params.named();
     let hand = |name: &str| {
-        let (_, tensor) = named.iter().find(|own| own.0 == name).unwrap();
-        let values = tensor.iter().map(|value| f64::from(*value));
-        (tensor.ncols(), values.collect())
+        let (_, tensor) = named.iter().find(|own| own.0 == name)?;
+        Some((tensor.ncols(), tensor.iter().copied().collect()))
     };
     let compiled = Arc::clone(config.compiled());
     let all = tensors(case, &compiled.program, &hand);
@@ -549,7 +589,7 @@ fn of_file(case: &Case, by_hand: &Model<f32>) -> Model<f32> {
         tensor
             .iter_mut()
             .zip(values)
-            .for_each(|(to, value)| *to = *value as f32);
+            .for_each(|(to, value)| *to = *value);
     });
     machine
 }
@@ -559,13 +599,13 @@ fn heads_and_memory_of_a_file_stand_where_those_by_hand_do() {
     let mut random = Random(2);
     for make in [ntm, dnc].into_iter().cycle().take(30) {
         let case = make(&mut random);
-        let mut by_hand = Model::<f32>::new(case.model.clone(), 1);
+        let mut by_hand = Model::<f64>::new(case.model.clone(), 1);
         by_hand.params.change(|_, mut tensor| {
             let values = tensor.iter_mut();
-            values.for_each(|value| *value = random.number() as f32);
+            values.for_each(|value| *value = random.weight());
         });
         let file = of_file(&case, &by_hand);
-        let sizes = |machine: &Model<f32>| {
+        let sizes = |machine: &Model<f64>| {
             let own = machine.config.sizes();
             let heads = [own.read_heads, own.write_heads, own.rows, own.columns];
             (heads, own.layers, own.units)
@@ -579,9 +619,14 @@ fn heads_and_memory_of_a_file_stand_where_those_by_hand_do() {
             trace
         });
         // Without a gate no head looks at the weighting before the first step.
-        let has_gate = case.file == "dnc" || case.set.contains(&("head.gate", "on".to_owned()));
-        let in_files = |of: &(hand::Place, hand::Array, &Series<f32>)| {
-            let is_read = of.1.name != "initial" || has_gate;
+        let has_gate = |place| match (&case.model, place) {
+            (ModelConfig::Ntm(own), hand::Place::Head(head)) => {
+                own.attention.gate.of(head) == Switch::On
+            }
+            _ => true,
+        };
+        let in_files = |of: &(hand::Place, hand::Array, &Series<f64>)| {
+            let is_read = of.1.name != "initial" || has_gate(of.0);
             is_read && of.1.is_in_files() && of.2.width() > 0
         };
         for (place, array, series) in wanted.everything().filter(in_files) {
@@ -596,16 +641,17 @@ fn heads_and_memory_of_a_file_stand_where_those_by_hand_do() {
             );
             for (one, other) in found.as_slice().iter().zip(series.as_slice()) {
                 assert!(
-                    (one - other).abs() < 1e-4,
-                    "{}: {one} and {other}",
-                    array.name
+                    (one - other).abs() < 1e-10,
+                    "{place:?} {}: {one} and {other} {:?}",
+                    array.name,
+                    case.set
                 );
             }
         }
         let heads = wanted.heads.iter().zip(&found.heads);
         for (wanted, found) in heads {
             // A file has one or the other array more.
-            let names = |head: &hand::HeadTrace| {
+            let names = |head: &hand::HeadTrace<f64>| {
                 let all = head.arrays();
                 let all = all.filter(|own| own.0.is_of_steps() && own.1.width() > 0);
                 let own = all.map(|own| own.0.name);
@@ -653,14 +699,14 @@ fn a_stage_that_is_off_has_no_array() {
 }
 
 macro_rules! fused {
-    ($name:ident, $type:ident, $bound:literal, $slope:literal) => {
+    ($name:ident, $type:ident, $bound:literal) => {
         /// Training with the passes by hand is training with the program.
         fn $name(config: EquationsConfig, random: &mut Random) {
             assert!(config.is_fused());
             let mut machine = Model::<$type>::new(config, 1);
             machine.params.change(|_, mut tensor| {
                 let values = tensor.iter_mut();
-                values.for_each(|value| *value = random.number() as $type);
+                values.for_each(|value| *value = random.weight() as $type);
             });
             let lengths = [7, 7, 4, 3, 3];
             let inputs = lengths.map(|steps| {
@@ -702,33 +748,20 @@ macro_rules! fused {
                 machine.run(input, hand::Draw::default(), trace);
             }
             let program = of(&traces);
-            for ([found, wanted], bound) in [
-                ([&fused.0, &program.0], $bound),
-                ([&fused.1, &program.1], $slope),
-            ] {
-                assert_eq!(found.len(), wanted.len());
-                for (found, wanted) in found.iter().zip(wanted) {
-                    let difference = (found - wanted).abs();
-                    assert!(
-                        difference < bound * (1.0 + wanted.abs()),
-                        "{found} and {wanted}"
-                    );
-                }
-            }
+            let logits = difference(&fused.0, &program.0);
+            let slopes = difference(&fused.1, &program.1);
+            assert!(logits < $bound && slopes < $bound, "{logits} and {slopes}");
         }
     };
 }
-fused!(fused_single, f32, 1e-4, 2e-3);
-fused!(fused_double, f64, 1e-11, 1e-9);
+fused!(fused_single, f32, 1e-5);
+fused!(fused_double, f64, 1e-12);
 
 #[test]
 fn training_by_hand_is_that_of_the_program() {
     let mut random = Random(3);
     for make in [ntm, dnc, sam].into_iter().cycle().take(60) {
         let case = make(&mut random);
-        if case.file == "dnc" && case.set.contains(&("memory", "learned".to_owned())) {
-            continue;
-        }
         fused_single(file(&case), &mut random);
         fused_double(file(&case), &mut random);
     }

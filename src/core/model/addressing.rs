@@ -83,14 +83,7 @@ impl Stage {
             }
             Self::Content => {
                 let beta = strength(head, t);
-                let visible_rows = head.mechanism.sees.range(t, head.content.width());
-                let w_c = head.content.row_mut(t);
-                w_c[..visible_rows.start].fill(R::ZERO);
-                w_c[visible_rows.end..].fill(R::ZERO);
-                if !visible_rows.is_empty() {
-                    let similarity = &head.similarity.row(t)[visible_rows.clone()];
-                    content(simd, beta, similarity, &mut w_c[visible_rows]);
-                }
+                content(simd, beta, head.similarity.row(t), head.content.row_mut(t));
             }
             Self::Interpolation => {
                 if head.gated.width() > 0 {

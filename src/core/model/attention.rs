@@ -276,46 +276,27 @@ pub struct Mechanism {
     pub shift_form: ShiftForm,
     /// The parameters that it emits.
     pub columns: HeadColumns,
-    /// The memory rows that it sees.
-    pub sees: Sees,
+    /// The memory rows that it sees where the memory has a row for each step.
+    pub sees: Option<Sees>,
     /// The layer of heads that it belongs to.
     pub layer: usize,
 }
 
 /// The memory rows that a head sees in a step, where a row belongs to each step.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sees {
-    /// All rows of M_t.
-    #[default]
+    /// All rows of the source, in the answer.
     All,
-    /// Those of earlier steps, of M_t.
+    /// Those of earlier steps.
     Earlier,
-    /// Those of this step and of earlier ones, of M_{t+1}.
+    /// Those of this step and of earlier ones.
     UpToNow,
-    /// Those of all steps, later ones too, of M_{t+1}.
+    /// Those of all steps, later ones too.
     Sequence,
-    /// In the answer, those of this many source steps, of M_t.
-    Source(usize),
-    /// Those of earlier steps of the same part, of M_t: the source, with this many steps, or the answer.
-    OfPart(usize),
-}
-
-impl Sees {
-    /// The rows that a head sees in step `t`, of `rows`.
-    pub(super) fn range(self, t: usize, rows: usize) -> Range<usize> {
-        match self {
-            Self::All | Self::Sequence => 0..rows,
-            Self::Source(source) => 0..if t < source { 0 } else { rows.min(source) },
-            Self::OfPart(source) if t >= source => source..rows.min(t),
-            Self::Earlier | Self::OfPart(_) => 0..rows.min(t),
-            Self::UpToNow => 0..rows.min(t + 1),
-        }
-    }
-
-    /// The number of rows up to the last one that a head sees in step `t`, of `rows`.
-    pub(super) fn count(self, t: usize, rows: usize) -> usize {
-        self.range(t, rows).end
-    }
+    /// In the answer, those of the source; the answer has rows, too.
+    Source,
+    /// Those of earlier steps of the same part: the source or the answer.
+    OfPart,
 }
 
 impl Default for Mechanism {
@@ -333,7 +314,7 @@ impl AttentionConfig {
             parameters: self.parameters,
             shift_form: ShiftForm::Softmax,
             columns: HeadColumns::default(),
-            sees: Sees::All,
+            sees: None,
             layer: 0,
         }
     }

@@ -16,7 +16,6 @@ use super::slots::SlotsGradient;
 use super::spec::Array;
 use super::trace::{HeadTrace, Trace};
 use crate::math::kernel::kernel;
-use crate::math::matrix::padded;
 use crate::math::pack::{MOST_LANES, each_pack, map_packs};
 use crate::math::simd::Simd;
 use crate::math::softmax::{softmax, softmax_of_few};
@@ -74,13 +73,6 @@ pub(super) fn width(
     let is_write = head >= kind.read_heads();
     let (score, weighting) = (of.score.of(head).arrays(), of.weighting.of(head).stages());
     let has = match array {
-        array::ROWS => {
-            return if kind.has_row_per_step() {
-                kind.rows().saturating_mul(padded(kind.columns()))
-            } else {
-                0
-            };
-        }
         array::STRENGTH => of.strength.of(head) == Strength::Emitted,
         array::GATE | array::GATED => of.gate.of(head) == Switch::On,
         array::SHIFT | array::SHIFTED => shift_form != ShiftForm::None,

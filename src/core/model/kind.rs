@@ -251,7 +251,7 @@ impl dyn Kind + '_ {
 
     /// True for a machine that reads the whole input before it answers.
     pub fn reads_ahead(&self) -> bool {
-        let sees_all = self.heads() > 0 && self.mechanism(0).sees == Sees::Sequence;
+        let sees_all = self.heads() > 0 && self.mechanism(0).sees == Some(Sees::Sequence);
         self.has_source() || sees_all
     }
 

@@ -5,11 +5,11 @@
 
 use super::head::HeadGradient;
 use super::trace::HeadTrace;
+use crate::math::Real;
 use crate::math::kernel::kernel;
-use crate::math::matrix::{self, Blocks, Columns, Rows, by_blocks, has_many, held, padded};
+use crate::math::matrix::{self, Blocks, Columns, Rows, by_blocks, has_many, held};
 use crate::math::pack::filled;
 use crate::math::simd::{Kernel, Simd, dispatch};
-use crate::math::{Real, Series};
 
 /// Equations 2 to 4 for all heads of step `t`, read heads first: reads of M_{t−1}, then M_t.
 pub fn read_and_write<R: Real>(
@@ -32,18 +32,10 @@ pub fn read_and_write<R: Real>(
     write(writers, t, before, after);
 }
 
-/// Equation 2 for all read heads of step `t`; where no row of the memory changes, of the rows in the trace of the head.
+/// Equation 2 for all read heads of step `t`.
 pub fn read<R: Real>(readers: &mut [HeadTrace<R>], t: usize, columns: &[R]) {
     for head in readers {
-        let (weighting, read) = (head.weighting.row(t), &mut head.read);
-        if head.rows.width() > 0 {
-            let rows = row_by_row(&head.rows, read);
-            let read = read.row_mut(t);
-            read.fill(R::ZERO);
-            matrix::add_vector_product(weighting, rows, read);
-            continue;
-        }
-        let read = read.row_mut(t);
+        let (weighting, read) = (head.weighting.row(t), head.read.row_mut(t));
         matrix::product_with_vector(rows(columns, weighting), weighting, read);
     }
 }
@@ -61,14 +53,6 @@ pub(super) fn set_rows<R: Real, I: Iterator<Item = R>>(
         columns
             .zip(row(i))
             .for_each(|(column, value)| column[i] = value);
-    }
-}
-
-/// The rows of a memory of which no row changes, each as long as what is read.
-pub(super) fn row_by_row<'a, R: Real>(rows: &'a Series<R>, read: &Series<R>) -> Rows<'a, R> {
-    Rows {
-        data: rows.row(0),
-        stride: padded(read.width()),
     }
 }
 

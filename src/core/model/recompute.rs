@@ -274,8 +274,6 @@ fn with_visible_rows<R: Real>(
     let (before, after) = trace.memory_columns.previous_and_row_mut(t + 1);
     // A trace that was read has no scratch.
     heads[head].make_room_to_score(t);
-    let is_after = seeing.order == Order::WriteFirst && head < seeing.read_heads;
-    heads[head].set_rows(if is_after { after } else { before });
     match (&seeing.conventions.turns, seeing.order) {
         (Turns::InTurn(order), _) => {
             in_turn(order, heads, t, before, |index, this, rows| {

@@ -10,7 +10,7 @@ use std::fmt;
 
 use ndarray::ArrayView2;
 
-use super::attention::{Mechanism, Sees};
+use super::attention::Mechanism;
 use super::episode_input::Setting;
 use super::kind::{AsKind, Kind};
 use super::slots::Slots;
@@ -203,8 +203,6 @@ arrays! {
         read: Spec::new("read", &["t", "r"], "r", Any, "Σ_i w(i)·M(i) (2); of multi-head attention Σ_i w(i)·V_i"),
         /// Erase e_t of a write head, in (0, 1), [T, M]; nothing of one that erases nothing.
         erase: Spec::new("erase", &["t", "m"], "e", Within(0.0, 1.0), "σ (3)"),
-        /// A memory of which no row changes, row after row, each with padding, [N·M]; empty otherwise.
-        rows: Spec::scratch("rows").retention(Retention::Once),
         /// Add a_t of a write head, [T, M].
         add: Spec::new("add", &["t", "m"], "a", Any, "`add_activation` (4); −1 to 1 with `tanh`"),
     } beside {
@@ -611,7 +609,7 @@ impl<R: Real> Trace<R> {
     /// True where the memory has a row for each step, or for each source step, which does not change once it is there.
     pub fn has_row_per_step(&self) -> bool {
         let head = self.heads.first();
-        head.is_some_and(|head| head.rows.width() > 0 || head.mechanism.sees != Sees::All)
+        head.is_some_and(|head| head.mechanism.sees.is_some())
     }
 
     /// The sizes of the axes of an array behind that of the steps, where the machine says so.
@@ -731,20 +729,6 @@ impl<R: Real> HeadTrace<R> {
         let mechanism = self.mechanism_mut();
         for (array, series) in mechanism.filter(|(array, _)| !array.is_in_files()) {
             series.resize(series.steps().max(rows(array, t + 1, usize::MAX)));
-        }
-    }
-
-    /// Sets the rows of a memory that does not change from its columns.
-    pub(super) fn set_rows(&mut self, columns: &[R]) {
-        let count = self.weighting.width();
-        if self.rows.width() > 0 {
-            let stride = self.rows.width() / count;
-            self.rows.resize(1);
-            let rows = self.rows.row_mut(0);
-            for (m, column) in columns.chunks_exact(count).enumerate() {
-                let to = rows.iter_mut().skip(m).step_by(stride);
-                to.zip(column).for_each(|(to, &from)| *to = from);
-            }
         }
     }
 

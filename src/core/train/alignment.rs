@@ -148,7 +148,7 @@ pub fn has_single_reader(config: &ModelConfig) -> bool {
     if config.reader().is_some() {
         return true;
     }
-    let is_first = config.heads() > 0 && matches!(config.mechanism(0).sees, Sees::Source(_));
+    let is_first = config.heads() > 0 && config.mechanism(0).sees == Some(Sees::Source);
     config.has_row_per_step() && (config.read_heads() == 1 || is_first)
 }
 

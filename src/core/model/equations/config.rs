@@ -436,12 +436,10 @@ impl Kind for EquationsConfig {
     }
 
     fn width(&self, place: Place, array: Array) -> usize {
-        use crate::model::array::{INITIAL, INPUT, LOGIT, MEMORY, NORMS, OUTPUT, ROWS};
+        use crate::model::array::{INITIAL, INPUT, LOGIT, MEMORY, NORMS, OUTPUT};
         match (place, array) {
             (Place::Machine, INPUT) => self.inputs,
             (Place::Machine, LOGIT | OUTPUT) => self.outputs,
-            // Says that no row of the memory changes once it is there.
-            (Place::Head(_), ROWS) => usize::from(self.compiled().row_per_step().is_some()),
             (Place::Machine, MEMORY | NORMS) | (Place::Head(_), INITIAL) => {
                 let Sizes { rows, columns, .. } = self.familiar_sizes();
                 rows.saturating_mul(if array == MEMORY { columns } else { 1 })
@@ -466,8 +464,7 @@ impl Kind for EquationsConfig {
 
     fn mechanism(&self, head: usize) -> Mechanism {
         let familiar = self.compiled().familiar.as_ref();
-        let source = self.first_step();
-        familiar.map_or_else(Mechanism::default, |own| own.mechanism(head, source))
+        familiar.map_or_else(Mechanism::default, |own| own.mechanism(head))
     }
 
     fn order(&self) -> Order {

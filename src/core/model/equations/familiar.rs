@@ -43,36 +43,32 @@ pub(super) struct Rows {
     pub array: (Place, Array),
     /// The axis of the numbers of a row.
     pub columns: Axis,
-    /// The rows that each head sees; the steps of a source are those of the episode.
+    /// The rows that each head sees.
     sees: Vec<Sees>,
 }
 
 impl Rows {
-    /// The rows that a head sees, in an episode with this many steps before the answer.
-    pub(super) fn sees(&self, head: usize, source: usize) -> Sees {
-        match self.sees[head.min(self.sees.len() - 1)] {
-            Sees::Source(_) => Sees::Source(source),
-            Sees::OfPart(_) => Sees::OfPart(source),
-            all => all,
-        }
+    /// The rows that a head sees.
+    pub(super) fn sees(&self, head: usize) -> Sees {
+        self.sees[head.min(self.sees.len() - 1)]
     }
 
     /// Whether the rows are all steps of a machine that answers after its source.
     pub(super) fn are_of_both_parts(&self) -> bool {
-        self.sees.contains(&Sees::OfPart(0))
+        self.sees.contains(&Sees::OfPart)
     }
 }
 
 impl Familiar {
-    /// The mechanism of a head, in an episode with this many steps before the answer.
-    pub(super) fn mechanism(&self, head: usize, source: usize) -> Mechanism {
+    /// The mechanism of a head.
+    pub(super) fn mechanism(&self, head: usize) -> Mechanism {
         let own = self.mechanisms[head.min(self.mechanisms.len() - 1)].clone();
         match &self.memory {
             Memory::Written(_) => own,
             Memory::Steps(rows) => Mechanism {
                 layer: head * self.stack / self.heads.len().max(1),
                 shift_form: ShiftForm::None,
-                sees: rows.sees(head, source),
+                sees: Some(rows.sees(head)),
                 ..own
             },
         }
@@ -222,7 +218,7 @@ fn find_rows(outline: &Outline, all: &[Quantity]) -> Option<(Rows, Score, usize)
         };
         (Some(embedded), sees)
     } else if named("read1.weighting").and_then(over).is_some_and(is_past) {
-        (named("controller.hidden"), Sees::Source(0))
+        (named("controller.hidden"), Sees::Source)
     } else {
         let of_texts = named("rows").filter(|rows| !rows.pieces.is_empty());
         let annotations = of_texts
@@ -233,7 +229,7 @@ fn find_rows(outline: &Outline, all: &[Quantity]) -> Option<(Rows, Score, usize)
             if is_answer { Sees::All } else { Sees::Sequence },
         )
     };
-    let is_tape = sees == Sees::Source(0);
+    let is_tape = sees == Sees::Source;
     let is_seen = |head: &&Quantity| {
         let own = over(head);
         own == Some(first) || is_tape && own.is_some_and(is_past)
@@ -252,7 +248,7 @@ fn find_rows(outline: &Outline, all: &[Quantity]) -> Option<(Rows, Score, usize)
     };
     let known = place_of(rows, heads.len(), 1, &mut [0; 2]);
     let sees = heads.iter().map(|head| match over(head) {
-        Some(axis) if is_tape && is_past(axis) => Sees::OfPart(0),
+        Some(axis) if is_tape && is_past(axis) => Sees::OfPart,
         _ => sees,
     });
     let sees = sees.collect();
@@ -292,7 +288,7 @@ fn share_rows(all: &mut [Quantity], memory: &Rows) {
         if let (Place::Head(head), Some((_, part)), true) =
             (own.place, own.time, own.array.dims.contains(&"n"))
         {
-            let is_own_tape = memory.sees(head, 0) == Sees::OfPart(0);
+            let is_own_tape = memory.sees(head) == Sees::OfPart;
             own.columns = Some(if is_own_tape { part } else { Part::Source });
         }
     }

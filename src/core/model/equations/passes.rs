@@ -231,7 +231,7 @@ impl EquationsConfig {
             return;
         };
         let [rows, _] = trace.memory_size();
-        let visible_rows = match memory_rows.sees(0, rows) {
+        let visible_rows = match memory_rows.sees(0) {
             Sees::Sequence if t > 0 => rows,
             Sees::Sequence => 0,
             _ => t.min(rows),

@@ -99,7 +99,7 @@ pub(super) fn forward<R: Real>(heads: &mut [HeadTrace<R>], t: usize, rows: &mut 
 }
 
 /// The similarities of heads at one step with the memory that they see, and the norms of its rows where a score needs
-/// them. Rows that a head does not see have 0.
+/// them.
 pub(super) fn similarities<R: Real>(heads: &mut [HeadTrace<R>], t: usize, rows: &mut Rows<'_, R>) {
     for pair in heads.chunks_mut(2) {
         let score = pair[0].mechanism.score;
@@ -113,11 +113,6 @@ pub(super) fn similarities<R: Real>(heads: &mut [HeadTrace<R>], t: usize, rows: 
                 }
             }
         }
-    }
-    for head in heads {
-        let similarity = head.similarity.row_mut(t);
-        let visible_rows = head.mechanism.sees.count(t, similarity.len());
-        similarity[visible_rows..].fill(R::ZERO);
     }
 }
 

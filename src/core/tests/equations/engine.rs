@@ -80,16 +80,8 @@ fn page(name: &str) -> Arc<Page> {
     Arc::new(Page::read(text.as_bytes(), name, &given, &library).unwrap())
 }
 
-fn names() -> Vec<String> {
-    let files = std::fs::read_dir(MACHINES)
-        .unwrap()
-        .map(|file| file.unwrap().path());
-    let mut names: Vec<String> = files
-        .filter(|file| file.extension().is_some_and(|end| end == "machine"))
-        .map(|file| file.file_stem().unwrap().to_str().unwrap().to_owned())
-        .collect();
-    names.sort();
-    names
+fn names() -> impl Iterator<Item = &'static str> {
+    super::machines().into_iter().map(|(name, _)| name)
 }
 
 fn axes(layout: &Layout) -> Vec<Axis> {
@@ -114,10 +106,7 @@ fn with<R: Real, T>(name: &str, see: impl FnOnce(&mut Engine<R>, &Program) -> T)
 
 #[test]
 fn any_number_of_steps() {
-    for (name, steps) in names()
-        .iter()
-        .flat_map(|name| [0, 1, 2].map(|steps| (name, steps)))
-    {
+    for (name, steps) in names().flat_map(|name| [0, 1, 2].map(|steps| (name, steps))) {
         let page = page(name);
         let mut program = lower(&page).unwrap();
         let flat = flatten(&mut program, Feedback::Target);
@@ -220,7 +209,7 @@ fn sweep<R: Real>(engine: &mut Engine<R>, places: &[usize]) {
 fn gradients_of_inputs_can_be_left_out() {
     for name in names() {
         let gradients = |ignores: bool| {
-            let page = page(&name);
+            let page = page(name);
             let mut program = lower(&page).unwrap();
             let flat = flatten(&mut program, Feedback::Target);
             let program = Arc::new(program);
@@ -268,7 +257,7 @@ fn gradients_of_inputs_can_be_left_out() {
 #[test]
 fn a_step_allocates_nothing() {
     for name in names() {
-        with::<f64, _>(&name, |engine, program| {
+        with::<f64, _>(name, |engine, program| {
             let layout = engine.layout(answer(program));
             let places = layout.places(&axes(layout));
             let before = ALLOCATIONS.with(Cell::get);
@@ -300,7 +289,7 @@ fn single_and_double_precision_agree() {
                 )
             })
         }
-        let ((single, single_slopes), (double, slopes)) = (run::<f32>(&name), run::<f64>(&name));
+        let ((single, single_slopes), (double, slopes)) = (run::<f32>(name), run::<f64>(name));
         assert!(
             double.iter().chain(&slopes).all(|value| value.is_finite()),
             "{name}"
@@ -321,7 +310,7 @@ fn single_and_double_precision_agree() {
 #[test]
 fn what_is_recorded_is_verified() {
     for name in names() {
-        with::<f64, _>(&name, |engine, _| {
+        with::<f64, _>(name, |engine, _| {
             assert!(
                 engine.verify().iter().all(|difference| *difference == 0.0),
                 "{name}: {:?}",
@@ -425,10 +414,10 @@ fn uses_with_axes_of_their_own_share_tensors() {
 #[test]
 fn an_evaluation_keeps_the_last_steps_alone() {
     for name in names() {
-        let (whole, size) = with::<f64, _>(&name, |engine, program| {
+        let (whole, size) = with::<f64, _>(name, |engine, program| {
             (values(engine, program, answer(program)), engine.bound.size)
         });
-        let page = page(&name);
+        let page = page(name);
         let mut program = lower(&page).unwrap();
         let flat = flatten(&mut program, Feedback::Target);
         let program = Arc::new(program);
@@ -441,7 +430,7 @@ fn an_evaluation_keeps_the_last_steps_alone() {
         assert_eq!(values(&engine, &program, answer(&program)), whole, "{name}");
         assert!(
             engine.bound.size <= size
-                && (engine.bound.size < size * 2 / 3 || !matches!(&*name, "dnc" | "sam")),
+                && (engine.bound.size < size * 2 / 3 || !matches!(name, "dnc" | "sam")),
             "{name}: {} of {size}",
             engine.bound.size
         );
@@ -851,7 +840,7 @@ fn sizes_of_any_kind_side_by_side_and_alone() {
     let rounds = std::env::var("ROUNDS").map_or(2, |rounds| rounds.parse().unwrap());
     for name in names() {
         let text = std::fs::read_to_string(format!("{MACHINES}/{name}.machine")).unwrap();
-        let plain = Page::read(text.as_bytes(), &name, &Given::default(), &component).unwrap();
+        let plain = Page::read(text.as_bytes(), name, &Given::default(), &component).unwrap();
         let mut done = 0;
         for _ in 0..20 * rounds {
             let mut given = Given::default();
@@ -869,7 +858,7 @@ fn sizes_of_any_kind_side_by_side_and_alone() {
                 let size = (size as f64).clamp(key.range[0], key.range[1]);
                 given.numbers.insert(key.name.clone(), size);
             }
-            let page = Page::read(text.as_bytes(), &name, &given, &component);
+            let page = Page::read(text.as_bytes(), name, &given, &component);
             if page.is_err() || page.is_ok_and(|page| lower(&page).is_err()) || done == rounds {
                 continue;
             }

@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use tapescope_core::equations::bind::{Bound, GATES, IN};
 use tapescope_core::equations::flatten::{Feedback, flatten};
+use tapescope_core::equations::included::included;
 use tapescope_core::equations::lower::{checked, lower};
 use tapescope_core::equations::page::{Given, Key, Page};
 use tapescope_core::equations::program::{Program, Series};
@@ -21,35 +22,11 @@ use tapescope_core::equations::run::Engine;
 use tapescope_core::equations::text::{Checked, Mistake};
 use tapescope_core::equations::tree::{FUNCTIONS, Rule};
 
-macro_rules! machines {
-    ($($name:literal)*) => {
-        /// The machine files, by name.
-        const MACHINES: &[(&str, &str)] = &[$(($name, include_str!(concat!("../../machines/", $name, ".machine"))),)*];
-    };
-}
-machines! {
-    "attention_over_attention" "bahdanau" "caption" "coattention" "delta_rule" "dnc" "fast_weights" "fixed_context"
-    "gated_delta" "hopfield" "lstmn" "lstmn_fusion" "luong" "memory_network" "mlstm" "multi_head" "multi_head_layers"
-    "ntm" "ntm_in_turn" "ntm_one_page" "plain" "sam" "self_attention" "structured_self_attention" "titans"
-}
-
-fn library(name: &str) -> Option<(String, Vec<u8>)> {
-    let text = match name {
-        "attention" => include_str!("../../machines/attention.component"),
-        "coverage" => include_str!("../../machines/coverage.component"),
-        "encoder" => include_str!("../../machines/encoder.component"),
-        "head" => include_str!("../../machines/head.component"),
-        _ => return None,
-    };
-    Some((format!("{name}.component"), text.into()))
-}
+use super::{library, machines};
 
 fn machine(name: &str) -> &'static str {
-    MACHINES
-        .iter()
-        .find(|(own, _)| *own == name)
-        .expect("a machine")
-        .1
+    let file = format!("{name}.machine");
+    included(&file).expect("a machine")
 }
 
 fn given(numbers: &[(&str, f64)], choices: &[(&str, &[&str])]) -> Given {
@@ -121,7 +98,7 @@ const SMALL: &str = "machine \"Small\"\ninput x[steps, inputs]\ntarget y[steps, 
 
 #[test]
 fn every_machine_file_is_read_and_flattened() {
-    for (name, text) in MACHINES {
+    for (name, text) in machines() {
         let (_, mut program) = read(text).unwrap_or_else(|mistake| panic!("{name}: {mistake}"));
         assert!(
             !flatten(&mut program, Feedback::Target).equations.is_empty(),
@@ -821,12 +798,13 @@ fn run(page: &Page, program: &mut Program) {
 #[test]
 fn mutated_files_are_read_or_refused_without_a_panic() {
     let (mut random, mut refusals) = (Lcg(1), HashSet::new());
-    let words: Vec<&str> = MACHINES
+    let all = machines();
+    let words: Vec<&str> = all
         .iter()
         .flat_map(|(_, text)| text.split_inclusive([' ', '\n', '[', '(', ',', ')']))
         .collect();
     for round in 0..4000 {
-        let text = small(MACHINES[round % MACHINES.len()].1);
+        let text = small(all[round % all.len()].1);
         let mut parts: Vec<&str> = text
             .split_inclusive([' ', '\n', '[', '(', ',', ')'])
             .collect();
@@ -863,9 +841,9 @@ fn mutated_files_and_components_have_mistakes_at_places_that_exist() {
     let components =
         ["attention", "encoder", "head"].map(|name| library(name).expect("a component").1);
     let components = components.map(|bytes| String::from_utf8(bytes).expect("a text"));
-    let texts: Vec<&str> = MACHINES
-        .iter()
-        .map(|(_, text)| *text)
+    let texts: Vec<&str> = machines()
+        .into_iter()
+        .map(|(_, text)| text)
         .chain(components.iter().map(String::as_str))
         .collect();
     let words: Vec<&str> = texts.iter().flat_map(|text| cut(text)).collect();
@@ -1415,7 +1393,7 @@ fn arrays_have_names_of_their_own() {
     ] {
         assert!(names.contains(&name.to_owned()), "{name}: {names:?}");
     }
-    for (name, text) in MACHINES {
+    for (name, text) in machines() {
         let names = arrays(&read(text).expect("a page").1);
         assert_eq!(
             names.iter().collect::<HashSet<_>>().len(),

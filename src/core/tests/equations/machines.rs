@@ -323,12 +323,11 @@ fn sam(random: &mut Random) -> Case {
     Case::new(random, "sam", set, model.clone())
 }
 
+/// The columns and the values of a tensor.
+type Rows = (usize, Vec<f64>);
+
 /// The tensors of both: for each of the file its values, taken from those by hand.
-fn tensors(
-    case: &Case,
-    program: &Program,
-    hand: &dyn Fn(&str) -> Option<(usize, Vec<f64>)>,
-) -> Vec<Vec<f64>> {
+fn tensors(case: &Case, program: &Program, hand: &dyn Fn(&str) -> Option<Rows>) -> Vec<Vec<f64>> {
     // Those without numbers have no name by hand.
     let hand = |name: &str| hand(name).unwrap_or_default();
     // A matrix by hand is [in, out], in the file [out, in]; some of the outputs.

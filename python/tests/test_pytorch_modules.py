@@ -5,6 +5,7 @@ import itertools
 import json
 import os
 import re
+import textwrap
 import unittest
 from unittest import mock
 
@@ -51,9 +52,19 @@ class Test(support.Test):
     def module(self, *arguments):
         """Returns the class that a module defines, and its text."""
         text = self.run_program("pytorch", *arguments)
+        self.assertEqual([line for line in text.splitlines() if len(line) > 120], [])
         names = {}
         exec(compile(text, "module.py", "exec"), names)
         return names["Machine"], text
+
+    def example(self, made, text):
+        """Runs the first lines of code that the description of a module shows; returns their names."""
+        import torch
+        code = re.search(r"\n\n    (import torch.*?)\n\n\S", text, re.S)[1]
+        names = {"Machine": made}
+        torch.manual_seed(1)
+        exec(textwrap.dedent("    " + code), names)
+        return names
 
 
 class Program(Test):
@@ -64,7 +75,8 @@ class Program(Test):
         self.run_program("trace", weights, "--seed", "1", "--out", path)
         trace, (tensors, metadata) = ts.load(path), ts.read_weights(weights)
         os.remove(path)
-        module = self.module("own.json")[0]()
+        made, text = self.module("own.json")
+        module = self.example(made, text)["machine"]
         module.load_state_dict({name: torch.tensor(tensor) for name, tensor in tensors.items()})
         x, first = torch.tensor(trace["input"]), int(np.argmax(trace["mask"] > 0))
         task = TASKS.get(machine, COPY)
@@ -81,6 +93,8 @@ class Program(Test):
         # A machine that points answers with its last rounds.
         answer = answer.reshape(-1, answer.shape[-1])[-(len(x) if task is COPY else len(x) - first):].numpy()
         self.assertTrue(has(trace["logit"], np.log(np.maximum(answer, np.finfo(np.float32).tiny)) if "probability" in arrays else answer), machine)
+        for name in re.findall(r'^"(\S+)" is that of the first head', text, re.M):
+            self.assertIn(name, trace)
         for name, array in arrays.items():
             value, (start, _, end) = array.numpy(), name.partition(".") if "." in name else ("read", ".", name)
             # The parts of an encoder, and the stages of heads that pictures know, have other names than in the file.
@@ -128,6 +142,28 @@ class Program(Test):
                 self.check(machine, self.path("changed.safetensors"))
 
 
+class Example(Test):
+    def test_the_example_of_every_machine_runs_in_each_type_and_as_a_batch(self):
+        import torch
+        for machine in sorted(MACHINES):
+            # The rows of this memory are alike at first, and rounding decides which of them is free first.
+            more = ["--set", "model.switches.memory=learned"] if machine == "dnc" else []
+            with self.subTest(machine), torch.no_grad():
+                made, text = self.module(f"{machine}.machine", *more)
+                names = self.example(made, text)
+                call = re.search(r"= machine\((.*)\)", text)[1]
+                inputs, answers = eval(f"(lambda *own, **more: (own, more))({call})", {"torch": torch})
+                module = names["machine"]
+                answer = module(*inputs, **answers)[0]
+                scale = max(1, answer.abs().max())
+                if hasattr(torch, "vmap"):
+                    batch = torch.vmap(lambda *own: module(*own, **answers)[0])(*(torch.stack([own, own]) for own in inputs))
+                    self.assertTrue(alike(batch / scale, torch.stack([answer, answer]) / scale), machine)
+                double, arrays = module.double()(*(own.double() for own in inputs), **answers)
+                self.assertEqual({name: own.dtype for name, own in arrays.items() if own.dtype != torch.float64}, {})
+                self.assertTrue(alike(double / scale, answer / scale), machine)
+
+
 class Golden(Test):
     def test_every_choice_of_every_machine_gives_the_golden_values(self):
         import torch
@@ -155,6 +191,7 @@ class Golden(Test):
                                for name, own in [*case["inputs"].items(), *case.get("noise", {}).items()]}
                     head = re.search(r"def forward\(self, (.*)\)", text)[1]
                     inputs = {name: tensors[name] for name in re.findall(r"\b[a-z]\b", head)}
+                    inputs.update({name: len(tensors["y"]) for name in re.findall(r"n_\w+", head)})
                     if "noise" in head:
                         inputs["noise"] = {f"read0.{name}": tensors[f"attention.{own}"] for own, name in
                                            (("t", "noise"), ("n", "normal")) if f"attention.{own}" in tensors}

@@ -32,6 +32,8 @@ pub(super) struct Writer<'a> {
     pub frames: Vec<(usize, String)>,
     /// Axes whose lengths are arguments of the constructor.
     pub sizes: BTreeSet<Axis>,
+    /// An input, whose device and type all tensors have.
+    pub like: String,
     /// The number of steps so far that the statement sees.
     pub past: String,
     /// Axes that `join` makes, with the axes of its parts.
@@ -59,6 +61,11 @@ impl Code {
 
     fn is(&self, number: &str) -> bool {
         self.is_number && self.text == number
+    }
+
+    /// Whether it only names a value.
+    pub fn is_name(&self) -> bool {
+        self.strength == ATOM && !self.text.contains(['(', ' '])
     }
 
     /// The text, in brackets unless it binds as strongly.
@@ -253,14 +260,15 @@ impl Writer<'_> {
         }
         let shape = self.shape(axes);
         if text.is_number {
-            let number = &text.text;
-            return match (&shape[..], &**number) {
-                ([], _) => Code::new(format!("torch.tensor(float({number}))"), axes),
-                (_, "0") => Code::new(format!("torch.zeros({})", listed(shape)), axes),
-                (_, "1") => Code::new(format!("torch.ones({})", listed(shape)), axes),
-                ([one], _) => Code::new(format!("torch.full(({one},), {number})"), axes),
-                _ => Code::new(format!("torch.full({}, {number})", tuple(shape)), axes),
+            let (number, like) = (&text.text, &self.like);
+            let call = match (&shape[..], &**number) {
+                ([], _) => format!("new_tensor({number})"),
+                (_, "0") => format!("new_zeros({})", listed(shape)),
+                (_, "1") => format!("new_ones({})", listed(shape)),
+                ([one], _) => format!("new_full(({one},), {number})"),
+                _ => format!("new_full({}, {number})", tuple(shape)),
             };
+            return Code::new(format!("{like}.{call}"), axes);
         }
         let fitted = text.fitted(axes);
         if axes.iter().all(|axis| text.axes.contains(axis)) {
@@ -291,7 +299,7 @@ impl Writer<'_> {
             }
             Op::Step(frame) => Code::number(self.frames[*frame].1.clone(), ATOM),
             Op::Index(axis) => Code::new(
-                format!("torch.arange(0.0, {})", self.length(*axis)),
+                format!("torch.arange({}).to({})", self.length(*axis), self.like),
                 &[*axis],
             ),
             Op::Read(series, cuts) => self.read(*series, cuts, None),
@@ -307,7 +315,14 @@ impl Writer<'_> {
                     ..part
                 }
             }
-            Op::Binary(operator) => self.binary(*operator, value),
+            Op::Binary(operator) => {
+                let binary = self.binary(*operator, value);
+                if is_comparison(*operator) && !binary.is_number {
+                    self.in_numbers(&binary)
+                } else {
+                    binary
+                }
+            }
             Op::Element(function) => self.element(*function, value),
             Op::Over(function, axes) => self.over(*function, axes, value),
             Op::Rename(from, to) => {
@@ -366,7 +381,7 @@ impl Writer<'_> {
             Op::Onehot(axis) => {
                 let (index, count) = (self.value(&value.parts[0]), self.length(*axis));
                 Code::new(
-                    format!("onehot({}, {count})", index.text),
+                    format!("onehot({}, {count}, {})", index.text, self.like),
                     &[&index.axes[..], &[*axis]].concat(),
                 )
             }
@@ -424,10 +439,8 @@ impl Writer<'_> {
             text.text = format!("{}[{}]", text.text, listed(keys));
         } else if !open.is_empty() {
             let all = if open.iter().any(|axis| self.is_empty(*axis)) {
-                format!(
-                    "torch.zeros({})",
-                    listed([ranges, self.shape(&axes)].concat())
-                )
+                let shape = listed([ranges, self.shape(&axes)].concat());
+                format!("{}.new_zeros({shape})", self.like)
             } else if open.len() == keys.len() {
                 format!("stack({}, {})", text.text, listed(&ranges))
             } else {
@@ -487,10 +500,12 @@ impl Writer<'_> {
         if keys.len() > 1 {
             values = format!("{{i: {values}[{}] for i in range({count})}}", listed(keys));
         }
-        let shape = self.shape(&own);
-        let arguments = listed([vec![values, count], shape].concat());
+        let shape = listed([vec!["0".to_owned()], self.shape(&own)].concat());
         let past = without(axes, &own);
-        Code::new(format!("past({arguments})"), &[past, own].concat())
+        Code::new(
+            format!("past({values}, {count}, {}.new_zeros({shape}))", self.like),
+            &[past, own].concat(),
+        )
     }
 
     fn entry(&mut self, part: &Value, axis: Axis, entry: Option<usize>) -> Code {
@@ -507,6 +522,7 @@ impl Writer<'_> {
         self.value(part).select(axis, &index)
     }
 
+    /// A comparison of tensors gives a tensor of truth values.
     fn binary(&mut self, operator: Operator, value: &Value) -> Code {
         let parts = [0, 1].map(|part| self.value(&value.parts[part]));
         let (sign, _, strength) = OPERATORS[operator as usize];
@@ -527,22 +543,25 @@ impl Writer<'_> {
             Operator::Add | Operator::Multiply => (sign, [strength, strength]),
             _ => (sign, [strength, strength + 1]),
         };
-        let text = format!(
-            "{} {sign} {}",
-            left.at_least(sides[0]),
-            right.at_least(sides[1])
-        );
-        let text = Code {
+        let sides = [left.at_least(sides[0]), right.at_least(sides[1])];
+        let is_short = |side: &String| side.chars().all(|own| own.is_alphanumeric() || own == '_');
+        let space = if sign == "**" && sides.iter().all(is_short) {
+            ""
+        } else {
+            " "
+        };
+        let text = sides.join(&format!("{space}{sign}{space}"));
+        Code {
             text,
             axes,
             strength,
             is_number,
-        };
-        if strength == 0 && !is_number {
-            text.method("float()", &text.axes)
-        } else {
-            text
         }
+    }
+
+    /// Truth values or indices in the type of the numbers.
+    fn in_numbers(&self, of: &Code) -> Code {
+        of.method(&format!("to({})", self.like), &of.axes)
     }
 
     fn element(&mut self, function: Function, value: &Value) -> Code {
@@ -564,9 +583,10 @@ impl Writer<'_> {
                 {
                     Code::number(format!("math.{name}({own})"), ATOM)
                 }
-                _ if x.is_number => {
-                    Code::new(format!("torch.{name}(torch.tensor(float({own})))"), axes)
-                }
+                _ if x.is_number => Code::new(
+                    format!("torch.{name}({}.new_tensor({own}))", self.like),
+                    axes,
+                ),
                 Function::Softplus => Code::new(format!("F.softplus({own})"), axes),
                 _ => Code::new(format!("torch.{name}({own})"), axes),
             };
@@ -610,13 +630,11 @@ impl Writer<'_> {
                 }
             },
             [condition, a, b] => {
-                let compared = condition
-                    .text
-                    .strip_prefix('(')
-                    .and_then(|text| text.strip_suffix(").float()"));
-                let condition = match compared {
-                    Some(compared) if is_comparison(&value.parts[0]) => compared.to_owned(),
-                    _ => format!("{}.bool()", condition.at_least(ATOM)),
+                let condition = match value.parts[0].op {
+                    Op::Binary(operator) if is_comparison(operator) => {
+                        self.binary(operator, &value.parts[0]).fitted(&axes).text
+                    }
+                    _ => condition.method("bool()", &[]).text,
                 };
                 Code::new(
                     format!("torch.where({condition}, {}, {})", a.text, b.text),
@@ -716,7 +734,8 @@ impl Writer<'_> {
                 )
             }),
             Function::Argmax | Function::Draw => {
-                x.method(&format!("argmax({}).float()", x.dim(axes[0])), &rest)
+                let index = x.method(&format!("argmax({})", x.dim(axes[0])), &rest);
+                self.in_numbers(&index)
             }
             Function::Softmax if axes.len() == 1 => {
                 x.method(&format!("softmax({})", x.dim(axes[0])), &x.axes)
@@ -920,9 +939,8 @@ impl Writer<'_> {
     }
 }
 
-/// Whether a value is a comparison.
-fn is_comparison(value: &Value) -> bool {
-    matches!(value.op, Op::Binary(operator) if OPERATORS[operator as usize].2 == 0)
+fn is_comparison(operator: Operator) -> bool {
+    OPERATORS[operator as usize].2 == 0
 }
 
 fn number_text(number: f64) -> Code {

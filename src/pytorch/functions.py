@@ -4,9 +4,16 @@ def stack(values, *counts):
     return torch.stack([values[key if len(counts) > 1 else key[0]] for key in keys]).unflatten(0, counts)
 
 
-def past(values, count, *shape):
-    """The values of the first steps as one tensor. `shape` is that of one value."""
-    return torch.stack([values[i] for i in range(count)]) if count else torch.zeros(0, *shape)
+def padded(values, count):
+    """The values of all steps as one tensor; 0 where the first axis of one is shorter than the longest."""
+    values = [values[i] for i in range(count)]
+    longest = max(map(len, values))
+    return torch.stack([torch.cat([own, own.new_zeros(longest - len(own), *own.shape[1:])]) for own in values])
+
+
+def past(values, count, none):
+    """The values of the first steps as one tensor; `none` if there are none."""
+    return torch.stack([values[i] for i in range(count)]) if count else none
 
 
 def layer(linear, number, count):
@@ -68,16 +75,17 @@ def shift(w, s):
 
 def pick(x, index):
     """The entries of the last axis of x that an index names, and 0 outside of it."""
-    index = torch.as_tensor(index)
+    index = torch.as_tensor(index, device=x.device)
     shape = torch.broadcast_shapes(x.shape[:-1], index.shape)
     is_inside = (index >= 0) & (index < x.shape[-1])
     index = torch.where(is_inside, index, 0).long().expand(shape)
     return x.expand(*shape, -1).gather(-1, index[..., None])[..., 0] * is_inside
 
 
-def onehot(index, count):
-    """1 at an index along a new last axis, else 0."""
-    return (torch.arange(count) == torch.as_tensor(index).floor()[..., None]).float()
+def onehot(index, count, like):
+    """1 at an index along a new last axis, else 0, in the type of `like`."""
+    index = torch.as_tensor(index, device=like.device)
+    return (torch.arange(count, device=like.device) == index.floor()[..., None]).to(like)
 
 
 def window(x, count):

@@ -1,19 +1,19 @@
 //! `tapescope pytorch`: a machine file as a readable module for PyTorch.
 
 mod expression;
+mod lines;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use self::expression::{Code, Writer, identifier, listed};
-use crate::equations::page::{Part, Record, Word};
+use self::lines::{WIDTH, broken};
+use crate::equations::page::{Page, Part, Record, Word};
 use crate::equations::program::{Axis, Equation, First, Length, Op, Program, Source};
 use crate::math::Answer;
 use crate::model::EquationsConfig;
 
 /// Functions that a module may need.
 const FUNCTIONS: &str = include_str!("functions.py");
-/// The longest line that is not broken.
-const WIDTH: usize = 120;
 /// The names that a quantity may not have in a module.
 const TAKEN: &str = "F False None True and arrays as assert async await break class continue def del elif else except fed \
     finally float for from global if import in is itertools lambda math nn noise nonlocal not or own pass raise range return \
@@ -43,15 +43,17 @@ pub fn module(config: &EquationsConfig, task: Option<OfTask>) -> Result<String, 
             "`model.heads.{name}`: is 0; a module for PyTorch needs 1 or more"
         ));
     }
+    let names = names(program);
     let mut module = Module {
         writer: Writer {
             page,
             program,
-            names: names(program),
             frames: Vec::new(),
             sizes: BTreeSet::new(),
+            like: input_name(page, program, &names, 0),
             past: "0".to_owned(),
             joins: joins(program),
+            names,
         },
         answer: task.map_or(Answer::Symbols, |task| task.answer),
         lines: Vec::new(),
@@ -61,17 +63,41 @@ pub fn module(config: &EquationsConfig, task: Option<OfTask>) -> Result<String, 
         module.block(block);
     }
     module.result();
+    let code = module.simplify();
     let body = module.take();
-    module.head();
+    module.dictionaries(&code);
+    let body = module.take() + &body;
+    module.head(&body);
     let forward = module.take() + &body;
-    module.constructor(task, &forward);
+    let widths = module.constructor(task, &forward);
     let class = module.take() + &forward;
-    Ok(whole(&page.title, &page.file, &class))
+    let example = module.example(task, &widths);
+    Ok(whole(page, program, &example, &class))
+}
+
+/// The name of an input in Python.
+fn input_name(page: &Page, program: &Program, names: &[String], index: usize) -> String {
+    let source = Source::Input(index);
+    let known = program.series.iter().position(|own| own.source == source);
+    known.map_or_else(
+        || identifier(&page.inputs[index].names[0]),
+        |known| names[known].clone(),
+    )
+}
+
+/// The number of places of a name of Python in a text.
+fn count(text: &str, name: &str) -> usize {
+    let is_name = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let found = text.match_indices(name).filter(|(at, _)| {
+        !text[..*at].ends_with(|before: char| is_name(before) || before == '.')
+            && !text[at + name.len()..].starts_with(is_name)
+    });
+    found.count()
 }
 
 /// The file: imports, the functions that the class needs, and the class.
-fn whole(title: &str, file: &str, class: &str) -> String {
-    let [title, file] = [title, file].map(|text| text.replace(['"', '\\'], "'"));
+fn whole(page: &Page, program: &Program, example: &str, class: &str) -> String {
+    let [title, file] = [&*page.title, &*page.file].map(|text| text.replace(['"', '\\'], "'"));
     let calls = |text: &str, name: &str| {
         let call = format!("{name}(");
         let mut found = text.match_indices(&call).map(|found| found.0);
@@ -100,16 +126,34 @@ fn whole(title: &str, file: &str, class: &str) -> String {
     if uses("F") {
         imports += "import torch.nn.functional as F\n";
     }
+    let mut of_heads = program.series.iter().filter_map(|own| {
+        let is_made = matches!(own.source, Source::Statement(..));
+        let kind = &program.axes[own.kind.filter(|_| is_made)?].name;
+        let own = &own.trace;
+        Some(format!(
+            ":\n\"{kind}0.{own}\" is that of the first head in \"{kind}.{own}\""
+        ))
+    });
+    let heads = of_heads.next().unwrap_or_default();
     let stem = file.trim_end_matches(".machine");
     format!(
         "\"\"\"{title}, as in {file}.
+
+One sequence, without a batch axis, gives an answer, and all arrays by their names in {file}:
+
+    import torch
+
+{example}
+
+Traces of Tapescope lack arrays that repeat another, and may name others otherwise{heads}.
+For a batch of sequences of one length PyTorch 2 has `torch.vmap(machine)`. Tensors have the type and the device of the
+input, so `machine.double()` and `machine.to(\"cuda\")` take such inputs.
 
 Parameters have the names and the shapes of Tapescope's weights files:
 
     from safetensors.torch import load_file
     from tapescope import read_weights, write_weights
 
-    machine = Machine()
     machine.load_state_dict(load_file(\"{stem}.safetensors\"))
     preset = read_weights(\"{stem}.safetensors\")[1][\"experiment\"]
     write_weights(\"changed.safetensors\", machine.state_dict(), preset)
@@ -169,70 +213,99 @@ fn names(program: &Program) -> Vec<String> {
     names
 }
 
-/// Items separated by commas, on as many lines as they need.
-fn wrapped(items: &[String], indent: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for item in items {
-        match lines.last_mut() {
-            Some(line) if indent + line.len() + item.len() + 2 <= WIDTH => {
-                line.extend([", ", item]);
-            }
-            _ => lines.push(item.clone()),
-        }
-    }
-    lines
+/// A line of code.
+struct Line {
+    depth: usize,
+    text: String,
+    comment: String,
+    /// Whether it only gives another name to a value.
+    is_alias: bool,
 }
 
 /// The lines of the class.
 struct Module<'a> {
     writer: Writer<'a>,
     answer: Answer,
-    lines: Vec<String>,
+    lines: Vec<Line>,
     depth: usize,
 }
 
 impl Module<'_> {
     fn line(&mut self, text: &str) {
-        let indent = if text.is_empty() { 0 } else { 4 * self.depth };
-        self.lines.push(format!("{}{text}\n", " ".repeat(indent)));
+        self.commented(text, "");
     }
 
-    /// A line with a comment, which stands above it where both are too long for one.
     fn commented(&mut self, text: &str, comment: &str) {
-        if comment.is_empty() {
-            self.line(text);
-        } else if 4 * self.depth + text.len() + comment.len() + 4 <= WIDTH {
-            self.line(&format!("{text}  # {comment}"));
-        } else {
-            self.line(&format!("# {comment}"));
-            self.line(text);
-        }
+        self.lines.push(Line {
+            depth: self.depth,
+            text: text.to_owned(),
+            comment: comment.to_owned(),
+            is_alias: false,
+        });
     }
 
-    /// A line that ends with a list of items and a bracket, broken where it is too long.
-    fn list(&mut self, before: &str, items: &[String], after: &str) {
-        let text = format!("{before}{}{after}", listed(items));
-        if 4 * self.depth + text.len() <= WIDTH {
-            return self.line(&text);
-        }
-        self.line(before.trim_end());
-        self.depth += 1;
-        for line in wrapped(items, 4 * self.depth) {
-            self.line(&format!("{line},"));
-        }
-        self.depth -= 1;
-        self.line(after);
-    }
-
+    /// The text of all lines so far. A comment stands above its line where both are too long for one.
     fn take(&mut self) -> String {
-        std::mem::take(&mut self.lines).concat()
+        let mut text = Vec::new();
+        for line in std::mem::take(&mut self.lines) {
+            let indent = 4 * line.depth;
+            let mut all = broken(&line.text, indent);
+            if !line.comment.is_empty() {
+                let comment = format!("# {}", line.comment);
+                if all.len() == 1 && all[0].len() + comment.len() + 2 <= WIDTH {
+                    all[0].extend(["  ", &comment]);
+                } else {
+                    all.insert(0, " ".repeat(indent) + &comment);
+                }
+            }
+            text.extend(
+                all.into_iter()
+                    .map(|line| line.trim_end().to_owned() + "\n"),
+            );
+        }
+        text.concat()
+    }
+
+    /// Writes values in the place of their other names; returns the code.
+    fn simplify(&mut self) -> String {
+        let code = |lines: &[Line]| -> String {
+            let texts = lines.iter().map(|line| &*line.text);
+            texts.flat_map(|text| [text, "\n"]).collect()
+        };
+        for alias in self
+            .lines
+            .iter()
+            .rev()
+            .filter(|line| line.is_alias)
+            .map(|line| line.text.clone())
+            .collect::<Vec<_>>()
+        {
+            let all = code(&self.lines);
+            let (place, value) = alias.split_once(" = ").unwrap_or_default();
+            let name = place.split('[').next().unwrap_or_default();
+            if count(&all, name) == all.matches(place).count() {
+                self.lines.retain(|line| line.text != alias);
+                for line in &mut self.lines {
+                    line.text = line.text.replace(place, value);
+                }
+            }
+        }
+        code(&self.lines)
     }
 
     // The constructor.
 
-    /// The constructor; `used` are the other methods.
-    fn constructor(&mut self, task: Option<OfTask>, used: &str) {
-        let (page, program) = (self.writer.page, self.writer.program);
+    /// The width of the data that an axis counts.
+    fn width(&self, task: Option<OfTask>, axis: Axis) -> Option<usize> {
+        let page = self.writer.page;
+        let target = page.target.as_ref().and_then(|own| own.given().last());
+        let is_target = target.is_some_and(|target| page.origin(*target) == axis);
+        task.map(|task| task.widths[usize::from(is_target)])
+    }
+
+    /// The constructor; `used` are the other methods. Returns its arguments without a default.
+    fn constructor(&mut self, task: Option<OfTask>, used: &str) -> Vec<String> {
+        let program = self.writer.program;
         let has = |name: String| program.tensors.iter().any(|own| own.name == name);
         let (mut parameters, mut containers) = (Vec::new(), BTreeSet::new());
         for tensor in &program.tensors {
@@ -284,18 +357,17 @@ impl Module<'_> {
             ));
         }
         parameters.sort_by_key(|own| own.0);
-        let target = page.target.as_ref().and_then(|own| own.given().last());
         let mut arguments = vec!["self".to_owned()];
-        let (mut sizes, mut kept) = (Vec::new(), Vec::new());
+        let (mut sizes, mut kept, mut widths) = (Vec::new(), Vec::new(), Vec::new());
         for axis in self.writer.sizes.clone() {
             let info = &program.axes[axis];
-            let is_target = target.is_some_and(|target| page.origin(*target) == axis);
             let default = match info.length {
                 Length::Fixed(0) => continue,
                 Length::Fixed(length) => Some(length),
-                _ => task.map(|task| task.widths[usize::from(is_target)]),
+                _ => self.width(task, axis),
             };
             let name = format!("n_{}", identifier(&info.name));
+            widths.extend(default.is_none().then(|| name.clone()));
             let argument = default.map_or(name.clone(), |default| format!("{name}={default}"));
             sizes.push((matches!(info.length, Length::Fixed(_)), argument));
             if used.contains(&format!("self.{name}")) {
@@ -305,7 +377,7 @@ impl Module<'_> {
         sizes.sort_by_key(|own| own.0);
         arguments.extend(sizes.into_iter().map(|own| own.1));
         self.depth = 1;
-        self.list("def __init__(", &arguments, "):");
+        self.line(&format!("def __init__({}):", listed(arguments)));
         self.depth = 2;
         self.line("super().__init__()");
         for name in &kept {
@@ -320,6 +392,7 @@ impl Module<'_> {
         self.line("    else:");
         self.line("        nn.init.xavier_uniform_(parameter)");
         self.line("");
+        widths
     }
 
     // The method that computes.
@@ -330,31 +403,30 @@ impl Module<'_> {
         series.any(|own| own.source == Source::Target)
     }
 
-    /// The beginning: arguments, the lengths of the data, and a dictionary for what each step makes.
-    fn head(&mut self) {
-        let (page, program, is_fed) = (self.writer.page, self.writer.program, self.is_fed());
-        let named = |index: usize| {
-            let source = Source::Input(index);
-            let known = program.series.iter().position(|own| own.source == source);
-            let name = || identifier(&page.inputs[index].names[0]);
-            known.map_or_else(name, |known| self.writer.names[known].clone())
-        };
-        let inputs: Vec<String> = (0..page.inputs.len()).map(named).collect();
-        // The steps of the answer, where the inputs do not have them.
+    /// The names of the inputs, and the numbers of steps of the answer that the inputs do not have.
+    fn arguments(&mut self) -> [Vec<String>; 2] {
+        let page = self.writer.page;
+        let inputs = (0..page.inputs.len())
+            .map(|index| input_name(page, self.writer.program, &self.writer.names, index));
+        let inputs = inputs.collect();
         let of_inputs = page.inputs.iter().flat_map(Record::given);
         let known: Vec<Axis> = of_inputs.map(|axis| page.origin(*axis)).collect();
         let own = page.target.iter().flat_map(Record::given).copied();
         let own = own.filter(|axis| page.is_sequence(*axis));
         let own = own.filter(|axis| !known.contains(&page.origin(*axis)));
-        let own: Vec<String> = own.map(|axis| self.writer.length(axis)).collect();
+        [inputs, own.map(|axis| self.writer.length(axis)).collect()]
+    }
+
+    /// The beginning: arguments and the lengths of the data; `body` is the rest.
+    fn head(&mut self, body: &str) {
+        let (page, program, is_fed) = (self.writer.page, self.writer.program, self.is_fed());
+        let [inputs, own] = self.arguments();
         let has_noise = program
             .series
             .iter()
             .any(|own| matches!(own.source, Source::Noise(_)));
-        let default = if is_fed { "=None" } else { "" };
-        let mut arguments = [&["self".to_owned()], &inputs[..]].concat();
-        arguments.extend(is_fed.then(|| "y=None".to_owned()));
-        arguments.extend(own.iter().map(|length| format!("{length}{default}")));
+        let mut arguments = [&["self".to_owned()], &inputs[..], &own].concat();
+        arguments.extend(is_fed.then(|| "y=()".to_owned()));
         arguments.extend(has_noise.then(|| "noise=None".to_owned()));
         self.depth = 1;
         self.line(&format!("def forward({}):", listed(arguments)));
@@ -362,17 +434,18 @@ impl Module<'_> {
         self.description(has_noise);
         for (record, name) in page.inputs.iter().zip(&inputs) {
             let steps = record.given().iter().take(record.given().len() - 1);
-            let lengths: Vec<String> = steps.map(|axis| self.writer.length(*axis)).collect();
+            let lengths = steps.map(|axis| {
+                let length = self.writer.length(*axis);
+                let is_used = count(body, &length) > 0;
+                if is_used { length } else { "_".to_owned() }
+            });
+            let lengths: Vec<String> = lengths.collect();
             match &lengths[..] {
-                [] => {}
-                [one] => self.line(&format!("{one} = len({name})")),
+                [one] if one != "_" => self.line(&format!("{one} = len({name})")),
+                all if all.iter().all(|length| length == "_") => {}
                 _ => self.line(&format!("{}, _ = {name}.shape", listed(lengths))),
             }
         }
-        for length in own.iter().filter(|_| is_fed) {
-            self.line(&format!("{length} = {length} if y is None else len(y)"));
-        }
-        self.dictionaries();
     }
 
     fn description(&mut self, has_noise: bool) {
@@ -387,8 +460,7 @@ impl Module<'_> {
             .as_ref()
             .filter(|_| self.is_fed())
             .map(described);
-        let sentence =
-            format!("Returns the answer to {inputs}, and all arrays by their names in traces.");
+        let sentence = format!("Returns the answer to {inputs}, and all arrays.");
         if target.is_none() && !has_noise {
             return self.line(&format!("\"\"\"{sentence}\"\"\""));
         }
@@ -396,18 +468,50 @@ impl Module<'_> {
         self.line("");
         if let Some(target) = target {
             self.line(&format!(
-                "{target} is fed back; without it, the machine reads its own answer."
+                "{target} is fed back; where it ends, the machine reads its own answers."
             ));
         }
         if has_noise {
-            self.line("The arrays of `noise` have their names in traces, too; without them, each is its mean.");
+            self.line(
+                "The arrays of `noise` have their names in traces; without them, each is its mean.",
+            );
         }
         self.line("\"\"\"");
     }
 
+    /// Lines that make a machine and call it. `widths` are the arguments of the constructor without a default.
+    fn example(&mut self, task: Option<OfTask>, widths: &[String]) -> String {
+        let (page, program) = (self.writer.page, self.writer.program);
+        let shape = |record: &Record| {
+            let lengths = record.given().iter().map(|axis| {
+                let length = match program.axes[page.origin(*axis)].length {
+                    Length::Fixed(length) => length,
+                    _ if page.is_sequence(*axis) => 9,
+                    _ => self.width(task, page.origin(*axis)).unwrap_or(8),
+                };
+                length.to_string()
+            });
+            format!("torch.rand({})", listed(lengths))
+        };
+        let mut arguments: Vec<String> = page.inputs.iter().map(shape).collect();
+        let [_, own] = self.arguments();
+        arguments.extend(own.iter().map(|length| format!("{length}=9")));
+        let made = listed(widths.iter().map(|width| format!("{width}=8")));
+        let comment = if widths.is_empty() {
+            ""
+        } else {
+            "  # the widths of your data"
+        };
+        format!(
+            "    machine = Machine({made}){comment}\n    answer, arrays = machine({})",
+            listed(arguments)
+        )
+    }
+
     /// Noise, the answers that are fed back, and a dictionary for each quantity that is made step by step.
-    fn dictionaries(&mut self) {
-        let program = self.writer.program;
+    /// `code` is that of the steps.
+    fn dictionaries(&mut self, code: &str) {
+        let (program, like) = (self.writer.program, self.writer.like.clone());
         for (index, series) in program.series.iter().enumerate() {
             let name = self.writer.names[index].clone();
             match series.source {
@@ -416,25 +520,32 @@ impl Module<'_> {
                     let shape = listed(self.writer.shape(noise.given()));
                     let mean = if noise.is_normal { "0.0" } else { "0.5" };
                     let key = &series.trace;
-                    self.line(&format!("{name} = torch.full([{shape}], {mean}) if noise is None else noise[\"{key}\"]"));
+                    self.line(&format!("{name} = {like}.new_full([{shape}], {mean}) if noise is None else noise[\"{key}\"]"));
                 }
                 Source::Target => {
                     let shape = listed(self.writer.shape(&series.axes[1..]));
-                    self.line(&format!("fed = {{-1: torch.zeros({shape}), **dict(enumerate([] if y is None else y))}}"));
+                    self.line(&format!(
+                        "fed = {{-1: {like}.new_zeros({shape}), **dict(enumerate(y))}}"
+                    ));
                 }
                 _ => {}
             }
         }
         let all = 0..program.series.len();
         let of_steps = all.filter(|index| self.is_of_steps(*index));
-        let of_steps: Vec<String> = of_steps
-            .map(|index| self.writer.names[index].clone())
-            .collect();
-        for names in wrapped(&of_steps, 8 + 30) {
-            match names.matches(',').count() {
-                0 => self.line(&format!("{names} = {{}}")),
-                more => self.line(&format!("{names} = ({{}} for _ in range({}))", more + 1)),
+        let of_steps = of_steps.map(|index| self.writer.names[index].clone());
+        let of_steps = of_steps.filter(|name| count(code, name) > 0);
+        let mut lines: Vec<Vec<String>> = Vec::new();
+        for name in of_steps {
+            let length = |line: &Vec<String>| line.iter().map(|own| own.len() + 6).sum::<usize>();
+            match lines.last_mut() {
+                Some(line) if length(line) + name.len() + 6 <= WIDTH - 8 => line.push(name),
+                _ => lines.push(vec![name]),
             }
+        }
+        for names in lines {
+            let dictionaries = vec!["{}"; names.len()];
+            self.line(&format!("{} = {}", listed(names), listed(dictionaries)));
         }
         self.line("");
     }
@@ -492,7 +603,7 @@ impl Module<'_> {
 
     /// An empty line around the outermost blocks.
     fn gap(&mut self) {
-        if self.depth == 2 && self.lines.last().is_some_and(|line| line != "\n") {
+        if self.depth == 2 && self.lines.last().is_some_and(|line| !line.text.is_empty()) {
             self.line("");
         }
     }
@@ -559,7 +670,11 @@ impl Module<'_> {
             .rfind(|own| own.series == first.series && own.block == first.block);
         let is_last = is_last.is_some_and(|own| std::ptr::eq(own, first));
         let place = format!("{}[{}]", self.writer.names[first.series], listed(keys));
+        let is_alias = self.writer.is_empty(axis) && first.head.is_none() && text.is_name();
         self.put(&place, &text, first.head, is_last, "");
+        if let Some(line) = self.lines.last_mut() {
+            line.is_alias = is_alias;
+        }
         self.depth = depth;
     }
 
@@ -637,22 +752,18 @@ impl Module<'_> {
         let value = self.writer.whole(&value, &axes);
         self.put(&places[0], &value, equation.head, is_last, &comment);
         if self.is_fed() && program.answer() == Some(made) && !steps.is_empty() {
-            let (z, length) = (
-                &places[0],
-                axes.first()
-                    .map_or(String::new(), |axis| self.writer.length(*axis)),
-            );
+            let (z, like) = (&places[0], self.writer.like.clone());
+            let length = axes
+                .first()
+                .map_or(String::new(), |axis| self.writer.length(*axis));
             let answer = match self.answer {
                 Answer::Values(_) => z.clone(),
-                Answer::Symbols => format!("onehot({z}.argmax(), {length})"),
-                Answer::Bits => format!(
-                    "({z} > {}).float()",
-                    if &*program.series[made].name == "p" {
-                        "0.5"
-                    } else {
-                        "0"
-                    }
-                ),
+                Answer::Symbols => format!("onehot({z}.argmax(), {length}, {like})"),
+                Answer::Bits => {
+                    let is_probability = &*program.series[made].name == "p";
+                    let half = if is_probability { "0.5" } else { "0" };
+                    format!("({z} > {half}).to({like})")
+                }
             };
             self.commented(
                 &format!("fed.setdefault({}, {answer})", steps[0]),
@@ -699,9 +810,7 @@ impl Module<'_> {
             let value = match (series.axes.iter().position(is_past), &lengths[..]) {
                 (_, []) => name,
                 (None, _) => format!("stack({name}, {})", listed(&lengths)),
-                (Some(0), [length]) => format!(
-                    "nn.utils.rnn.pad_sequence([{name}[i] for i in range({length})], batch_first=True)"
-                ),
+                (Some(0), [length]) => format!("padded({name}, {length})"),
                 // It has more entries from step to step.
                 _ => continue,
             };

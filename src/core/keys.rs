@@ -49,13 +49,7 @@ impl<'v> Table<'v> {
     }
 
     /// Adds a key whose default depends on another key, and is given as text.
-    pub fn depends(
-        &mut self,
-        path: &str,
-        field: Field<'_>,
-        default: &'static str,
-        purpose: &'static str,
-    ) {
+    pub fn depends(&mut self, path: &str, field: Field<'_>, default: &str, purpose: &'static str) {
         self.enter(path, field, purpose, Absent::Depends(default));
     }
 
@@ -64,7 +58,7 @@ impl<'v> Table<'v> {
         self.enter(path, field, purpose, Absent::First);
     }
 
-    fn enter(&mut self, path: &str, field: Field<'_>, purpose: &'static str, absent: Absent) {
+    fn enter(&mut self, path: &str, field: Field<'_>, purpose: &'static str, absent: Absent<'_>) {
         let path = &format!("{}{path}", self.section);
         (self.visit)(Key {
             path,
@@ -82,18 +76,18 @@ pub struct Key<'a> {
     /// The meaning, as a phrase.
     pub purpose: &'static str,
     /// The default.
-    pub absent: Absent,
+    pub absent: Absent<'a>,
     /// The value, with its allowed range.
     pub field: Field<'a>,
 }
 
 /// The value of a key that is not given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Absent {
+pub enum Absent<'a> {
     /// The value that the field has.
     Default,
     /// A default that these words describe.
-    Depends(&'static str),
+    Depends(&'a str),
     /// The first word, or the least number, which is not written.
     First,
     /// Required: there is no default.

@@ -46,13 +46,18 @@ impl Keys for Experiment {
             self.task.measure(),
             self.task.least_size()..=self.task.most_size(),
         );
-        let (default, purpose) = match measure {
-            Measure::Length => ("`copy`, `repeat_copy`: 10, 20, 30, 50, 120; tasks of a file: all lengths; others: the highest `length`", "lengths to evaluate, at least one"),
-            Measure::Items => ("the highest `items` of the task, or `glyphs`", "numbers of items to evaluate, at least one"),
+        let (highest, purpose) = match measure {
+            Measure::Length => ("`length`", "lengths to evaluate, at least one"),
+            Measure::Items => ("`items`, `glyphs` or `edges`", "numbers of items to evaluate, at least one"),
+        };
+        let default = match &self.task.evaluated_sizes()[..] {
+            _ if self.task.file().is_some() => "all lengths".to_owned(),
+            [_] => format!("the highest {highest}"),
+            sizes => sizes.iter().map(usize::to_string).collect::<Vec<_>>().join(", "),
         };
         let EvaluationConfig { sizes: list, repeats, episodes } = &mut self.evaluation;
         let mut to = to.section("evaluation");
-        to.depends(measure.plural(), IntegerList(list, sizes), default, purpose);
+        to.depends(measure.plural(), IntegerList(list, sizes), &default, purpose);
         if self.task.repeats().is_some() {
             to.depends("repeats", IntegerList(repeats, 1..=MAX_REPEATS), "sampled as in training", "numbers of repeats, each evaluated with every length");
         }

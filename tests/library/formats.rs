@@ -1,6 +1,6 @@
-//! What is published about the arrays of a trace follows from the program's own table of them: the list in
-//! docs/formats/traces.md, the arrays of the JSON Schema, and what the Python module knows of them. The tasks that the
-//! Python module knows follow from the tables of keys, the layouts of docs/formats/presets.md from the sources of the tasks.
+//! What is published about the arrays of a trace follows from the program's own tables: the lists of arrays and axes in
+//! docs/formats/traces.md, arrays and words of the JSON Schema, and the arrays that the Python module knows. The tasks that
+//! it knows follow from the tables of keys, the layouts of docs/formats/presets.md from the sources of the tasks.
 //! The tensors of a machine are those that docs/formats/weights.md lists, with their formulas reckoned out.
 //!
 //! `UPDATE_TABLES=1 cargo test --test library` writes what the table says now into those files.
@@ -15,9 +15,13 @@ use tapescope::io::preset::{self, FAMILY, FAMILY_ABOUT, Mechanism, UNCERTAINTY};
 use tapescope::io::trace::{self, Listed};
 use tapescope::io::weights;
 use tapescope::keys::{Choice, Keys, Table, Words};
+use tapescope::math::Answer;
 use tapescope::model::config::{ControllerKind, InitialMemory, InitialWeighting};
-use tapescope::model::{AXES, Axis, NtmConfig, Range, Scoring};
+use tapescope::model::{
+    AXES, Axis, DncConfig, ModelConfig, NoiseMode, NtmConfig, Range, SamConfig, Scoring,
+};
 use tapescope::task::Task;
+use tapescope::train::Ending;
 
 /// What stands in a file between the line that begins with `first` and the next one that is `last` is `wanted`.
 pub(super) fn held(file: &str, first: &str, last: &str, wanted: &str) {
@@ -180,12 +184,10 @@ fn every_axis_is_on_the_page() {
             assert!(Axis::named(axis).is_some(), "{}: {axis}", array.name);
         }
     }
-    let page = include_str!("../../docs/formats/traces.md").replace('\n', " ");
-    let axes = AXES
-        .iter()
-        .map(|axis| format!("{} {}", axis.name, axis.meaning));
-    let told = axes.collect::<Vec<_>>().join(", ");
-    assert!(page.contains(&told), "docs/formats/traces.md wants: {told}");
+    let row = |axis: &Axis| format!("| {} | {} |", axis.name, axis.meaning);
+    let rows: Vec<_> = AXES.iter().map(row).collect();
+    let rows = ["|---|---|".to_owned(), rows.join("\n")].join("\n");
+    held("docs/formats/traces.md", "| axis | |", "", &rows);
 }
 
 #[test]
@@ -280,6 +282,53 @@ fn the_schema_has_every_key_of_a_model() {
     assert_eq!(keys, of_preset.map(str::to_owned).collect());
 }
 
+/// The words that a schema allows for a value, or for each value of its list.
+fn words(of: &Value) -> Vec<&str> {
+    let either = of["anyOf"].as_array().map_or(vec![], |all| {
+        let list = words(&all[1]["items"]);
+        assert_eq!(words(&all[0]), list);
+        list
+    });
+    let own = of["enum"].as_array().into_iter().flatten();
+    own.filter_map(Value::as_str).chain(either).collect()
+}
+
+fn names<T: Words>() -> Vec<&'static str> {
+    T::WORDS.iter().map(|(word, _)| *word).collect()
+}
+
+#[test]
+fn the_schema_has_the_words_of_every_choice() {
+    let schema = fs::read_to_string("docs/ntm-trace-2.0.schema.json").unwrap();
+    let schema: Value = serde_json::from_str(&schema).unwrap();
+    let model = &schema["properties"]["model"]["properties"];
+    let table = preset::table();
+    let mut count = 0;
+    for row in table.lines().filter(|row| row.starts_with("| `model.")) {
+        let cells: Vec<&str> = row.split(" | ").collect();
+        let path = cells[0].trim_matches(['|', ' ', '`']);
+        let is_choice = cells[3].starts_with('`') && !cells[3].contains("constant");
+        let allowed = cells[3].split('`').skip(1).step_by(2);
+        let allowed = allowed.filter(|_| is_choice);
+        let keys = path.split('.').skip(1).collect::<Vec<_>>();
+        let value = keys
+            .iter()
+            .skip(1)
+            .fold(&model[keys[0]], |value, key| &value["properties"][key]);
+        count += usize::from(is_choice);
+        assert_eq!(words(value), allowed.collect::<Vec<_>>(), "{path}");
+    }
+    assert!(count > 10);
+    for (key, names) in [
+        ("sampling", names::<NoiseMode>()),
+        ("answer", names::<Answer>()),
+        ("ended", names::<Ending>()),
+    ] {
+        let found = schema.pointer(&format!("/properties/task/properties/{key}"));
+        assert_eq!(words(found.unwrap()), names, "{key}");
+    }
+}
+
 #[test]
 fn every_word_of_a_similarity_is_on_the_page_and_in_the_schema() {
     let page = include_str!("../../docs/formats/traces.md");
@@ -334,19 +383,16 @@ fn the_python_module_knows_every_task() {
     held("python/tapescope/tasks.json", "[", "]", &lines.join(",\n"));
 }
 
-/// The tensors in a row of the page, of a machine of these sizes.
-fn tensors(row: &str, ntm: &NtmConfig) -> Vec<(String, Vec<usize>)> {
-    let letter = |letter: &str| match letter {
-        "C" => ntm.controller.size,
-        "L" => ntm.controller.layers,
-        "M" => ntm.columns,
-        "N" => ntm.rows,
-        "R" => ntm.read_heads,
-        "S" => 2 * ntm.shift_range + 1,
-        "W" => ntm.write_heads,
-        "X" => ntm.inputs,
-        "Y" => ntm.outputs,
-        _ => 1,
+/// The tensors in a row of the page, of a machine with these values of the letters there and these numbers of controller
+/// layers, read heads and write heads.
+fn tensors(
+    row: &str,
+    letters: &[(&str, usize)],
+    [layers, reads, writes]: [usize; 3],
+) -> Vec<(String, Vec<usize>)> {
+    let letter = |letter: &str| {
+        let known = letters.iter().find(|known| known.0 == letter);
+        known.map_or(1, |known| known.1)
     };
     let product = |factors: &str| {
         let letters = factors.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -364,9 +410,9 @@ fn tensors(row: &str, ntm: &NtmConfig) -> Vec<(String, Vec<usize>)> {
         let (kind, first) = kind.split_at(kind.find(['0', '1']).unwrap_or(kind.len()));
         let first: usize = first.parse().unwrap_or(0);
         let end = match kind {
-            "controller" if cells[0].ends_with('…') => ntm.controller.layers,
-            "read" => ntm.read_heads,
-            "write" => ntm.write_heads,
+            "controller" if cells[0].ends_with('…') => layers,
+            "read" => reads,
+            "write" => writes,
             _ => first + 1,
         };
         tensors.extend((first..end).map(|index| match kind {
@@ -415,7 +461,20 @@ fn the_page_lists_every_tensor() {
                     && (is_learned || !row.contains("\"learned\""))
             };
             let rows = rows.lines().filter(is_there);
-            let told: BTreeSet<_> = rows.flat_map(|row| tensors(row, &ntm)).collect();
+            let [reads, writes] = heads;
+            let letters = [
+                ("C", 13),
+                ("L", 3),
+                ("M", 7),
+                ("N", 31),
+                ("R", reads),
+                ("S", 5),
+                ("W", writes),
+                ("X", 5),
+                ("Y", 4),
+            ];
+            let told = rows.flat_map(|row| tensors(row, &letters, [3, reads, writes]));
+            let told: BTreeSet<_> = told.collect();
             let shapes = weights::shapes(&ntm.into()).into_iter();
             // A bias has one axis in a file.
             let shapes = shapes.map(|(name, shape)| {
@@ -424,6 +483,50 @@ fn the_page_lists_every_tensor() {
             });
             assert_eq!(shapes.collect::<BTreeSet<_>>(), told);
         }
+    }
+}
+
+#[test]
+fn the_page_lists_every_tensor_of_the_sparse_and_the_differentiable_machine() {
+    let page = include_str!("../../docs/formats/weights.md");
+    let mut dnc = DncConfig::new(5, 4);
+    (dnc.rows, dnc.columns, dnc.read_heads) = (31, 7, 3);
+    let mut sam = SamConfig::new(5, 4);
+    (sam.rows, sam.columns, sam.heads) = (31, 7, 3);
+    sam.initial_memory = InitialMemory::Learned;
+    (dnc.controller.size, sam.controller.size) = (13, 13);
+    let shared = [("C", 13), ("N", 31), ("X", 5), ("Y", 4)];
+    for (title, config, letters, writes) in [
+        (
+            "Differentiable Neural Computer",
+            ModelConfig::from(dnc),
+            [("R", 3), ("W", 7)],
+            1,
+        ),
+        ("Sparse access memory", sam.into(), [("H", 3), ("M", 7)], 3),
+    ] {
+        let (_, below) = page.split_once(&format!("\n## {title}\n")).unwrap();
+        let (_, rows) = below.split_once("|---|---|---|\n").unwrap();
+        let (rows, _) = rows.split_once("\n\n").unwrap();
+        let letters = [&shared[..], &letters].concat();
+        let told = rows
+            .lines()
+            .flat_map(|row| tensors(row, &letters, [1, 3, writes]));
+        let mut told: BTreeSet<_> = told.collect();
+        // The text says these.
+        for (name, shape) in told.clone() {
+            let bias = name
+                .strip_suffix(".weight")
+                .map(|name| format!("{name}.bias"));
+            told.extend(bias.map(|bias| (bias, shape[1..].to_vec())));
+        }
+        told.extend(["initial.hidden", "initial.cell"].map(|name| (name.to_owned(), vec![1, 13])));
+        let shapes = weights::shapes(&config).into_iter();
+        let shapes = shapes.map(|(name, shape)| {
+            let axes = usize::from(name.contains(".bias"));
+            (name, shape[axes..].to_vec())
+        });
+        assert_eq!(shapes.collect::<BTreeSet<_>>(), told, "{title}");
     }
 }
 

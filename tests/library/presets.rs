@@ -1,10 +1,14 @@
 //! Presets: the included ones are whole, and what is wrong with others is said in words that help.
 
 use tapescope::io::preset::{self, Override};
-use tapescope::io::{Error, Experiment};
+use tapescope::io::{Error, Experiment, machine_file, weights};
+use tapescope::keys::Words as _;
 use tapescope::model::NtmConfig;
 use tapescope::model::config::{ControllerKind, InitialMemory, InitialWeighting};
+use tapescope::task::Task;
 use tapescope::train::{Clip, OptimizerConfig};
+
+use super::formats::held;
 
 const TASK: &str = r#""task": {"kind": "copy", "bits": 8, "length": [1, 20]}"#;
 
@@ -154,13 +158,26 @@ fn some_keys_are_written_only_where_they_differ() {
 }
 
 #[test]
+fn the_changelog_counts_what_is_included() {
+    let trained = weights::included_names().count();
+    let presets = preset::names().count();
+    let files = machine_file::included_names().count();
+    let words = include_str!("../../CHANGELOG.md").split_whitespace();
+    let page = words.collect::<Vec<_>>().join(" ");
+    for told in [
+        format!("Included are {trained} trained machines and {presets} presets."),
+        format!("{files} machines are included as such files"),
+    ] {
+        assert!(page.contains(&told), "CHANGELOG.md wants: {told}");
+    }
+}
+
+#[test]
 fn the_documentation_has_every_key() {
-    let docs = std::fs::read_to_string("docs/formats/presets.md").unwrap();
     let table = preset::table();
-    assert!(
-        docs.contains(&format!("\n\n{table}\n")),
-        "docs/formats/presets.md wants:\n{table}"
-    );
+    let (head, rows) = table.trim_end().split_once('\n').unwrap();
+    held("docs/formats/presets.md", head, "", rows);
+    let docs = std::fs::read_to_string("docs/formats/presets.md").unwrap();
     let shortest = docs.split("```json\n").nth(1).unwrap();
     let shortest = shortest.split("```").next().unwrap();
     Experiment::from_json(shortest, "mine.json", &[]).unwrap();
@@ -393,9 +410,10 @@ fn invalid_tasks_are_refused() {
     ] {
         assert_eq!(message(task), format!("my.json: {problem}"));
     }
-    assert!(message(r#""kind": "sort""#).starts_with(
-        "my.json: `task.kind`: is `sort`; expected one of `copy`, `repeat_copy`, `associative_recall`, `ngrams`, `priority_sort`, `transduce`, `caption`, `frames`, `aspects`, `span`, `reuse`, `graph`, `episodes`, `pairs`, `text` at "
-    ));
+    let words = Task::WORDS.iter().map(|(word, _)| format!("`{word}`"));
+    let words = words.collect::<Vec<_>>().join(", ");
+    let expected = format!("my.json: `task.kind`: is `sort`; expected one of {words} at ");
+    assert!(message(r#""kind": "sort""#).starts_with(&expected));
 }
 
 #[test]

@@ -2,10 +2,8 @@
 //! machine computes stands in the tables of [`crate::model::trace`]; here stands what a file has beside it.
 
 use super::format::KEYFRAME;
-use crate::math::Series;
 use crate::model::{
-    Array, ArraySpec as Spec, Conventions, ModelConfig, NtmConfig, Place, Range, Trace, array,
-    split_head,
+    Array, ArraySpec as Spec, Conventions, ModelConfig, Place, Range, Trace, array, split_head,
 };
 
 use Range::{Any, AtLeast, Within};
@@ -82,14 +80,17 @@ pub(super) fn named<'a>(all: &'a [Listed], name: &str) -> Option<&'a Listed> {
     })
 }
 
+/// Machines that together have every array that is not of a machine file.
+fn machines() -> impl Iterator<Item = ModelConfig> {
+    let every = ModelConfig::with_every_array().into_iter();
+    every.filter(|config| !config.is_recorded_apart())
+}
+
 /// Every array that a file may have, in the order of the file: the reference for documentation, schema and other
 /// programs.
 pub fn arrays() -> Vec<Listed> {
     let mut all: Vec<Listed> = Vec::new();
-    let every = ModelConfig::with_every_array().into_iter();
-    // The arrays of a machine file are its own.
-    let every = every.filter(|config| !config.is_recorded_apart());
-    let mut each: Vec<_> = every
+    let mut each: Vec<_> = machines()
         .flat_map(|config| described(&Trace::of_recording(&config, [0, 1], Some(1)), 0))
         .collect();
     each.sort_by_key(|array| rank(array.place, array.spec));
@@ -112,19 +113,22 @@ pub fn arrays() -> Vec<Listed> {
     all
 }
 
-/// The arrays that follow from others, by their names, those of heads first, in the order of the computation.
+/// The arrays that follow from others, by their names, those of heads first.
 pub fn recomputed() -> Vec<&'static str> {
-    let config = ModelConfig::from(NtmConfig::with_every_mechanism());
-    let rules = config.dependencies(Conventions::OWN);
-    let trace = Trace::<f32>::new(&config);
-    let follows = |(place, array, _): &(Place, Array, &Series<f32>)| {
-        let mut rules = rules.iter();
-        rules.any(|rule| (rule.place, rule.array) == (*place, *array))
-    };
-    let mut all: Vec<_> = trace.everything().filter(follows).collect();
-    all.sort_by_key(|(place, ..)| !matches!(place, Place::Head(_)));
+    let mut all = Vec::new();
+    for config in machines() {
+        let rules = config.dependencies(Conventions::OWN);
+        let follows = |(place, array): &(Place, Array)| {
+            let mut rules = rules.iter();
+            rules.any(|rule| (rule.place, rule.array) == (*place, *array))
+        };
+        let trace = Trace::<f32>::new(&config);
+        let arrays = trace.everything().map(|(place, array, _)| (place, array));
+        all.extend(arrays.filter(follows));
+    }
+    all.sort_by_key(|(place, _)| !matches!(place, Place::Head(_)));
     let mut names: Vec<_> = Vec::new();
-    for (_, array, _) in all {
+    for (_, array) in all {
         if !names.contains(&array.name) {
             names.push(array.name);
         }

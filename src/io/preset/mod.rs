@@ -30,6 +30,7 @@ use self::written::{Written, first};
 use super::{Error, file, machine_file, shell};
 use crate::keys::check;
 use crate::model::ModelConfig;
+use crate::spelling::did_you_mean;
 
 /// The largest preset that is read, in bytes.
 const LIMIT: u64 = 1 << 20;
@@ -193,8 +194,14 @@ impl Experiment {
         if let Some(experiment) = Self::included(name, overrides) {
             return experiment?.with_episodes(path);
         }
-        if path.exists() || path.extension().is_some_and(|end| end == "json") {
+        let is_included = machine_file::included_names().any(|known| known == name);
+        if path.exists() || is_included || path.extension().is_some_and(|end| end == "json") {
             return Self::read(path, overrides);
+        }
+        if machine_file::is_machine(path) {
+            let meant = did_you_mean(name, machine_file::included_names());
+            let problem = format!("is no file, and no included machine has this name; {meant}");
+            return Err(Error::about(path, problem.trim_end_matches([' ', ';'])));
         }
         Err(Error::unknown("preset", name, names()))
     }

@@ -477,6 +477,23 @@ mod tests {
                     let other = cards[..index].iter().find(overlaps);
                     assert_eq!(other, None, "{name}, {stage:?}: {area:?} of {size:?}");
                 }
+                // Of what a statement reads something is there.
+                if let Some(Stage::Statement(now)) = stage.map(|at| stages.at(at).stage) {
+                    let own = &stages.statements[now];
+                    let before = own.reads.iter().filter(|read| !read.is_before);
+                    let mut parts =
+                        before.flat_map(|read| &stages.statements[read.statement].parts);
+                    let there = |part: &usize| {
+                        let mut cards = places.iter().filter(is_card);
+                        cards.any(|place| place.panel.id.part == Some(*part))
+                    };
+                    let reads_none = own.reads.iter().all(|read| read.is_before);
+                    assert!(
+                        size.0 < 500.0 || reads_none || parts.any(there),
+                        "{name}: {} at {size:?}",
+                        own.name
+                    );
+                }
                 // What flows ends at no card that it does not flow into.
                 let ends = drawing.marks.iter().flat_map(|mark| match mark {
                     Mark::Line { points, width, .. } if [1.2, 1.8].contains(width) => {

@@ -123,23 +123,34 @@ impl<'a> CloseUp<'a, '_> {
         let apart = self.size(APART).max(20.0);
         let least = self.size(CARD).max(64.0) + apart;
         let fits = (((room.width() + apart) / least) as usize).clamp(1, layers.max(1));
-        // Without room for all layers, that of the present stage is the last one on the page.
-        let last = match (self.statement_now(), self.now.place) {
+        let now = self.statement_now();
+        let last = match (now, self.now.place) {
             (Some(index), _) => all[index].layer,
             (None, 0) => 0,
             _ => layers.saturating_sub(1),
         };
-        let first = (last + 1).saturating_sub(fits);
+        // Without room for all layers: that of the present stage, those of what it reads, and those before it.
+        let reads = now.into_iter().flat_map(|now| &all[now].reads);
+        let reads = reads.map(|read| all[read.statement].layer);
+        let wanted = [last].into_iter().chain(reads).chain((0..last).rev());
+        let mut shown: Vec<usize> = Vec::new();
+        for layer in wanted.chain(last..layers) {
+            if shown.len() < fits && !shown.contains(&layer) {
+                shown.push(layer);
+            }
+        }
+        shown.sort_unstable();
         let width = ((room.width() + apart) / fits as f32 - apart).min(self.size(WIDEST));
         let start = room.middle() - 0.5 * (fits as f32 * (width + apart) - apart);
         let mut cards = Vec::new();
         let count = |layer: usize| all.iter().filter(|own| own.layer == layer).count();
-        let most = (first..first + fits).map(count).max().unwrap_or(1).max(1) as f32;
+        let most = shown.iter().map(|layer| count(*layer)).max();
+        let most = most.unwrap_or(1).max(1) as f32;
         let high = room.height() / most - self.size(NAME).max(12.0) - self.gap();
         let [least, most] = VECTOR.map(|height| self.size(height).max(12.0));
         let vector = high.clamp(least, most);
-        for layer in first..first + fits {
-            let left = start + (layer - first) as f32 * (width + apart);
+        for (place, layer) in shown.into_iter().enumerate() {
+            let left = start + place as f32 * (width + apart);
             self.column(room.across(left, left + width), (layer, vector), &mut cards);
         }
         cards

@@ -141,7 +141,7 @@ impl Verify {
         };
         let told = [&*with, &format!("{with} {all}: ")];
         let values = |recorded, again| format!("recorded {recorded}, computed {again}");
-        tell(out, told, &found, self.tolerance, values)?;
+        write_differences(out, told, &found, self.tolerance, values)?;
         list(out, &format!("{with} not compared"), &found.skipped)?;
         Ok(match (found.first, other, &found.skipped[..]) {
             (None, None, []) => Outcome::Holds,
@@ -192,7 +192,7 @@ pub(super) fn verified(
             format!("recorded {recorded}, expected {expected}")
         };
         let told = [file, &format!("{file}: {holds}")];
-        tell(out, told, &found.comparison, tolerance, values)?;
+        write_differences(out, told, &found.comparison, tolerance, values)?;
     }
     Ok(found)
 }
@@ -303,7 +303,7 @@ impl Diff {
             _ => String::new(),
         };
         let values = |a, b| format!("{a} and {b}");
-        tell(out, [&files, &same], &found, self.tolerance, values)?;
+        write_differences(out, [&files, &same], &found, self.tolerance, values)?;
         for (file, only) in [&self.a, &self.b].into_iter().zip(&found.only) {
             list(out, &format!("only in {}", label(file)), only)?;
         }
@@ -319,7 +319,7 @@ impl Diff {
 
 /// Writes the first difference with its two values, then the largest difference; or, without a difference, the latter
 /// after `same`.
-fn tell(
+fn write_differences(
     out: &mut impl Write,
     [files, same]: [&str; 2],
     found: &Comparison,

@@ -24,7 +24,7 @@ pub struct MeasurementLine(Vec<(&'static str, Value)>);
 pub(super) fn data_json(task: &Task) -> Option<Value> {
     let data = task.summary()?;
     let vocabularies = data.vocabularies.iter().map(|part| {
-        json!({"side": part.side, "symbols": part.kept, "cut": part.cut, "held_out_unknown": part.unknown})
+        json!({"side": part.side, "symbols": part.known, "cut": part.cut, "held_out_unknown": part.unknown})
     });
     Some(json!({
         "training": data.training,

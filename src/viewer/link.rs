@@ -172,8 +172,9 @@ impl Link {
     /// # Errors
     /// A sentence that names what the machine does not do, and what it does.
     pub fn beginning(&self, machine: &Machine) -> Result<StartOptions, String> {
-        let asks = self.size.is_some() || self.repeats.is_some() || self.seed.is_some();
-        let asks = asks || self.sample.is_some() || !self.begin.flipped.is_empty();
+        let names_episode = self.size.is_some() || self.repeats.is_some() || self.seed.is_some();
+        let names_episode =
+            names_episode || self.sample.is_some() || !self.begin.flipped.is_empty();
         if let Some(rows) = self.begin.rows
             && let Err(error) = machine.ntm.config.with_rows(rows)
         {
@@ -181,7 +182,7 @@ impl Link {
             return invalid(format!("rows={rows}; the machine {name} allows {allowed}."));
         }
         Ok(StartOptions {
-            asked: asks.then(|| self.asked(machine)).transpose()?,
+            asked: names_episode.then(|| self.asked(machine)).transpose()?,
             ..self.begin.clone()
         })
     }

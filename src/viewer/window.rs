@@ -215,11 +215,11 @@ mod tests {
             ctx.run_ui(egui::RawInput::default(), |_| ())
         });
         let close = egui::ViewportCommand::Close;
-        let asks = |frame: egui::FullOutput| {
+        let is_closed = |frame: egui::FullOutput| {
             let mut windows = frame.viewport_output.values();
             windows.any(|window| window.commands.contains(&close))
         };
-        assert!(frames.any(asks));
+        assert!(frames.any(is_closed));
     }
 
     #[test]

@@ -990,7 +990,7 @@ fn summary_counts_repeated_lines_and_unknown_symbols() {
     );
     let cut = task_of_pairs(&lines, ["a", ""]).summary().unwrap();
     let source = &cut.vocabularies[0];
-    assert_eq!((source.kept, source.cut, source.unknown), (1, 2, 2));
+    assert_eq!((source.known, source.cut, source.unknown), (1, 2, 2));
     let mut text = Text::NONE;
     (text.held_out, text.vocabulary) = (HeldOut::Last(1), 1);
     let lines = ["a b a", "c", "c "].map(str::to_owned).to_vec();

@@ -106,8 +106,8 @@ pub trait Kind: Keys + Debug + Send + Sync {
         false
     }
 
-    /// Bytes that an episode takes beside its arrays, forwards and backwards, with values of `of_value` bytes.
-    fn bytes_beside(&self, _steps: usize, _of_value: usize) -> [u64; 2] {
+    /// Bytes that an episode takes outside its arrays, forwards and backwards, with values of `of_value` bytes.
+    fn bytes_outside_trace(&self, _steps: usize, _of_value: usize) -> [u64; 2] {
         [0; 2]
     }
 

@@ -453,10 +453,10 @@ impl<R: Real> Trace<R> {
             (series.width() as u64).saturating_mul(rows as u64)
         };
         let values = trace.everything().map(of).fold(0, u64::saturating_add);
-        let [beside, _] = kind.bytes_beside(steps, size_of::<R>());
+        let [outside, _] = kind.bytes_outside_trace(steps, size_of::<R>());
         values
             .saturating_mul(size_of::<R>() as u64)
-            .saturating_add(beside)
+            .saturating_add(outside)
     }
 
     /// Makes room for an episode of `steps` steps of which this part is kept: of a tape whose M_t together would take

@@ -121,7 +121,7 @@ struct RowState {
     /// The lap in which it was written.
     lap: Option<isize>,
     /// The share of that which is left.
-    kept: f32,
+    share_left: f32,
 }
 
 /// The state of all rows after the writes so far of an episode.
@@ -138,14 +138,14 @@ pub struct WriteLedger {
     /// True when that was in another lap.
     is_lapped: bool,
     /// The smallest share of a row's content left by writes over all rows.
-    least_kept: f32,
+    least_share_left: f32,
 }
 
 impl WriteLedger {
     fn new(rows: usize, reach: usize, places: Vec<RingPosition>) -> Self {
         let blank = RowState {
             lap: None,
-            kept: 1.0,
+            share_left: 1.0,
         };
         Self {
             entries: vec![blank; rows],
@@ -154,7 +154,7 @@ impl WriteLedger {
             ends: None,
             step: None,
             is_lapped: false,
-            least_kept: 1.0,
+            least_share_left: 1.0,
         }
     }
 
@@ -192,17 +192,17 @@ impl WriteLedger {
         }
         *entry = RowState {
             lap: Some(place.lap),
-            kept: 1.0,
+            share_left: 1.0,
         };
     }
 
     fn write_all(&mut self, t: usize, weighting: &[f32], force: f32) {
         let written = self.entries.iter_mut().zip(weighting);
         for (entry, weight) in written.filter(|(entry, _)| entry.lap.is_some()) {
-            entry.kept *= 1.0 - weight * force;
-            if entry.kept < HALF {
+            entry.share_left *= 1.0 - weight * force;
+            if entry.share_left < HALF {
                 self.step.get_or_insert(t);
-                self.least_kept = self.least_kept.min(entry.kept);
+                self.least_share_left = self.least_share_left.min(entry.share_left);
             }
         }
     }
@@ -220,7 +220,7 @@ impl WriteLedger {
             _ => 0,
         };
         // Twice the rows have half the weight each, which leaves the root.
-        let times = self.least_kept.max(f32::MIN_POSITIVE).log(HALF);
+        let times = self.least_share_left.max(f32::MIN_POSITIVE).log(HALF);
         let spread = (rows as f32 * times).ceil() as usize;
         Some(WrapAround {
             step,

@@ -87,7 +87,7 @@ pub struct VocabularySummary {
     /// `source`, `target` or `line`.
     pub side: &'static str,
     /// Known symbols.
-    pub kept: usize,
+    pub known: usize,
     /// Different tokens of the training lines that are not known.
     pub cut: usize,
     /// Held-out lines with a token that is not known.

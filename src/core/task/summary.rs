@@ -25,7 +25,7 @@ impl DataSummary {
     /// The sizes of the vocabularies.
     pub fn vocabulary(&self) -> Vec<String> {
         let sizes = self.vocabularies.iter().map(|part| {
-            let symbols = format!("{} {} symbols", part.kept, part.side).replace("line ", "");
+            let symbols = format!("{} {} symbols", part.known, part.side).replace("line ", "");
             match part.cut {
                 0 => symbols,
                 cut => format!("{symbols} ({cut} more in the training lines are unknown)"),
@@ -73,7 +73,7 @@ impl<T> Loaded<T> {
         }
         VocabularySummary {
             side,
-            kept: known.len(),
+            known: known.len(),
             cut: cut.len(),
             unknown,
         }

@@ -126,10 +126,10 @@ fn backward_bytes(config: &ModelConfig, [steps, source]: [usize; 2]) -> f64 {
     let vectors = arrays.filter(|(array, _)| array.is_learned() && array.dims.len() == 1);
     let units = vectors.map(|(_, series)| series.width()).sum();
     let sums = units::sums::<f32>(config.columns(), units);
-    let [_, beside] = config.bytes_beside(steps, size_of::<f32>());
-    let [again, _] = config.bytes_beside(every + 2, size_of::<f32>());
+    let [_, outside] = config.bytes_outside_trace(steps, size_of::<f32>());
+    let [again, _] = config.bytes_outside_trace(every + 2, size_of::<f32>());
     let between = Trace::<f32>::bytes(config, [every + 2, source], Keep::All);
-    let between = between.saturating_sub(again).saturating_add(beside);
+    let between = between.saturating_sub(again).saturating_add(outside);
     between as f64 + BYTES * (per_step as f64 * steps as f64 + (output + sums) as f64)
 }
 

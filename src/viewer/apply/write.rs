@@ -204,8 +204,9 @@ impl State {
     /// Handles a file or folder that exists where one was to be written: that of the run with this number.
     pub(super) fn is_there(&mut self, run: Option<u64>, to: Destination, free: &Path) {
         self.stay_open();
-        let asks = run.is_none_or(|number| self.finish_saving(number)) && self.dialog.is_none();
-        if asks {
+        let opens_dialog =
+            run.is_none_or(|number| self.finish_saving(number)) && self.dialog.is_none();
+        if opens_dialog {
             let text = free.display().to_string();
             self.dialog = Some(Dialog {
                 taken: Some(to.path),

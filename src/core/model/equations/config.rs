@@ -534,7 +534,7 @@ impl Kind for EquationsConfig {
         false
     }
 
-    fn bytes_beside(&self, steps: usize, of_value: usize) -> [u64; 2] {
+    fn bytes_outside_trace(&self, steps: usize, of_value: usize) -> [u64; 2] {
         let compiled = self.compiled();
         let lengths = self.axis_lengths([steps.max(2), steps / 2]);
         let values = compiled.quantities.iter().map(|own| {

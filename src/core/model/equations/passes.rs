@@ -333,7 +333,7 @@ impl EquationsConfig {
     }
 
     /// Sets the constants that the trainer knows after an episode has run, and runs it again if an equation reads them.
-    fn tell<R: Real>(&self, told: &Told, running: &mut Running<R>) {
+    fn set_trainer_constants<R: Real>(&self, told: &Told, running: &mut Running<R>) {
         let compiled = self.compiled();
         if *told == Told::default() || !(compiled.is_rewarded() || compiled.is_told("warm_up")) {
             return;
@@ -522,7 +522,7 @@ impl<R: Real> Machine<R> for EquationsConfig {
             };
             let count = running.answer.len();
             let (upstream, (), _) = batch.workspaces[first].parts_mut();
-            self.tell(&upstream.terms.told, &mut running);
+            self.set_trainer_constants(&upstream.terms.told, &mut running);
             running.engine.clear_gradients();
             for at in 0..count {
                 let (upstream, (), _) = batch.workspaces[first + at].parts_mut();

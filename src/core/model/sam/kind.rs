@@ -258,7 +258,7 @@ impl Kind for SamConfig {
         place != Place::Machine || [array::RAW, array::FEATURES, EARLIER].contains(&array)
     }
 
-    fn bytes_beside(&self, steps: usize, of_value: usize) -> [u64; 2] {
+    fn bytes_outside_trace(&self, steps: usize, of_value: usize) -> [u64; 2] {
         let changed = self.touched(steps).min(self.rows);
         let bytes = self.plan().bytes(changed, of_value);
         let forward = [bytes.memory, bytes.index, bytes.slots].into_iter();

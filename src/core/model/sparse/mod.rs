@@ -109,7 +109,7 @@ impl Plan {
     }
 
     /// The rows of the memory before the first step that are kept.
-    fn kept(&self) -> usize {
+    fn initial_rows(&self) -> usize {
         if self.is_constant() { 1 } else { self.rows }
     }
 
@@ -120,7 +120,7 @@ impl Plan {
         let changed = rows.min(changed as u64);
         let index = index::bytes(if self.is_indexed() { rows } else { 0 });
         Bytes {
-            memory: row.saturating_mul(self.kept() as u64),
+            memory: row.saturating_mul(self.initial_rows() as u64),
             index,
             // Slot of a row; contents, row, two links, last access and sketch of a slot.
             slots: (number * rows).saturating_add(changed.saturating_mul(row + 6 * number)),
@@ -238,7 +238,7 @@ impl<R: Real> Base<R> {
                 places,
             }
         });
-        let mut contents = vec![R::ZERO; plan.kept() * width];
+        let mut contents = vec![R::ZERO; plan.initial_rows() * width];
         for (place, to) in contents.chunks_exact_mut(width).enumerate() {
             let of = index.as_ref();
             set(of.map_or(place, |of| of.rows[place] as usize), to);

@@ -285,8 +285,8 @@ impl Painting<'_, '_> {
         self.on.text(name, [cell.left, middle], style);
         let quiet = self.quiet(SMALL);
         let axes = own.axes_joined(" × ");
-        let symbol = Some(own.array.symbol).filter(|symbol| *symbol != own.array.name);
-        let symbol = symbol.unwrap_or_default();
+        let is_name = own.array.name.rsplit('.').next() == Some(own.array.symbol);
+        let symbol = if is_name { "" } else { own.array.symbol };
         let words = [format!("{symbol} {axes}"), symbol.to_owned()];
         let fitting = words
             .into_iter()

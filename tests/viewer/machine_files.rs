@@ -1,5 +1,6 @@
 //! The trace of a machine file opens in a layout that follows from the axes of its quantities.
 
+use super::gradients::lay_out;
 use super::machine_kinds::{of_kind, of_task, walked_from};
 use serde_json::json;
 
@@ -69,6 +70,18 @@ fn machine_files_open_in_every_layout() {
         // Their heads are those of other machines.
         let stages = walked_from(of_task(&format!("{{{task}}}"), &model), 5);
         assert_eq!(stages[1..], ["content", "read", "output"], "{file}");
+    }
+}
+
+#[test]
+fn numbers_stand_beside_the_close_up_of_a_file_in_a_wide_window() {
+    for (mut screen, is_beside) in [
+        (opened_at(LARGE), true),
+        (opened_at(SMALL), false),
+        (window(), false),
+    ] {
+        lay_out(&mut screen, WindowLayout::CloseUp);
+        assert_eq!(screen.state().is_narrow(), !is_beside);
     }
 }
 

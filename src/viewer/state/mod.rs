@@ -193,7 +193,7 @@ pub struct Welcome {
 const PHONE: [f32; 2] = [600.0, 480.0];
 /// Below this width of the window the right panel makes room, in points.
 pub const NARROW: f32 = 1100.0;
-/// A close-up has room for numbers beside it from this width.
+/// The close-up of a machine file has room for numbers beside it from this width.
 const WIDE: f32 = 1300.0;
 
 impl State {
@@ -452,11 +452,13 @@ impl State {
         }
     }
 
-    /// True while the numbers have no place of their own beside the pictures: in a narrow window, or beside curves.
+    /// True while the numbers have no place of their own beside the pictures: in a narrow window, from near, or
+    /// beside curves.
     pub fn is_narrow(&self) -> bool {
+        let is_file = self.trace().is_some_and(|trace| trace.is_file());
         let least = match self.layout() {
-            WindowLayout::CloseUp => WIDE,
-            WindowLayout::Train => f32::INFINITY,
+            WindowLayout::CloseUp if is_file => WIDE,
+            WindowLayout::CloseUp | WindowLayout::Train => f32::INFINITY,
             _ => NARROW,
         };
         self.frame.width < least

@@ -12,8 +12,8 @@ use crate::figure::{Area, HeadName, Ink, Slot, Style};
 
 /// Smallest gap between the names of two stages, in points.
 const CLOSEST: f32 = 7.0;
-/// The gap from which a sign between them stands apart from both.
-const APART: f32 = 11.0;
+/// What a sign between them needs beside its own width to stand apart from both.
+const APART: f32 = 5.0;
 /// A stage whose name has no room.
 const DOT: &str = "·";
 
@@ -142,8 +142,10 @@ impl<'a> CloseUp<'a, '_> {
             places
                 .push(Panel::sign(Slot::Stage(index), format!("Stage {}", names[index])).at(area));
             left += width;
-            if gap >= APART && [index, index + 1].iter().all(|index| named.contains(index)) {
-                let (x, tip) = (left + 0.5 * gap, self.size(3.0).max(1.8));
+            let tip = self.size(3.0).max(1.8);
+            let has_room = gap >= 2.0 * tip + APART;
+            if has_room && [index, index + 1].iter().all(|index| named.contains(index)) {
+                let x = left + 0.5 * gap;
                 let points = [[x - tip, y - tip], [x, y], [x - tip, y + tip]];
                 on.line(&points, colours.line, 1.4);
             }

@@ -455,7 +455,7 @@ impl State {
     /// True while the numbers have no place of their own beside the pictures: in a narrow window, from near, or
     /// beside curves.
     pub fn is_narrow(&self) -> bool {
-        let is_file = self.trace().is_some_and(|trace| trace.is_file());
+        let is_file = self.trace().is_some_and(Trace::is_file);
         let least = match self.layout() {
             WindowLayout::CloseUp if is_file => WIDE,
             WindowLayout::CloseUp | WindowLayout::Train => f32::INFINITY,

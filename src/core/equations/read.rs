@@ -82,7 +82,8 @@ impl Page {
         Ok(())
     }
 
-    /// A record for each kind of heads; for each head, where a switch that it depends on has a list of choices.
+    /// A record for each kind of heads; for each head, where a switch that it depends on has a list of choices. A kind
+    /// without heads has one record, for what reads it.
     fn copies(&self, record: &Record, kinds: &[Axis]) -> Checked<Vec<Record>> {
         let (mut out, list) = (Vec::new(), self.list_of(record));
         let none = kinds.is_empty().then_some(None);
@@ -97,10 +98,13 @@ impl Page {
                 wrong!(record.place, "{} has a list of choices, one for each head", key.name;
                     "give one choice: this stands in no 'for'");
             };
-            for head in 0..heads.min(key.chosen.len()) {
-                copy.head = Some(head);
-                out.push(copy.clone());
-            }
+            let heads = heads.min(key.chosen.len());
+            let all = (0..heads).map(Some);
+            let none = (heads == 0).then_some(None);
+            out.extend(all.chain(none).map(|head| Record {
+                head,
+                ..copy.clone()
+            }));
         }
         Ok(out)
     }

@@ -1626,6 +1626,26 @@ fn heads_with_different_choices_in_a_list_have_gradients() {
     logits(&["dot", "cosine", "additive"], true, true);
 }
 
+#[test]
+fn a_list_of_choices_allows_kinds_without_heads() {
+    for (switch, choices) in [
+        ("head.strength", ["on", "off"]),
+        ("head.gate", ["off", "on"]),
+        ("head.keys", ["tanh", "linear"]),
+        ("head.sharpening", ["on", "off"]),
+        ("head.content.score", ["additive", "cosine"]),
+    ] {
+        for heads in [[0.0, 2.0], [2.0, 0.0]] {
+            let given = given(
+                &[("read", heads[0]), ("write", heads[1])],
+                &[(switch, &choices)],
+            );
+            let read = read_with(machine("ntm"), &given);
+            assert!(read.is_ok(), "{switch}, {heads:?}: {:?}", read.err());
+        }
+    }
+}
+
 /// The values of a series of a page on three steps, with numbers that look random; all gradients are 1.
 fn values(text: &str, given: &Given, name: &str) -> Vec<f64> {
     let (page, mut program) = read_with(text, given).unwrap_or_else(|mistake| panic!("{mistake}"));

@@ -204,10 +204,7 @@ fn ntm(random: &mut Random) -> Case {
         model.write_heads = model.write_heads.max(1);
     }
     let (reads, writes) = (model.read_heads, model.write_heads);
-    // No file has a choice for each head and no head of a kind.
-    let has_lists = reads > 0 && writes > 0;
     let [heads, writers] = [(0, reads + writes), (reads, writes)];
-    let [heads, writers] = [heads, writers].map(|own| if has_lists { own } else { (0, 0) });
     let (own, network) = controller(random);
     model.controller = own;
     let (order, place) = random.of([

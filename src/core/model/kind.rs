@@ -7,6 +7,7 @@ use super::axis::{Axis, Sizes};
 use super::config::{MAX_HEADS, Order};
 use super::shape::{Shape, TensorSpec};
 use super::spec::{Array, Place, array_name, head_name};
+use super::tape::FileWords;
 use crate::keys::{ConfigError, Keys, check};
 
 /// The description of a machine without weights.
@@ -89,6 +90,11 @@ pub trait Kind: Keys + Debug + Send + Sync {
     /// The array of a machine file that says which source steps an answer attends to.
     fn reader(&self) -> Option<Array> {
         None
+    }
+
+    /// The title of a machine file, and the line of its answer.
+    fn file_words(&self) -> FileWords {
+        FileWords::default()
     }
 
     /// True for a machine without heads that has noise or draws.

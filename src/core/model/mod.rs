@@ -56,5 +56,6 @@ pub use shape::{LinearSpec, Shape, Start, TensorSpec};
 pub use slots::Slots;
 pub use sparse::{Bytes, Initial, Plan, Search};
 pub use spec::{Array, ArraySpec, Place, Range, ReadSpec, TakenEntry, head_name, split_head};
+pub use tape::FileWords;
 pub use trace::{HeadTrace, Keep, LayerTrace, NoiseMode, TAPE_LIMIT, Trace};
 pub use wrap_around::{WrapAround, WriteLedger, peak};

@@ -4,6 +4,15 @@ use std::any::Any;
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+/// What describes a machine file as a whole; empty for other machines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FileWords {
+    /// Its title.
+    pub title: &'static str,
+    /// The line that makes its answer.
+    pub answer: &'static str,
+}
+
 /// What a trace keeps of a machine file.
 pub struct Tape<R> {
     /// Whether the machine is one.
@@ -16,6 +25,8 @@ pub struct Tape<R> {
     pub(in crate::model) sizes: [usize; 2],
     /// The place of [`super::Kind::reader`] among the own arrays.
     pub(in crate::model) reader: Option<usize>,
+    /// The title of the file, and the line of its answer.
+    pub(in crate::model) words: FileWords,
     /// The targets that are fed back, row after row; empty where the own answer is.
     pub(in crate::model) forced: Vec<R>,
     /// Steps, and [`Trace::memory_every`], for which there is room.
@@ -38,6 +49,7 @@ impl<R: Clone> Clone for Tape<R> {
             has_feedback: self.has_feedback,
             learns: self.learns,
             reader: self.reader,
+            words: self.words,
             sizes: self.sizes,
             forced: self.forced.clone(),
             room: None,
@@ -53,6 +65,7 @@ impl<R> Default for Tape<R> {
             has_feedback: false,
             learns: false,
             reader: None,
+            words: FileWords::default(),
             sizes: [0; 2],
             forced: Vec::new(),
             room: None,

@@ -16,7 +16,7 @@ use super::kind::{AsKind, Kind};
 use super::slots::Slots;
 use super::sparse::SparseMemory;
 use super::spec::{Array, ArraySpec, Place, Range, Retention, array_name, head_name};
-use super::tape::Tape;
+use super::tape::{FileWords, Tape};
 use crate::keys::Words;
 use crate::math::{Matrix, Real, Series};
 
@@ -305,6 +305,7 @@ impl<R: Real> Trace<R> {
         tape.has_feedback = config.has_feedback();
         let reader = config.reader();
         tape.reader = reader.and_then(|reader| kind_arrays.place(reader));
+        tape.words = config.file_words();
         let machine = at(Place::Machine);
         Self::with_widths(
             machine,
@@ -622,6 +623,11 @@ impl<R: Real> Trace<R> {
         let first = self.heads.first().map(|head| &head.weighting);
         let own = || Some(self.kind_arrays.at(self.tape.reader?));
         first.or_else(own)
+    }
+
+    /// The title of a machine file, and the line of its answer.
+    pub fn file_words(&self) -> FileWords {
+        self.tape.words
     }
 
     /// True for a machine file: it has neither heads nor layers, but arrays whose sizes it says.

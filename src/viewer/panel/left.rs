@@ -459,6 +459,7 @@ fn network_ui(ui: &mut Ui, view: &View<'_>) {
     if view.trace().is_file() {
         section(ui, "Machine file");
         let count = view.open.facts.quantities.len();
+        note(ui, view.trace().file_words().title);
         note(ui, &format!("{count} quantities in every step"));
         return note(ui, "their names and equations are those of the file");
     }

@@ -25,6 +25,7 @@ use crate::math::Answer;
 use crate::model::array;
 use crate::model::shape::{Shape, Start, TensorPlace, TensorSpec};
 use crate::model::spec::{Array, Place, Retention, position};
+use crate::model::tape::FileWords;
 use crate::model::weighting::bayesian::DIVERGENCE;
 
 /// A program for one form of feedback.
@@ -59,6 +60,8 @@ pub struct Compiled {
     pub(super) told: Vec<&'static str>,
     /// The quantity that says which source steps an answer attends to.
     pub(super) reader: Option<usize>,
+    /// Its title, and the line of its answer.
+    pub(super) words: FileWords,
     /// The machine by hand that does the same.
     pub(super) by_hand: Option<ByHand>,
     /// Engines that have run.
@@ -124,6 +127,8 @@ impl Compiled {
         if let Some(familiar) = &mut familiar {
             familiar.describe_rows(&quantities);
         }
+        let answer = quantities::equation_of(&outline.program, outline.answer.0, &[]);
+        let answer = answer.map_or("", |own| quantities::line_of(&outline, text, own));
         let mut compiled = Self {
             quantities,
             familiar,
@@ -131,6 +136,10 @@ impl Compiled {
             layers,
             arrays: &[],
             reader: None,
+            words: FileWords {
+                title: interned::text(&outline.page.title),
+                answer: interned::text(answer),
+            },
             free: Vec::new(),
             has_feedback,
             is_causal: false,

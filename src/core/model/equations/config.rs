@@ -23,6 +23,7 @@ use crate::model::config::Order;
 use crate::model::kind::Kind;
 use crate::model::shape::Shape;
 use crate::model::spec::{Array, Place};
+use crate::model::tape::FileWords;
 
 /// The machine that stands for all of its kind until a file is named.
 const EXAMPLE: &str = "tape_reader.machine";
@@ -577,6 +578,10 @@ impl Kind for EquationsConfig {
         let compiled = self.compiled();
         let reader = &compiled.quantities[compiled.reader?];
         (reader.place == Place::Machine).then_some(reader.array)
+    }
+
+    fn file_words(&self) -> FileWords {
+        self.compiled().words
     }
 
     fn draws(&self) -> bool {

@@ -511,17 +511,19 @@ mod tests {
                 });
                 let texts: Vec<String> = texts.collect();
                 assert!(!texts.iter().any(|text| text.contains("NaN")), "{texts:?}");
-                let Some(Stage::Statement(statement)) = stage.map(|at| stages.at(at).stage) else {
-                    continue;
+                let (line, least) = match stage.map(|at| stages.at(at).stage) {
+                    Some(Stage::Statement(statement)) => (stages.statements[statement].equation, 2),
+                    Some(Stage::Output) => (recording.trace.file_words().answer, 1),
+                    _ => continue,
                 };
-                let line = stages.statements[statement].equation;
+                assert!(line.contains('='), "{name}, {stage:?}");
                 let first = line.split(['[', ' ']).next().unwrap();
                 // Its numbers begin with the head whose they are.
                 let begins =
                     |text: &&String| text.starts_with(first) || text.contains(&format!(".{first}"));
                 let lines = texts.iter().filter(begins);
                 assert!(
-                    lines.count() >= 2,
+                    lines.count() >= least,
                     "{name}: {line} and its numbers in {texts:?}"
                 );
             }

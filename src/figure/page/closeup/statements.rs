@@ -58,7 +58,11 @@ impl<'a> CloseUp<'a, '_> {
         }
         self.reads(on, &cards, true);
         if let Some(index) = self.statement_now() {
-            self.line(on, &self.statements_of()[index]);
+            let own = &self.statements_of()[index];
+            let numbers = own.with_most_changed(self.now.trace(), self.now.step);
+            self.line(on, own.equation, numbers);
+        } else if self.now.stage().is_some_and(|at| at.stage == Stage::Output) {
+            self.line(on, self.now.trace().file_words().answer, None);
         }
     }
 
@@ -510,8 +514,9 @@ impl<'a> CloseUp<'a, '_> {
     /// The height of the lines of equations, of which there are at most as many: of the equation, and of its numbers.
     fn line_rows(&self) -> [usize; 2] {
         let style = self.line_style();
-        let all = self.statements_of().iter();
-        let widths = all.map(|own| width_of(own.equation, &style));
+        let all = self.statements_of().iter().map(|own| own.equation);
+        let all = all.chain([self.now.trace().file_words().answer]);
+        let widths = all.map(|line| width_of(line, &style));
         match widths.fold(0.0, f32::max) / self.line_room() {
             ..0.75 => [1, 1],
             0.75..1.0 => [1, 2],
@@ -534,11 +539,10 @@ impl<'a> CloseUp<'a, '_> {
     }
 
     /// The line of the present statement, and below it with the numbers of the entry that changes most.
-    fn line(&self, on: &mut Surface<'_>, own: &Statement) {
+    fn line(&self, on: &mut Surface<'_>, equation: &str, numbers: Option<String>) {
         let colours = self.page.colours;
         let (room, style) = (self.line_room(), self.line_style());
-        let words: Vec<_> = own.equation.split_whitespace().collect();
-        let numbers = own.with_most_changed(self.now.trace(), self.now.step);
+        let words: Vec<_> = equation.split_whitespace().collect();
         let mut y = self.lines_top() + 1.2 * style.size;
         let texts = [
             (words.join(" "), colours.strong),

@@ -74,9 +74,11 @@ impl Painting<'_, '_> {
 
     fn file_heading(&mut self, x: Span, bands: &Bands) {
         let count = self.of.seen.facts.quantities.len();
-        let text = format!("MACHINE FILE: {count} QUANTITIES");
-        let at = [x.min, bands.ruler.min + 8.0];
-        self.text(Slot::Text("network"), &text, at, self.quiet(NAME).bold());
+        let title = self.of.seen.now.trace().file_words().title;
+        let text = format!("{title}: {count} quantities").to_uppercase();
+        let (at, style) = ([x.min, bands.ruler.min + 8.0], self.quiet(NAME).bold());
+        let text = cut(&text, &style, x.span());
+        self.text(Slot::Text("network"), &text, at, style);
         let y = Span::new(bands.ruler.min + 18.0, bands.output.max);
         self.sentence(area(x, y));
     }

@@ -2,6 +2,7 @@
 
 use super::gradients::lay_out;
 use super::machine_kinds::{of_kind, of_task, walked_from};
+use super::tour::rect_of;
 use serde_json::json;
 
 use super::*;
@@ -74,14 +75,22 @@ fn machine_files_open_in_every_layout() {
 }
 
 #[test]
-fn numbers_stand_beside_the_close_up_of_a_file_in_a_wide_window() {
-    let is_beside = |mut screen: Screen| {
+fn numbers_that_are_asked_for_stand_beside_the_close_up_of_a_wide_window() {
+    for (mut screen, is_wide) in [
+        (Box::new(opened_at(LARGE)), true),
+        (Box::new(window()), true),
+        (Box::new(opened_at(SMALL)), false),
+    ] {
         lay_out(&mut screen, WindowLayout::CloseUp);
-        !screen.state().is_narrow()
-    };
-    assert!(is_beside(opened_at(LARGE)));
-    assert!(!is_beside(opened_at(SMALL)));
-    assert!(!is_beside(window()));
+        let width = |screen: &Screen| rect_of(screen, "input: over time").width();
+        let alone = width(&screen);
+        act(&mut screen, Window::ToggleNumbers);
+        screen.run_steps(2);
+        assert_eq!(width(&screen) < alone, is_wide);
+        act(&mut screen, Window::ToggleNumbers);
+        screen.run_steps(2);
+        assert_eq!(width(&screen), alone);
+    }
 }
 
 #[test]

@@ -63,12 +63,17 @@ pub fn left_width(window: f32) -> f32 {
 
 /// True while the numbers have a panel beside the pictures.
 fn shows_numbers(state: &State) -> bool {
-    state.panels().numbers && !state.is_narrow() && state.session.open.is_some()
+    let are_wanted = if state.is_narrow() {
+        state.drawer && state.has_room_beside()
+    } else {
+        state.panels().numbers
+    };
+    are_wanted && state.session.open.is_some()
 }
 
 /// True while they lie over the pictures.
 fn shows_drawer(state: &State) -> bool {
-    state.drawer && state.is_narrow() && !state.is_on_phone()
+    state.drawer && state.is_narrow() && !state.has_room_beside() && !state.is_on_phone()
 }
 
 /// Width of the right panel.

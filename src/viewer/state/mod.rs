@@ -193,7 +193,7 @@ pub struct Welcome {
 const PHONE: [f32; 2] = [600.0, 480.0];
 /// Below this width of the window the right panel makes room, in points.
 pub const NARROW: f32 = 1100.0;
-/// The close-up of a machine file has room for numbers beside it from this width.
+/// A close-up has room for numbers beside it from this width.
 const WIDE: f32 = 1300.0;
 
 impl State {
@@ -455,13 +455,13 @@ impl State {
     /// True while the numbers have no place of their own beside the pictures: in a narrow window, from near, or
     /// beside curves.
     pub fn is_narrow(&self) -> bool {
-        let is_file = self.trace().is_some_and(Trace::is_file);
-        let least = match self.layout() {
-            WindowLayout::CloseUp if is_file => WIDE,
-            WindowLayout::CloseUp | WindowLayout::Train => f32::INFINITY,
-            _ => NARROW,
-        };
-        self.frame.width < least
+        self.frame.width < NARROW
+            || matches!(self.layout(), WindowLayout::CloseUp | WindowLayout::Train)
+    }
+
+    /// True where numbers that are asked for stand beside a close-up, not over it.
+    pub fn has_room_beside(&self) -> bool {
+        self.layout() == WindowLayout::CloseUp && self.frame.width >= WIDE
     }
 
     /// Returns the step of the event a number of events away, if it exists.

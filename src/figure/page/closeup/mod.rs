@@ -511,6 +511,9 @@ mod tests {
                 });
                 let texts: Vec<String> = texts.collect();
                 assert!(!texts.iter().any(|text| text.contains("NaN")), "{texts:?}");
+                let is_cut = |text: &&String| text.ends_with('…') && !text.contains('=');
+                let is_raw = |text: &String| text.contains('_');
+                assert!(!texts.iter().filter(is_cut).any(is_raw), "{texts:?}");
                 let (line, least) = match stage.map(|at| stages.at(at).stage) {
                     Some(Stage::Statement(statement)) => (stages.statements[statement].equation, 2),
                     Some(Stage::Output) => (recording.trace.file_words().answer, 1),

@@ -305,11 +305,12 @@ impl<'a> CloseUp<'a, '_> {
         let room = right - area.left;
         // `controller hidden`, or `hidden` where there is no room for more.
         let last = name.rsplit('.').next().unwrap_or(name);
-        let mut names = [name, last]
-            .into_iter()
-            .map(|own| own.replace(['.', '_'], " "));
-        let name = names.find(|own| width_of(own, &style) <= room);
-        let name = name.unwrap_or_else(|| cut(last, &style, room));
+        let [whole, last] = [name, last].map(|own| own.replace(['.', '_'], " "));
+        let name = if width_of(&whole, &style) <= room {
+            whole
+        } else {
+            cut(&last, &style, room)
+        };
         let mut left = area.left + width_of(&name, &style) + 6.0;
         let is_other = symbol != name;
         on.text(name, [area.left, y], style);
